@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+import csv
+import io
 import json
 import math
 import os
 import platform
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from seesay.digests import text_digest
 from seesay.errors import NewerVersionError, UserError, first_line
 
 T = TypeVar("T")
@@ -23,7 +25,7 @@ SETTINGS_FORMAT = 1
 """The format of resumable work: trainings, minings, rooms."""
 
 _UNFINISHED = ".unfinished"
-_HOST = hashlib.blake2b(platform.node().encode(), digest_size=2).hexdigest()
+_HOST = text_digest(platform.node(), 2)
 _PROCESSES = Path("/proc")
 
 
@@ -55,6 +57,33 @@ def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
 
 
+def write_json_lines(path: Path, rows: Iterable[object]) -> None:
+    """Write a file of JSON lines atomically."""
+    write_text(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> None:
+    """Write a table as CSV atomically."""
+    write_text(path, csv_text(columns, rows))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """A table as CSV: a line with the names of the columns, then one for each row; its other keys are left out."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document that seesay or a library wrote; ValueError for what is none, however deep it is nested."""
+    try:
+        return json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
 def json_value(value: Any) -> Any:
     """The value with None for every number that JSON cannot hold: NaN and infinity."""
     if isinstance(value, Mapping):
@@ -62,14 +91,6 @@ def json_value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def checksum(content: bytes | Path) -> str:
-    """A short digest of bytes or of a file, by which a change is noticed."""
-    if isinstance(content, bytes):
-        return hashlib.blake2b(content, digest_size=8).hexdigest()
-    with content.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()
 
 
 def refuse_newer(document: object, newest: int, what: object) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from seesay.answers import Answer as Answer
 from seesay.answers import Answers as Answers
 from seesay.answers import Scores as Scores
+from seesay.digests import json_digest
 from seesay.errors import UserError
 
 SLOT = "[MASK]"
@@ -56,8 +57,7 @@ def resolve_separator(text: str, separator: str | None) -> str:
 
 @lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
 def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
-    payload = json.dumps([text, options, picture, *([shots] if shots else [])], ensure_ascii=False)
-    return hashlib.blake2b(payload.encode(), digest_size=12).hexdigest()
+    return json_digest([text, options, picture, *([shots] if shots else [])], 12, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ def test_parses(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         (["captions", "nowhere.json", "nowhere.json"], "There is no file"),
-        (["parses", "nowhere.mrg", "nowhere.mrg"], "Cannot read"),
+        (["parses", "nowhere.mrg", "nowhere.mrg"], "There is no file nowhere.mrg"),
     ],
 )
 def test_mistakes_are_sentences(arguments: list[str], sentence: str) -> None:

@@ -17,7 +17,7 @@ from seesay.cli.data import app as data_app
 from seesay.cli.tasks import tasks
 from seesay.data import catalogue
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
-from seesay.data.tables import read_csv
+from seesay.data.rows import parse_table
 from seesay.errors import UserError
 from seesay.tasks import load_task
 
@@ -179,7 +179,7 @@ def test_another_separator_is_named(tmp_path: Path) -> None:
     table = tmp_path / "fruit.csv"
     table.write_text("object;colour\nlemon;yellow\n")
     with pytest.raises(UserError, match="separated by semicolons, not by commas"):
-        read_csv(table, ("object", "colour"), dict)
+        parse_table(table, ("object", "colour"), dict)
 
 
 def test_data_list_is_another_name_for_data() -> None:

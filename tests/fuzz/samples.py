@@ -21,8 +21,10 @@ from PIL import Image
 
 import seesay
 from seesay.captions.pairs import pair, read_captions, read_references
-from seesay.data import json_stream, jsonl, lines
+from seesay.data import json_stream, lines
 from seesay.data.captions import Corpus
+from seesay.data.cells import text_field
+from seesay.data.rows import parse_json_lines
 from seesay.language.words import arpa, lstm
 from seesay.runs.journal import Journal
 from seesay.runs.store import find_runs
@@ -154,7 +156,7 @@ add(
     "json-lines",
     "rows.jsonl",
     [CAPTIONS[4]],
-    lambda path: jsonl.read(path, lambda row: jsonl.text_field(row, "caption")),
+    lambda path: parse_json_lines(path, lambda row: text_field(row, "caption")),
 )
 
 SCENE: list[dict[str, Any]] = [

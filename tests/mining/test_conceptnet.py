@@ -28,7 +28,7 @@ def test_hyponyms_among_the_wanted_names(tmp_path: Path) -> None:
 def test_a_file_that_is_not_conceptnets(tmp_path: Path) -> None:
     path = tmp_path / "isa.ndjson"
     path.write_text(LINES + "[1]\n")
-    with pytest.raises(UserError, match="Line 3"):
+    with pytest.raises(UserError, match="row 3: not a JSON object"):
         conceptnet.hyponyms({"chair"}, path)
 
 

@@ -368,7 +368,7 @@ def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="--size-rule boxes --space-rule boxes"):
         mine_world(world, tmp_path / "k", annotations=f"plain:{bare / 'bare.jsonl'}")
     (bare / "broken.jsonl").write_text("{")
-    with pytest.raises(UserError, match=r"no picture that can be used \(the line is not JSON \(Expecting"):
+    with pytest.raises(UserError, match=r"no picture that can be used \(not JSON, and so on"):
         mine_world(world, tmp_path / "none", annotations=f"plain:{bare / 'broken.jsonl'}")
 
 

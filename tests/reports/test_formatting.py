@@ -9,7 +9,7 @@ from tests.reports.made_up import comparison
 
 from seesay.reports.charts.dotplot import DotMark, dot_row, percent_axis, position
 from seesay.reports.charts.kernel import hue, swatch
-from seesay.reports.formatting import count, finding, interval, number, p_value, printable
+from seesay.reports.formatting import finding, interval, number, p_value, printable
 
 
 def test_numbers_have_three_decimals_and_a_real_minus() -> None:
@@ -18,7 +18,6 @@ def test_numbers_have_three_decimals_and_a_real_minus() -> None:
     assert interval(0.1, 0.2) == "0.100–0.200"
     assert interval(-0.1, 0.2) == "−0.100 to 0.200"
     assert [p_value(p) for p in (0.0009, 0.001, None)] == ["<0.001", "0.001", "–"]
-    assert [count(1, "query", "queries"), count(2000, "query", "queries")] == ["1 query", "2,000 queries"]
 
 
 @pytest.mark.parametrize(

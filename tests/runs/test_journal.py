@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.runs.strategies import scores
 
-from seesay.files import checksum
+from seesay.digests import text_digest
 from seesay.questions import Scores
 from seesay.runs.journal import Journal
 
@@ -73,7 +73,7 @@ def line(**changes: Any) -> bytes:
     columns = {"logp": numbers([-2, -1]), "tokens": numbers([1, 1], "<i4"), "chars": numbers([3, 5], "<i4")}
     entry = {"key": "b", **columns, "rank": None, "picks": None, "hidden": None, "replies": None, **changes}
     body = json.dumps(entry)[:-1]
-    return f'{body}, "checksum": "{checksum(body.encode())}"}}'.encode()
+    return f'{body}, "checksum": "{text_digest(body)}"}}'.encode()
 
 
 @pytest.mark.parametrize(

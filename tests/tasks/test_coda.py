@@ -109,10 +109,10 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
         BadRow(3, "'worker_id' is not a whole number from 0 to 1000000000", "annotations.jsonl"),
         BadRow(4, "'red' is not a whole number from 0 to 5", "annotations.jsonl"),
         BadRow(5, "every rating is zero", "annotations.jsonl"),
+        BadRow(6, "repeats row 1", "annotations.jsonl"),
         BadRow(7, "'included' is neither true nor false", "annotations.jsonl"),
+        BadRow(2, "repeats row 1", "objects.jsonl"),
         BadRow(4, "'areis_pl' is neither 'is' nor 'are'", "objects.jsonl"),
-        BadRow(6, "this annotator has already rated this kind", "annotations.jsonl"),
-        BadRow(2, "'/m/1' appears twice", "objects.jsonl"),
         BadRow(3, "nobody rated 'Ghost'", "objects.jsonl"),
     )
 

@@ -206,7 +206,7 @@ GOOD = {
         ("core-color", "a,plum,,food", "'colors' is empty"),
         ("core-color", "a,,red,food", "'object' is empty"),
         ("core-color", "some,plum,red,food", "'article' is 'some'"),
-        ("core-color", "a,plum,red", "3 cells where the header has 4"),
+        ("core-color", "a,plum,red", "3 cells where there are 4 columns"),
         ("core-color", "a,Lemon,red,food", "repeats row 2"),
         ("core-color", "a,[MASK],red,food", "holds [MASK]"),
         ("core-color", 'a,"plum,red,food', "not CSV"),

@@ -95,7 +95,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
         BadRow(2, "not JSON"),
         BadRow(3, "'turquoise' is not one of the eleven colours"),
         BadRow(4, "'descriptor' is missing"),
-        BadRow(5, "'tomato' is already on line 1"),
+        BadRow(5, "repeats row 1"),
         BadRow(6, "'item' is longer than 100 characters"),
         BadRow(7, "'item' is not a text"),
     )

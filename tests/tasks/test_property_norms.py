@@ -183,7 +183,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     task = load_task("property-norms", write(tmp_path, rows))
     assert {question.object for question in task.questions} == {"imp"}
     assert task.bad_rows == (
-        BadRow(3, "2 columns where 7 were expected"),
+        BadRow(3, "has 2 cells where there are 7 columns"),
         BadRow(4, "'pf' is not a whole number"),
         BadRow(5, "'concept' is empty"),
         BadRow(6, "'concept' is longer than 100 characters"),
@@ -195,6 +195,9 @@ def test_files_that_are_not_the_norms(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Centre for Speech, Language and the Brain"):
         load_task("property-norms")
     (tmp_path / "norms.dat").write_text("concept,feature\n")
+    with pytest.raises(UserError, match="separated by commas, not by tabs"):
+        load_task("property-norms", tmp_path)
+    (tmp_path / "norms.dat").write_text("concept\tfeature\n")
     with pytest.raises(UserError, match="is not the CSLB norms: its first line has no column 'domain'"):
         load_task("property-norms", tmp_path)
     with pytest.raises(UserError, match="contains nothing that can be asked"):

@@ -20,12 +20,11 @@ from seesay.captions.coco.tokenize import tokenize
 from seesay.captions.parses.trees import DEEPEST_TREE, MOST_BRACKETS, read_trees
 from seesay.data import lines, pictures
 from seesay.data.captions.corpus import Corpus
-from seesay.data.json_stream import DuplicateKeys, parse_json
+from seesay.data.json_stream import MAX_ENTRY, DuplicateKeys, parse_json
 from seesay.errors import UserError
 from seesay.language.relations.vectors import read_vectors
 from seesay.language.words.arpa import read_arpa
 from seesay.mining.readers import read
-from seesay.mining.readers.plain import MAX_LINE
 from seesay.mining.readers.validation import MAX_CAPTION
 from seesay.mining.records import BadAnnotation, Picture, to_batch
 from seesay.mining.visual_features import PIXELS, VisualFeatureExtractor
@@ -75,7 +74,7 @@ def annotated(tmp_path: Path, *rows: object) -> tuple[list[Picture], list[str]]:
 def test_half_a_surrogate_pair_costs_its_row_only(tmp_path: Path) -> None:
     usable, bad = annotated(tmp_path, *(row(**{key: "\ud800"}) for key in ("id", "scene", "path")), row(id="4"))
     assert [picture.id for picture in usable] == ["4"]
-    assert bad == ["the line is not JSON"] * 3
+    assert bad == ["holds half of a surrogate pair"] * 3
     images = [{"id": 1, "file_name": "\ud800.jpg", "width": 9, "height": 9}]
     coco: dict[str, object] = {"images": images, "annotations": [], "categories": []}
     captions = {"images": images, "annotations": [{"id": 1, "image_id": 1, "caption": "a \ud800 cup"}]}
@@ -111,8 +110,8 @@ def test_loops_of_links_and_long_names_are_bad_rows(tmp_path: Path) -> None:
 def test_the_longest_line_takes_less_than_a_gigabyte(tmp_path: Path, unit: str) -> None:
     """Brackets take the most memory; a line of any length took 4 GB."""
     path = tmp_path / "plain.jsonl"
-    longest = f'{{"id": "1", "width": 5, "height": 5, "x": [{unit * ((MAX_LINE - 100) // len(unit))}0]}}'
-    path.write_text("\n".join([longest, "[" * (MAX_LINE + 5), json.dumps(row(id="3"))]))
+    longest = f'{{"id": "1", "width": 5, "height": 5, "x": [{unit * ((MAX_ENTRY - 100) // len(unit))}0]}}'
+    path.write_text("\n".join([longest, "[" * (MAX_ENTRY + 5), json.dumps(row(id="3"))]))
     code = (
         "import resource, sys; from seesay.mining.readers import read\n"
         "print(*(getattr(item, 'id', 'bad') for item in read(f'plain:{sys.argv[1]}')))\n"

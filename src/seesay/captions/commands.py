@@ -40,8 +40,8 @@ def captions(
 ) -> None:
     """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left out."""
     from seesay.captions.scoring import score_captions
-    from seesay.captions.scoring.records import write_rows
     from seesay.cli.output import err
+    from seesay.files import write_json_lines
 
     scores = score_captions(
         hypotheses, references, versus=versus, use_meteor=not no_meteor, meteor=meteor, document_frequency=df,
@@ -50,7 +50,7 @@ def captions(
     if save_df is not None:
         scores.document_frequency().save(save_df)
     if per_caption is not None:
-        write_rows(per_caption, scores.rows())
+        write_json_lines(per_caption, scores.rows())
     _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)
     _report(scores.left_out)
 
@@ -70,11 +70,11 @@ def parses(
 ) -> None:
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""
     from seesay.captions.scoring import score_parses
-    from seesay.captions.scoring.records import write_rows
+    from seesay.files import write_json_lines
 
     scores = score_parses(gold, test, parameters=parameters, resamples=resamples, seed=seed)
     if per_sentence is not None:
-        write_rows(per_sentence, scores.rows())
+        write_json_lines(per_sentence, scores.rows())
     _show(scores.records, [], as_json, scores.signature, quiet)
     _report(scores.left_out)
 

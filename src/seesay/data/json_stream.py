@@ -41,10 +41,10 @@ def parse_json(text: str | bytes) -> Any:
         value = json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_object_with_keys
         )
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deep") from None
-    if "\\u" in text:
-        json.dumps(value, ensure_ascii=False).encode()
     return value
 
 

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.data import colors
+from seesay.data.rows import WHOLE_PARQUET
 from seesay.errors import UserError
-from seesay.files import atomic_write, refuse_newer
+from seesay.files import atomic_write, damage_as_user_error, refuse_newer
 from seesay.questions import BadRow
 
 COLORS = tuple(colors.COLORS[i] for i in (8, 5, 10, 2, 4, 1, 7, 6, 9, 3, 0))
@@ -101,10 +102,9 @@ def schema(fact_type: type[Fact]) -> pa.Schema:
 
 def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
     """Write one table of a knowledge folder atomically."""
-    path = folder / FILES[fact_type]
-    with atomic_write(path) as unfinished:
-        pq.write_table(pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(fact_type)), unfinished)
-    return path
+    table = pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(fact_type))
+    write_tables(folder, [table], fact_type)
+    return folder / FILES[fact_type]
 
 
 def write_tables(folder: Path, tables: Iterable[pa.Table], fact_type: type[Fact]) -> int:
@@ -141,10 +141,8 @@ def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], 
     path = folder / FILES[fact_type]
     if not path.is_file():
         raise UserError(f"'{folder}' holds no {FILES[fact_type]}: `seesay mine` writes it.")
-    try:
+    with damage_as_user_error(path, WHOLE_PARQUET):
         table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"{path} is not a Parquet file, or is damaged ({error}).") from error
     number = (table.schema.metadata or {}).get(_FORMAT_KEY, b"")
     refuse_newer({"format": int(number) if number.isdigit() else FORMAT}, FORMAT, path)
     missing = set(schema(fact_type).names) - set(table.column_names)

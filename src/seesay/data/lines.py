@@ -9,14 +9,19 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
+Line = tuple[int, str | BadRow]
+"""A line with its number from 1, without its end; or why it cannot be read."""
+
 LONGEST_LINE = 1 << 16
 LONGEST_TEXT_LINE = 1 << 24
+MOST_LISTED = 1_000_000
 GZIP = b"\x1f\x8b\x08"
 DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 MOST_UNZIPPED = 1 << 28
@@ -30,7 +35,7 @@ class BoundedGzipFile(gzip.GzipFile):
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         super().__init__(fileobj=file)
-        self._file = file
+        self.compressed = file
         self._most = max(MOST_UNZIPPED, MOST_GROWTH * size)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -41,7 +46,7 @@ class BoundedGzipFile(gzip.GzipFile):
 
     def close(self) -> None:
         super().close()
-        self._file.close()
+        self.compressed.close()
 
     def _bounded(self, content: bytes) -> bytes:
         if self.tell() > self._most:
@@ -57,7 +62,16 @@ def open_bytes(path: Path) -> IO[bytes]:
     return file
 
 
-def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, str | BadRow]]:
+def read_head(path: Path, size: int) -> bytes:
+    """The first bytes of a file, decompressed; fewer where it is damaged, which is said when it is read."""
+    head = b""
+    with read_errors(path), open_bytes(path) as file, suppress(*DAMAGED_GZIP):
+        while len(head) < size and (more := file.read(min(4096, size - len(head)))):
+            head += more
+    return head
+
+
+def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[Line]:
     """The lines of an open file with their numbers (from 1), without line ends; an unreadable one as a BadRow."""
     number = 0
     try:
@@ -76,17 +90,34 @@ def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE)
         raise UserError(f"{name} is damaged after line {number:,} ({error}): fetch it again.") from error
 
 
-def read_lines(
-    path: Path, *, longest: int = LONGEST_LINE, most: int | None = None
-) -> Iterator[tuple[int, str | BadRow]]:
+def read_lines(path: Path, *, longest: int = LONGEST_LINE, most: int | None = None) -> Iterator[Line]:
     """`decode_lines` of a file; one with more than `most` lines is refused."""
+    with read_errors(path), open_bytes(path) as file:
+        for number, line in decode_lines(file, path, longest):
+            if most is not None and number > most:
+                raise UserError(f"{path} has more than {most:,} lines: this is not a file that seesay knows.")
+            yield number, line
+
+
+def whole_lines(path: Path) -> list[str]:
+    """The lines of a list that is useful only as a whole, without blank ones: one that cannot be read is an error."""
+    lines = []
+    for number, line in read_lines(path, most=MOST_LISTED):
+        if isinstance(line, BadRow):
+            raise UserError(f"{path}, line {number}: {line.reason}.")
+        if line.strip():
+            lines.append(line)
+    return lines
+
+
+@contextmanager
+def read_errors(path: Path) -> Iterator[None]:
+    """One sentence for whatever keeps a file from being read."""
     try:
-        with open_bytes(path) as file:
-            for number, line in decode_lines(file, path, longest):
-                if most is not None and number > most:
-                    raise UserError(f"{path} has more than {most:,} lines: this is not a file that seesay knows.")
-                yield number, line
+        yield
     except FileNotFoundError:
         raise UserError(f"There is no file {path}.") from None
+    except DAMAGED_GZIP as error:
+        raise UserError(f"{path} is damaged ({error}): fetch it again.") from error
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Literal
 
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
+from seesay.data.lines import read_errors
+from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.folders import data_folder
+from seesay.questions import DataSource
 from seesay.registry import unknown
 
 FileState = Literal["verified", "unverified", "damaged", "missing"]
@@ -101,8 +104,14 @@ def _state(entry: DataSet, file: DataFile) -> tuple[FileState, Path]:
 
 def checksum(path: Path) -> str:
     """The SHA-256 of a file."""
-    with _open(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with read_errors(path):
+        return file_sha256(path)
+
+
+def data_source(path: Path, name: str, published: str | None) -> DataSource:
+    """The record of a file that a task is built from; `published` is the SHA-256 of the file that it should be."""
+    digest = checksum(path)
+    return DataSource(name, digest[:16], digest == published)
 
 
 def fetch(
@@ -155,7 +164,7 @@ def add(name: str, path: Path, *, force: bool = False) -> list[Path]:
             )
     targets = [stored_path(entry, file.name) for file, _ in sources]
     for (file, source), target, digest in zip(sources, targets, digests, strict=True):
-        with _open(source) as original, _write(target) as copy:
+        with read_errors(source), source.open("rb") as original, _write(target) as copy:
             shutil.copyfileobj(original, copy)
         if digest == file.sha256:
             _checksum_file(target).unlink(missing_ok=True)
@@ -187,15 +196,6 @@ def _match_files(entry: DataSet, path: Path) -> list[tuple[DataFile, Path]]:
 
 def _checksum_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[io.BufferedReader]:
-    try:
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 @contextmanager

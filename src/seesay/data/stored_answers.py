@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seesay.data.jsonl import BadValueError
-from seesay.data.task_files.rows import Row, read_file
+from seesay.data.cells import BadValueError
+from seesay.data.rows import Row
 from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.tables import named, read_file
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -45,13 +46,13 @@ def read_stored(path: Path) -> tuple[list[StoredRow], list[BadRow]]:
     rows: list[StoredRow] = []
     bad: list[BadRow] = []
     for file in answer_files(path):
-        table = read_file(file, Reading())
-        bad += [BadRow(row.row, row.reason, file.name) for row in table.bad]
+        table = named(read_file(file, Reading()), file.name)
+        bad += table.bad
         for row in table.rows:
             try:
                 rows.append(_logged_sample(row.cells) if "filtered_resps" in row.cells else _row(row))
             except BadValueError as error:
-                bad.append(BadRow(row.number, str(error), file.name))
+                bad.append(row.bad(str(error)))
     if not rows:
         reason = f" ({bad[0]})" if bad else ""
         raise UserError(f"'{path}' holds no stored answer{reason}: docs/asking.md says what a row looks like.")

@@ -7,13 +7,13 @@ JSON. A row that cannot be used is reported, never a reason to stop.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import parse_json
-from seesay.data.jsonl import BadValueError, prompt_text
+from seesay.data.cells import BadValueError, Cells, one_of, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
-from seesay.data.tables import Cells, column_names, one_of, read_csv
+from seesay.data.rows import Row, column_names, load_json, parse_rows, parse_table
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -36,11 +36,7 @@ def read(path: Path, kind: type[Fact]) -> tuple[list[Fact], list[BadRow]]:
     """Every fact of a published file, in its order, and the rows that could not be used."""
     readers: dict[type, Callable[[Path], tuple[list[Any], list[BadRow]]]]
     readers = {ColorFact: _colors, SizeFact: _sizes, PlaceFact: _places, SubtypeFact: _subtypes}
-    facts, bad = readers[kind](path)
-    if not facts:
-        first = f" (row {bad[0].row}: {bad[0].reason})" if bad else ""
-        raise UserError(f"{path} holds no row that can be used{first}. Is it the right file?")
-    return facts, bad
+    return readers[kind](path)
 
 
 def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
@@ -52,13 +48,13 @@ def categories(path: Path) -> tuple[dict[str, str], list[BadRow]]:
         return name, prompt_text(value, "category")
 
     rows, bad = _objects(path, named)
-    return dict(rows), [_within(path, row) for row in bad]
+    return dict(rows), [replace(row, file=path.name) for row in bad]
 
 
 def counts(path: Path) -> tuple[dict[str, int], list[BadRow]]:
     """How many answers about colour each object's row rests on, and the rows that do not say so."""
-    rows, bad = read_csv(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
-    return dict(rows), [_within(path, row) for row in bad]
+    rows, bad = parse_table(path, ("object", "total"), lambda cells: (cells["object"], _count(cells, "total")))
+    return dict(rows.values()), [replace(row, file=path.name) for row in bad]
 
 
 def check_pair(a: str, b: str) -> tuple[str, str]:
@@ -68,10 +64,6 @@ def check_pair(a: str, b: str) -> tuple[str, str]:
     if "|" in a + b:
         raise BadValueError("a name holds '|'")
     return a, b
-
-
-def _within(path: Path, bad: BadRow) -> BadRow:
-    return BadRow(bad.row, f"{path.name}: {bad.reason}")
 
 
 def _colors(path: Path) -> tuple[list[ColorFact], list[BadRow]]:
@@ -107,7 +99,7 @@ def _subtypes(path: Path) -> tuple[list[SubtypeFact], list[BadRow]]:
 
 
 def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
-    delimiter, columns = _layout(path)
+    columns = column_names(path)
 
     def parse(cells: Cells) -> SizeFact:
         a, b = check_pair(prompt_text(cells["o1"], "o1"), prompt_text(cells["o2"], "o2"))
@@ -115,11 +107,12 @@ def _sizes(path: Path) -> tuple[list[SizeFact], list[BadRow]]:
         return SizeFact(a, b, larger, smaller, (one_of(cells["typical"], SIZES, "typical"),))
 
     needed = ("o1", "o2", "typical", *(label for label in SIZES if label in columns))
-    return read_csv(path, needed, parse, key=lambda fact: (fact.a, fact.b), delimiter=delimiter)
+    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.a, fact.b))
+    return list(facts.values()), bad
 
 
 def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
-    delimiter, columns = _layout(path)
+    columns = column_names(path)
     labelled = "annot" if "annot" in columns else "typical"  # the annotated examples name the column otherwise
 
     def parse(cells: Cells) -> PlaceFact:
@@ -130,12 +123,8 @@ def _places(path: Path) -> tuple[list[PlaceFact], list[BadRow]]:
         return PlaceFact(scene, a, b, above, level, below, tuple(label for label in PLACES if label in labels))
 
     needed = ("scene", "o1", "o2", labelled, *(label for label in PLACES if label in columns))
-    return read_csv(path, needed, parse, key=lambda fact: (fact.scene, fact.a, fact.b), delimiter=delimiter)
-
-
-def _layout(path: Path) -> tuple[str, list[str]]:
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    return delimiter, column_names(path, delimiter)
+    facts, bad = parse_table(path, needed, parse, key=lambda fact: (fact.scene, fact.a, fact.b))
+    return list(facts.values()), bad
 
 
 def _counts(cells: Cells, labels: tuple[str, ...]) -> list[int]:
@@ -152,25 +141,17 @@ def _count(cells: Cells, column: str) -> int:
 
 def _objects(path: Path, parse: Callable[[str, object], Any]) -> tuple[list[Any], list[BadRow]]:
     """The members of one JSON object through `parse`; a bad one is named by its place in the file."""
-    good: list[Any] = []
-    bad: list[BadRow] = []
-    for number, (name, value) in enumerate(_json_object(path).items(), start=1):
-        try:
-            good.append(parse(prompt_text(name, "object"), value))
-        except BadValueError as error:
-            bad.append(BadRow(number, f"'{name[:40]}': {error}"))
-    return good, bad
-
-
-def _json_object(path: Path) -> dict[str, object]:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise UserError(f"{path} is larger than {LARGEST >> 20} MB: this is not a file that seesay knows.")
-        value = parse_json(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON ({error}).") from error
-    if not isinstance(value, dict):
+    document = load_json(path, LARGEST)
+    if not isinstance(document, dict):
         raise UserError(f"{path} is not a JSON object with one member per object.")
-    return value
+    rows = [Row(number, {name: value}) for number, (name, value) in enumerate(document.items(), start=1)]
+
+    def parse_member(cells: Cells) -> Any:
+        ((name, value),) = cells.items()
+        try:
+            return parse(prompt_text(name, "object"), value)
+        except BadValueError as error:
+            raise BadValueError(f"'{name[:40]}': {error}") from None
+
+    good, bad = parse_rows(path, rows, parse_member)
+    return list(good.values()), bad

@@ -5,7 +5,6 @@ A model is shown the options, in the order of the task, and picks a letter, as i
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
 import string
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.export import copy_pictures, refuse, right_labels
-from seesay.files import write_text
+from seesay.files import write_json_lines, write_text
 from seesay.models.multiple_choice import question as question_text
 from seesay.questions import Question, Task, Template, resolve_separator
 
@@ -88,7 +87,7 @@ def write(task: Task, folder: Path) -> None:
     templates = task.choice_templates or task.templates
     pictures = copy_pictures(task.questions, folder)
     rows = [_row(task, template, question, pictures) for question in task.questions for template in templates]
-    write_text(folder / "rows.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+    write_json_lines(folder / "rows.jsonl", rows)
     function = re.sub(r"\W+", "_", task.name)
     if function[:1].isdigit() or keyword.iskeyword(function) or re.search(rf"\b{function}\b", MODULE):
         function = f"task_{function}"  # the module uses that name for something else

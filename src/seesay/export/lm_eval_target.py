@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from seesay.export import refuse, right_labels, split_questions
-from seesay.files import write_text
+from seesay.files import write_json_lines, write_text
 from seesay.questions import Question, Task, Template, resolve_separator
 
 LOADER = '''"""The rows beside this file, wherever the folder is."""
@@ -38,8 +38,9 @@ def write(task: Task, folder: Path) -> None:
     for template in task.templates:
         rows = folder / "rows" / slugs[template.name]
         for split, questions in parts.items():
-            lines = (json.dumps(_row(task, template, question, several), ensure_ascii=False) for question in questions)
-            write_text(rows / f"{split}.jsonl", "".join(f"{line}\n" for line in lines))
+            write_json_lines(
+                rows / f"{split}.jsonl", [_row(task, template, question, several) for question in questions]
+            )
         text = _task(task, template, names[template.name], slugs[template.name], list(parts))
         write_text(folder / f"{names[template.name]}.yaml", text)
     write_text(folder / f"{_slug(task.name)}.yaml", _group(task, list(names.values())))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,7 @@ import yaml
 from seesay.data.splits import split_by_object
 from seesay.errors import UserError
 from seesay.export import copy_pictures, split_questions
-from seesay.files import write_text
+from seesay.files import write_json_lines, write_text
 from seesay.questions import Published, Question, Task, Template
 
 RESERVED = ("id", "object", "options", "gold", "picture")
@@ -34,7 +33,7 @@ def write(task: Task, folder: Path) -> None:
     pictures = copy_pictures(everything, folder)
     for split, questions in parts.items():
         rows = (_row(question, names, shared, plain, pictures) for question in questions)
-        write_text(folder / f"{split}.jsonl", "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
+        write_json_lines(folder / f"{split}.jsonl", rows)
     tags = dict.fromkeys(name for question in everything for name in question.tags)
     file: dict[str, Any] = {
         "name": _new_name(task.name),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import Field
 
+from seesay.digests import json_digest
 from seesay.judge import participants
 from seesay.judge.adaptive import update_need
 from seesay.judge.assignment import page_items, renew_leases, renewal_time, retake
@@ -238,14 +237,10 @@ def _content(answer: ItemAnswer) -> tuple[int, str, str]:
 
 def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:
     """Whether a request with this key was stored before; other content under the same key is a conflict."""
-    if receipt is not None and receipt != _digest(content):
+    if receipt is not None and receipt != json_digest(content, 16):
         raise RequestRejectedError(409, conflict)
     return receipt is not None
 
 
 def _add_receipt(tx: Transaction, person: int, key: str, content: object) -> None:
-    tx.execute("INSERT INTO receipt (person, key, digest) VALUES (?, ?, ?)", person, key, _digest(content))
-
-
-def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    tx.execute("INSERT INTO receipt (person, key, digest) VALUES (?, ?, ?)", person, key, json_digest(content, 16))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from seesay.digests import text_digest
 from seesay.judge import SliderStart
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import Kind, StudyItem
@@ -121,13 +121,13 @@ class Study(FrozenModel):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the whole definition."""
-        return _digest(self.model_dump_json())
+        return text_digest(self.model_dump_json())
 
     @classmethod
     def from_json(cls, definition: str) -> Self:
         """Read a definition. Its fingerprint is that of the text, so that fields added later do not change it."""
         study = cls.model_validate_json(definition)
-        study.__dict__["fingerprint"] = _digest(definition)  # the cached property
+        study.__dict__["fingerprint"] = text_digest(definition)  # the cached property
         return study
 
     def rng(self, *parts: object) -> random.Random:
@@ -159,7 +159,3 @@ class Study(FrozenModel):
     def initial_position(self, person: int, item: str) -> int | None:
         """The position of a participant's slider before it is moved; None where there is none."""
         return self.items_by_id[item].initial_position(self.design.slider_start, self.rng("start", person, item))
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from seesay.data.jsonl import BadValueError
-from seesay.data.tables import Cells, read_csv
+from seesay.data.cells import BadValueError, Cells
+from seesay.data.rows import column_names, parse_table
 from seesay.errors import UserError
 from seesay.judge.items import ITEM_TYPES, MAX_SEVERAL, RatingItem, SentenceItem, StudyItem, TextItem
 from seesay.judge.messages import mark
@@ -53,8 +53,6 @@ def build_study(
         first = error.errors()[0]
         raise UserError(f"{option_name(str(first['loc'][0]))}: {first['msg']}.") from None
     if not source.endswith((".yaml", ".yml")) and (source.endswith((".csv", ".tsv", ".txt")) or Path(source).is_file()):
-        if not Path(source).is_file():
-            raise UserError(f"There is no file '{source}'.")
         return with_texts(
             study_from_pairs(Path(source), study_design, odd_word=odd_word, name=name, icons=icons), text_file
         )
@@ -106,9 +104,9 @@ def study_from_pairs(
 
     Controls as published (Ghanimifard & Dobnik 2019): a colour word with a relation, and a relation with itself.
     """
-    header = _header(path)
+    header = column_names(path)
     columns = ["a", "b", *(column for column in ("similarity", "picture") if column in header)]
-    rows, bad_rows = read_csv(path, columns, _parse_pair, key=lambda pair: frozenset((pair[0], pair[1])))
+    rows, bad_rows = parse_table(path, columns, _parse_pair, key=lambda pair: frozenset((pair[0], pair[1])))
     items = [
         RatingItem(
             id=f"{a}|{b}",
@@ -117,7 +115,7 @@ def study_from_pairs(
             reference=similarity,
             picture=str((path.parent / picture).resolve()) if picture else None,
         )
-        for a, b, similarity, picture in rows
+        for a, b, similarity, picture in rows.values()
     ]
     words = sorted({word for item in items for word in item.words})
     if odd_word in words:
@@ -131,14 +129,6 @@ def study_from_pairs(
         items=_with_icons([*items, *_pair_controls(words, odd_word, design)], icons),
         bad_rows=tuple(bad_rows),
     )
-
-
-def _header(path: Path) -> list[str]:
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [cell.strip().strip('"') for cell in file.readline(10_000).split(",")]
-    except UnicodeDecodeError:
-        raise UserError(f"{path} is not UTF-8 text: give a CSV file with the columns a, b.") from None
 
 
 def _parse_pair(cells: Cells) -> tuple[str, str, float | None, str]:

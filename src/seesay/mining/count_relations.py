@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.data.knowledge import COLORS
+from seesay.digests import json_digest
 from seesay.files import damage_as_user_error, read_state, refuse_other_settings, write_json
 from seesay.metrics.base import IntArray
 from seesay.mining import aggregate, fingerprints, places, sizes
@@ -231,8 +232,8 @@ def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts
     settings = {
         **asdict(config),
         **{f"{kind}_model": digest for kind, digest in models.items() if digest},
-        "region_names": fingerprints.digest(dict(names.renamed)),
-        "subtypes": fingerprints.digest(subtypes) if config.select else "",
+        "region_names": json_digest(dict(names.renamed), sort_keys=True),
+        "subtypes": json_digest(subtypes, sort_keys=True) if config.select else "",
         "parts": [path.stem for path in parts],
     }
     hint = "give another folder, or delete it"

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from seesay.digests import json_digest
 
 _PATTERNS = {"visual-genome": "*.json", "ade20k": "**/*.json", "plain": "*.parquet"}
 """The files that a format reads in a folder."""
-
-
-def digest(value: Any) -> str:
-    """A short digest of a JSON value; equal mappings have equal digests."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
@@ -26,13 +20,13 @@ def annotation(spec: str, output: Path) -> dict[str, str]:
     for path in paths:
         inside = sorted(path.glob(_PATTERNS.get(kind, "*.json"))) if path.is_dir() else [path]
         files += [file for file in inside if own not in file.parents]
-    return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": digest(_stamps(files))}
+    return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": json_digest(_stamps(files))}
 
 
 def model(name: str) -> str:
     """A digest of the files in a model's folder; "" for a model that is not a folder."""
     folder = Path(name)
-    return digest(_stamps(sorted(folder.rglob("*")))) if name and folder.is_dir() else ""
+    return json_digest(_stamps(sorted(folder.rglob("*")))) if name and folder.is_dir() else ""
 
 
 def _stamps(paths: Iterable[Path]) -> list[tuple[str, int, int]]:

@@ -7,7 +7,6 @@ colours of regions, `seesay.mining.caption_nouns` the names in captions.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ import pyarrow.parquet as pq
 from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
+from seesay.data.rows import every_row, read_json_lines
 from seesay.errors import UserError, missing_extra
 from seesay.files import damage_as_user_error, lock_folder, read_state, refuse_other_settings, write_json
 from seesay.mining import fingerprints, subtypes
@@ -211,9 +211,8 @@ def _split(
         write_json(path, {"parts": [part.name for part in parts], "bad": bad})
     note = read_state(path, _Parts, DELETE_WORK)
     if not note.parts:
-        with (folder / BAD_ROWS).open(encoding="utf-8") as file:
-            first = file.readline()
-        why = f" ({json.loads(first)['reason']}, and so on)" if first else ""
+        first = next(every_row(folder / BAD_ROWS, read_json_lines(folder / BAD_ROWS)), None)
+        why = f" ({first.cells['reason']}, and so on)" if first else ""
         raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
     parts = [folder / name for name in note.parts]
     for part in parts:

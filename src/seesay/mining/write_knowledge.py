@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, FILES, ColorFact, PlaceFact, SizeFact
+from seesay.digests import json_digest
 from seesay.files import damage_as_user_error
 from seesay.mining import engine as engines
-from seesay.mining import fingerprints
 from seesay.mining.aggregate import RelationCounts
 from seesay.mining.colors import color_facts
 from seesay.mining.count_relations import DELETE_WORK, CountedParts
@@ -96,7 +96,7 @@ def _system_memory() -> Iterator[None]:
 
 def _merge_slices(counts: CountedParts, thresholds: Thresholds, engine: str, workers: int) -> dict[str, list[Path]]:
     """Merge every slice that is not merged yet, and return the sorted facts of all slices, by kind."""
-    folder = counts.folder / f"merged-{fingerprints.digest(asdict(thresholds))}"
+    folder = counts.folder / f"merged-{json_digest(asdict(thresholds))}"
     folder.mkdir(exist_ok=True)
     slices = {
         kind: [f"{kind}.{number}" for number in range(counts.spilled[kind].slices)] for kind in ("sizes", "places")

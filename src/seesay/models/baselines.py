@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections import Counter
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seesay.digests import text_number
 from seesay.errors import UserError, missing_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.models.options import ModelOptions
@@ -113,10 +113,7 @@ class Mock(Baseline):
 
     def weights(self, prompt: Prompt) -> list[float]:
         """Digits of a digest of seed, text and option."""
-        return [
-            1.0 + int.from_bytes(hashlib.blake2b(f"{self._seed}|{prompt.text}|{o}".encode(), digest_size=4).digest())
-            for o in prompt.options
-        ]
+        return [1.0 + text_number(f"{self._seed}|{prompt.text}|{option}", 4) for option in prompt.options]
 
 
 _CORE = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
 from seesay.models.multiple_choice import BLANK
 from seesay.questions import SLOT, Prompt, resolve_separator
@@ -68,8 +67,7 @@ class ChatFormat:
     @cached_property
     def digest(self) -> str:
         """Of all that shapes the conversation."""
-        payload = json.dumps([self.template, self.system])
-        return hashlib.blake2b(payload.encode(), digest_size=4).hexdigest()
+        return json_digest([self.template, self.system], 4)
 
     def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
         """The conversation up to where the reply begins. A model that thinks before it replies does not, unless it

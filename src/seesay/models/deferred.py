@@ -7,7 +7,6 @@ than that matters (servers, models of other packages, code of a repository), the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 
 import seesay
 from seesay import caches
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.files import checksum, write_json
+from seesay.files import read_json, write_json
 from seesay.models import has_prefix, load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model
 from seesay.models.catalogue import CATALOGUE
@@ -39,7 +39,7 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
     if state is None:
         return load_model(name, options)
     shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
-    digest = checksum(json.dumps([seesay.__version__, ABILITIES, name, shaping, state]).encode())
+    digest = json_digest([seesay.__version__, ABILITIES, name, shaping, state])
     path = caches.IDENTITIES.folder / f"{digest}.json"
     if (identity := _read(path)) is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
@@ -106,7 +106,7 @@ def _stat(path: Path) -> tuple[str, int, int]:
 def _read(path: Path) -> dict[str, Any] | None:
     """What is remembered; None where nothing is, or it is damaged."""
     try:
-        identity = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        identity = read_json(path)
+    except (OSError, ValueError):
         return None
     return identity if isinstance(identity, dict) and identity.keys() == set(IDENTITY) else None

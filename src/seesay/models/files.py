@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from seesay import caches
-from seesay.files import checksum, write_text
+from seesay.digests import json_digest
+from seesay.files import write_text
 
 LARGE = 1 << 25  # bytes
 DIGEST = re.compile(r"[0-9a-f]{16}")
@@ -22,7 +23,7 @@ def file_digest(paths: Iterable[Path]) -> str:
     ordered = sorted(paths)
     states = {path: path.stat() for path in ordered}
     files = [(str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states.items()]
-    remembered = caches.FILE_DIGESTS.folder / checksum(json.dumps(files).encode())
+    remembered = caches.FILE_DIGESTS.folder / json_digest(files)
     is_large = sum(state.st_size for state in states.values()) >= LARGE
     if is_large and remembered.is_file() and DIGEST.fullmatch(text := remembered.read_text(errors="replace")):
         return text

@@ -8,13 +8,12 @@ it computes them in full, whatever the cache holds. Parallelism and memory are s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
-from seesay.files import checksum
 from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.batches import chunks
 from seesay.models.hf.causal import CausalModel, ScoredSpan, SpanLogps
@@ -75,7 +74,7 @@ class VllmModel(CausalModel):
         self._budget, self._planned = PER_CALL, 16 * PER_CALL
         identity = [getattr(library, "__version__", ""), str(config.dtype), arguments]
         identity.append(getattr(config.hf_config, "_commit_hash", None))
-        self.fingerprint = checksum(json.dumps(identity, default=str).encode())
+        self.fingerprint = json_digest(identity, default=str)
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """What the engine writes; beginnings that prompts share are read once."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, write_json
+from seesay.files import atomic_write, is_used, lock_folder, read_json, refuse_newer, write_json
 from seesay.pictures.caches import ICON_PICTURES
 from seesay.pictures.drawing import PICTURE, png, rgb
 from seesay.pictures.icons import ICONS
@@ -82,11 +81,11 @@ def cached_pictures(task: str) -> Path:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What a folder of pictures was made from."""
     try:
-        settings = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        settings = read_json(folder / MANIFEST)
         refuse_newer(settings, FORMAT, f"The data set in '{folder}'")
         if isinstance(settings, dict) and settings.get("task") in PLANS and isinstance(settings.get("seed"), int):
             return settings
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise UserError(f"'{folder}' has no readable {MANIFEST}: give a folder of `seesay pictures make`.") from error
     raise UserError(f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
 from seesay.errors import UserError, missing_extra
+from seesay.files import read_json
 from seesay.metrics.base import FloatArray
 from seesay.pictures.oklab import from_rgb, parse_hex
 
@@ -49,7 +49,7 @@ class Icon:
 
 @cache
 def _bodies() -> dict[str, str]:
-    icons = json.loads(fetch_unpacked(ICONS).read_text(encoding="utf-8"))["icons"]
+    icons = read_json(fetch_unpacked(ICONS))["icons"]
     return {name: str(icon["body"]) for name, icon in icons.items()}
 
 

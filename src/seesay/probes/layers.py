@@ -7,13 +7,13 @@ minus the control's, is what the vectors say.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.digests import text_number
 from seesay.probes.linear import gold_matrix, probe_texts
 from seesay.probes.linear_layer import ProbeConfig, log_softmax, train_layers, with_bias
 from seesay.probes.vector_cache import LayerCache
@@ -70,8 +70,7 @@ def control_splits(splits: Mapping[str, Task]) -> dict[str, Task]:
 
     def relabelled(question: Question) -> Question:
         pool = pools.get(question.options, [question.gold])
-        digest = hashlib.blake2b(first_thing(question).encode(), digest_size=8).digest()
-        return replace(question, gold=pool[int.from_bytes(digest) % len(pool)])
+        return replace(question, gold=pool[text_number(first_thing(question)) % len(pool)])
 
     return {
         name: replace(task, questions=tuple(map(relabelled, task.questions)), published=())

@@ -6,7 +6,6 @@ treat it like a language model. Its template ends in the slot; the text before i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import NamedTuple
@@ -14,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.files import checksum
 from seesay.models.base import Model, choice_scores
 from seesay.models.batches import chunks
 from seesay.models.multiple_choice import with_options
@@ -47,7 +46,7 @@ class LinearProbe(Model):
         self.probe, self.probe_seed = f"{vectors.encoder.name} · linear", seed
         self.name = f"{self.probe} · seed {seed}"
         parts = [vectors.encoder.fingerprint, *trained_on, asdict(layer.config), seed]
-        self.fingerprint = checksum(json.dumps(parts).encode())
+        self.fingerprint = json_digest(parts)
         self.labels, self.layer = tuple(labels), layer
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle, islice, zip_longest
 
+from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.wrapped import WrappedModel
+from seesay.quantities import quantity
 from seesay.questions import Question, Task
 
 
@@ -42,7 +42,7 @@ def with_shots(task: Task, count: int, seed: int) -> Task:
 def with_seed(model: Model, count: int, seed: int) -> Model:
     """The model under a name that says how many examples it sees, and which draw."""
     seeded = WrappedModel(model)
-    seeded.probe, seeded.probe_seed = f"{model.name} · {count} {'shot' if count == 1 else 'shots'}", seed
+    seeded.probe, seeded.probe_seed = f"{model.name} · {quantity(count, 'shot')}", seed
     seeded.name = f"{seeded.probe} · seed {seed}"
     return seeded
 
@@ -52,8 +52,7 @@ def shots_detail(task: Task) -> tuple[str, ...]:
     draws = [[shot.id for shot in question.shots] for question in task.questions]
     if not any(draws):
         return ()
-    digest = hashlib.blake2b(json.dumps(draws).encode(), digest_size=4).hexdigest()
-    return (f"shots:{len(draws[0])}@{digest}",)
+    return (f"shots:{len(draws[0])}@{json_digest(draws, 4)}",)
 
 
 def _draw(columns: Sequence[Sequence[Question]], count: int, things: frozenset[str]) -> tuple[Question, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay import caches
+from seesay.digests import text_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.models.base import Model
@@ -32,7 +33,7 @@ class VectorCache:
     dimensions, kind, shard = 2, "", SHARD
 
     def __init__(self, encoder: Model, folder: Path | None = None) -> None:
-        digest = hashlib.blake2b((encoder.fingerprint + self.kind).encode(), digest_size=12).hexdigest()
+        digest = text_digest(encoder.fingerprint + self.kind, 12)
         self.encoder = encoder
         self._folder = folder or caches.VECTORS.folder / digest
         self._rows: dict[bytes, tuple[Rows, int]] = {}
@@ -62,7 +63,7 @@ class VectorCache:
     def _save(self, texts: Sequence[str], rows: Rows) -> None:
         """Write a shard: rows first, then keys."""
         keys = b"".join(map(key_of, texts))
-        path = self._folder / f"{hashlib.blake2b(keys, digest_size=12).hexdigest()}.keys"
+        path = self._folder / f"{text_digest(keys, 12)}.keys"
         try:
             with atomic_write(path.with_suffix(".npy")) as unfinished, unfinished.open("wb") as file:
                 np.save(file, rows)

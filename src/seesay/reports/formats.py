@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import unicodedata
@@ -13,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seesay import __version__
+from seesay.files import csv_text
 from seesay.questions import Slice
 from seesay.reports.formatting import (
     NONE,
@@ -51,11 +50,7 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
     if format == "json":
         return json.dumps(figure_rows(runs), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if format == "csv":
-        file = io.StringIO()
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(figure_rows(runs))
-        return file.getvalue()
+        return csv_text(COLUMNS, figure_rows(runs))
     columns = [_column(group, part, comparisons) for group in group_runs(runs) for part in group.parts]
     parts = [columns[start : start + COLUMNS_PER_TABLE] for start in range(0, len(columns), COLUMNS_PER_TABLE)]
     write = {"markdown": _markdown, "latex": _latex}[format]

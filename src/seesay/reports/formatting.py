@@ -104,14 +104,6 @@ def p_value(p: float | None) -> str:
     return "<0.001" if p is not None and p < 0.001 else number(p)
 
 
-def count(n: int, noun: str, plural: str | None = None) -> str:
-    """
-    >>> count(1, "model"), count(1200, "question")
-    ('1 model', '1,200 questions')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def count_range(counts: Iterable[int]) -> str:
     """The least and the greatest of some counts, or the one that all are.
 

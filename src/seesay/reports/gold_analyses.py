@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
+from seesay.quantities import quantity
 from seesay.questions import Question, Task
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
 from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
-from seesay.reports.formatting import count
 from seesay.tasks.categories import CATEGORIES, agreement
 from seesay.tasks.page_analyses import PAGE_ANALYSES, PageAnalyses
 from seesay.tasks.viphy.facts import SOURCE
@@ -81,7 +81,7 @@ def entropies(task: Task) -> Analysis:
     drawn = even_steps(rows, MAX_BARS)
     labels = _words(task)
     bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
-    title = f"{count(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
+    title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
     charts = (
         stacked_bars(bars, labels, title=title),
         histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),

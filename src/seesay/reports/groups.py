@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
+from seesay.quantities import quantity
 from seesay.questions import Published, Question, Slice, Task
-from seesay.reports.formatting import count
 from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
@@ -132,7 +132,7 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     groups: list[TaskRuns] = []
     for index, (members, names) in enumerate(zip(merged, labels, strict=True), start=1):
         task = members.task
-        size = f" · {count(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
+        size = f" · {quantity(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
         way = f" · asked as: {asked_as(task)}" if len(ways[task.name]) > 1 else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
         anchor = f"task-{slug}" if slug else f"task-{index}"

@@ -13,8 +13,9 @@ from markupsafe import Markup, escape
 
 from seesay import __version__
 from seesay.data.colors import COLORS
+from seesay.quantities import quantity
 from seesay.reports.charts.dotplot import legend_key
-from seesay.reports.formatting import cell, count, interval, number, p_value, part_name
+from seesay.reports.formatting import cell, interval, number, p_value, part_name
 
 
 def prose(text: str) -> Markup:
@@ -28,7 +29,7 @@ def prose(text: str) -> Markup:
 
 STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
 FILTERS = {
-    "number": number, "p_value": p_value, "counted": count, "interval": interval, "key": legend_key, "cell": cell,
+    "number": number, "p_value": p_value, "counted": quantity, "interval": interval, "key": legend_key, "cell": cell,
     "prose": prose, "part": part_name,
 }  # fmt: skip
 

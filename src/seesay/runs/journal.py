@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from seesay.files import checksum
+from seesay.digests import text_digest
 from seesay.questions import Scores
 
 _KINDS = {"logp": "<f8", "tokens": "<i4", "chars": "<i4", "rank": "<i4", "picks": "<f8"}
@@ -82,13 +82,13 @@ def flaw(scores: Scores) -> str:
 
 def _line(key: str, scores: Scores) -> str:
     body = json.dumps({"key": key, **_entry(scores)})[:-1]
-    return f'{body}{_CHECKSUM}"{checksum(body.encode())}"}}\n'
+    return f'{body}{_CHECKSUM}"{text_digest(body)}"}}\n'
 
 
 def _parse(line: bytes) -> tuple[str, Scores]:
     """A line's key and scores."""
     entry = json.loads(line)
-    if entry["checksum"] != checksum(line.rpartition(_CHECKSUM.encode())[0]):
+    if entry["checksum"] != text_digest(line.rpartition(_CHECKSUM.encode())[0]):
         raise ValueError("the checksum does not fit")
     if not isinstance(entry["key"], str) or entry.keys() != _FIELDS:
         raise ValueError("not a line of a journal")

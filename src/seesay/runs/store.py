@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import json
 import logging
 import re
@@ -15,8 +14,9 @@ from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
+from seesay.digests import file_digest, json_digest, text_digest
 from seesay.errors import NewerVersionError, UserError
-from seesay.files import checksum, damage_as_user_error, refuse_newer, write_text
+from seesay.files import damage_as_user_error, refuse_newer, write_json_lines, write_text
 from seesay.questions import Answer, Task
 from seesay.runs.answer_table import read_answers as read_answers
 from seesay.runs.answer_table import write_answers as write_answers
@@ -49,7 +49,7 @@ _HASHED = re.compile(r"-[0-9a-f]{8}")
 def folder_for(root: Path, manifest: Manifest) -> Path:
     """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is another run."""
     shaping = manifest.model_dump(include=_SHAPING)
-    key = hashlib.blake2b(json.dumps(shaping, sort_keys=True).encode(), digest_size=5).hexdigest()
+    key = json_digest(shaping, 5, sort_keys=True)
     return root / slug(manifest.model) / slug(manifest.task) / key
 
 
@@ -85,7 +85,7 @@ def read_manifest(path: Path) -> Manifest:
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
     """Whether a file is there, and as the run left it, which is not known before the run has ended."""
     digest = manifest.digests.get(name)
-    return (folder / name).is_file() and (digest is None or checksum(folder / name) == digest)
+    return (folder / name).is_file() and (digest is None or file_digest(folder / name) == digest)
 
 
 def write_replies(path: Path, answers: Sequence[Answer]) -> None:
@@ -96,7 +96,7 @@ def write_replies(path: Path, answers: Sequence[Answer]) -> None:
         for text, outcome, named in a.scores.replies or ()
     ]
     if rows:
-        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        write_json_lines(path, rows)
 
 
 def write_task(path: Path, task: Task) -> None:
@@ -111,7 +111,7 @@ def write_task(path: Path, task: Task) -> None:
 def read_task(path: Path) -> Task:
     """Read the task as it was asked; runs that were asked the same share it."""
     content = path.read_bytes()
-    digest = checksum(content)
+    digest = text_digest(content)
     if (task := _PARSED.get(digest)) is None:
         document = json.loads(content)
         option_lists = document.pop("option_lists")
@@ -127,7 +127,7 @@ def read_task(path: Path) -> Task:
 def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
     """Write the figures, and before them digests of the finished files into the manifest: an edit is noticed."""
     content = _FIGURES.dump_json(list(run_figures), indent=2)
-    digests = {name: checksum(folder / name) for name in (QUESTIONS, ANSWERS)} | {FIGURES: checksum(content)}
+    digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)} | {FIGURES: text_digest(content)}
     write_manifest(folder, read_manifest(folder / MANIFEST).model_copy(update={"digests": digests}))
     write_text(folder / FIGURES, content.decode())
 
@@ -214,4 +214,4 @@ def slug(name: str) -> str:
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
     if safe == name and len(safe) <= 80 and not _HASHED.fullmatch(safe[-9:]):
         return safe
-    return f"{safe[:80]}-{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
+    return f"{safe[:80]}-{text_digest(name, 4)}"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.data.json_stream import parse_json
+from seesay.data.rows import load_json
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.scenes import labels
@@ -132,7 +132,7 @@ def _vagueness(label: Label) -> str:
 def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     """All scenes of an annotation file in the order of their indices, and those that cannot be used."""
     scenes, bad = [], []
-    raw = load_json(path)
+    raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict):
         raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
     numbers = {key: int(key) for key in raw if key.isdecimal() and len(key) <= _MOST_DIGITS}
@@ -145,18 +145,6 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     if not scenes:
         raise UserError(f"'{path}' has no scene that can be read{f': {bad[0].reason}' if bad else ''}.")
     return scenes, bad
-
-
-def load_json(path: Path) -> Any:
-    """A JSON file of somebody else's: bounded, and its faults reported in one sentence."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise UserError(f"'{path}' is larger than {LARGEST_FILE >> 30} GB: split it.")
-        return parse_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise UserError(f"There is no file '{path}'.") from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"'{path}' is not JSON: {error}.") from error
 
 
 def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:

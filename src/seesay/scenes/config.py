@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
 import numpy as np
 
+from seesay.digests import json_digest, text_number
 from seesay.errors import UserError
 from seesay.scenes.adjectives import Adjective, adjective
 from seesay.scenes.defaults import ADJECTIVE, OBJECTS, THRESHOLD
@@ -94,7 +93,7 @@ class SceneConfig:
     @property
     def fingerprint(self) -> str:
         """A digest of the settings."""
-        return hashlib.blake2b(json.dumps(self.settings(), sort_keys=True).encode(), digest_size=8).hexdigest()
+        return json_digest(self.settings(), sort_keys=True)
 
     def generator(self, stream: int, index: int) -> np.random.Generator:
         """The random generator of item `index` of a stream."""
@@ -104,4 +103,4 @@ class SceneConfig:
 
 @lru_cache(maxsize=64)
 def _number(task: str) -> int:
-    return int.from_bytes(hashlib.blake2b(task.encode(), digest_size=4).digest(), "big")
+    return text_number(task, 4)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from seesay.data.rows import load_json
 from seesay.errors import UserError
 from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
@@ -178,7 +179,7 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
         if is_used(folder):
             raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
-    existing = annotation.load_json(manifest)
+    existing = load_json(manifest)
     refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
     if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
         raise UserError(

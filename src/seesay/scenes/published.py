@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.lines import read_lines
+from seesay.data.rows import load_json
 from seesay.errors import UserError, missing_extra
 from seesay.files import atomic_write
 from seesay.questions import BadRow
-from seesay.scenes.annotation import load_json
+from seesay.scenes.annotation import LARGEST_FILE
 
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
@@ -56,7 +57,7 @@ def record(place: int, question: str, answer: bool, positive: bool, split: str) 
 
 def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     """The questions of a dataset JSON, and those that cannot be used."""
-    raw = load_json(path)
+    raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
         raise UserError(f"'{path}' is not a dataset file: expected an object with a list of questions.")
     questions, bad = [], []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.plugins import TaskCard, collect
-from seesay.questions import DataSource, Task
+from seesay.questions import Task
 from seesay.registry import Registry, unknown
 
 __all__ = ["TASKS", "TASK_FILES", "expand", "is_task_file", "load_task", "task_card", "task_groups"]
@@ -212,10 +212,7 @@ def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task
     if data is not None and data.is_file():
         digest = store.checksum(data)
         expected = {data: digest if any(file.sha256 == digest for file, _ in files) else None} | expected
-    sources = []
-    for path, sha256 in expected.items():
-        digest = store.checksum(path)
-        sources.append(DataSource(path.name, digest[:16], digest == sha256))
+    sources = [store.data_source(path, path.name, sha256) for path, sha256 in expected.items()]
     as_published = all(source.as_published for source in sources)
     return replace(
         task, data=tuple(sources), as_published=as_published, published=task.published if as_published else ()

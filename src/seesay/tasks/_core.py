@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seesay.data.jsonl import BadValueError
+from seesay.data.cells import BadValueError, one_of
 from seesay.data.splits import split_by_object
-from seesay.data.tables import Cells, one_of
 from seesay.questions import Question, Task
 
 VERSION = "1"
@@ -28,7 +27,7 @@ def core_task(name: str, questions: Sequence[Question], **declared: Any) -> Task
     )
 
 
-def filled(cells: Cells, column: str) -> str:
+def filled(cells: Mapping[str, str], column: str) -> str:
     """A cell that must not be empty. `|` separates the names in an id, so no name may contain it."""
     if not cells[column]:
         raise BadValueError(f"'{column}' is empty")
@@ -37,7 +36,7 @@ def filled(cells: Cells, column: str) -> str:
     return cells[column]
 
 
-def noun_phrase(cells: Cells, column: str) -> str:
+def noun_phrase(cells: Mapping[str, str], column: str) -> str:
     """The noun of a row with its article, where it takes one."""
     article, noun = one_of(cells["article"], ARTICLES, "article"), filled(cells, column)
     return f"{article} {noun}" if article else noun

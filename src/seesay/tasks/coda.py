@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from seesay.data import jsonl, store
+from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.cells import BadValueError, Cells, text_field, whole_number
 from seesay.data.colors import COLORS
+from seesay.data.rows import parse_json_lines
 from seesay.errors import UserError
 from seesay.metrics.base import ScoredItems
 from seesay.metrics.jensen_shannon import jensen_shannon
@@ -57,30 +59,30 @@ class _Phrases:
     fields: dict[str, str]
 
 
-def _annotation(record: jsonl.Record) -> _Annotation:
-    kind, worker = jsonl.text_field(record, "class_id"), jsonl.whole_number(record, "worker_id", 0, 10**9)
+def _annotation(record: Cells) -> _Annotation:
+    kind, worker = text_field(record, "class_id"), whole_number(record, "worker_id", 0, 10**9)
     if not isinstance(record.get("included"), bool):
-        raise jsonl.BadValueError("'included' is neither true nor false")
+        raise BadValueError("'included' is neither true nor false")
     if not record["included"]:
         return _Annotation(kind, worker, None)
-    ratings = tuple(jsonl.whole_number(record, color, 0, 5) for color in COLORS)
+    ratings = tuple(whole_number(record, color, 0, 5) for color in COLORS)
     if not any(ratings):
-        raise jsonl.BadValueError("every rating is zero")
+        raise BadValueError("every rating is zero")
     return _Annotation(kind, worker, ratings)
 
 
-def _phrases(record: jsonl.Record) -> _Phrases:
-    things, are = jsonl.text_field(record, "object_pl"), _verb(record, "areis_pl")
+def _phrases(record: Cells) -> _Phrases:
+    things, are = text_field(record, "object_pl"), _verb(record, "areis_pl")
     fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
     if record.get("object_s") is not None:
-        fields |= {"this": "This", "thing": jsonl.text_field(record, "object_s"), "is": _verb(record, "areis_s")}
-    return _Phrases(jsonl.text_field(record, "class_id"), jsonl.text_field(record, "display_name"), fields)
+        fields |= {"this": "This", "thing": text_field(record, "object_s"), "is": _verb(record, "areis_s")}
+    return _Phrases(text_field(record, "class_id"), text_field(record, "display_name"), fields)
 
 
-def _verb(record: jsonl.Record, key: str) -> str:
-    verb = jsonl.text_field(record, key)
+def _verb(record: Cells, key: str) -> str:
+    verb = text_field(record, key)
     if verb not in ("is", "are"):
-        raise jsonl.BadValueError(f"'{key}' is neither 'is' nor 'are'")
+        raise BadValueError(f"'{key}' is neither 'is' nor 'are'")
     return verb
 
 
@@ -135,28 +137,26 @@ def load(data: Path | None = None) -> Task:
     """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
     if data is not None and data.is_file():
         raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
-    annotations, bad = jsonl.read(store.require_file("coda", ANNOTATIONS, data), _annotation)
-    phrases, bad_phrases = jsonl.read(store.require_file("coda", OBJECTS, data), _phrases)
+    annotations, bad = parse_json_lines(
+        store.require_file("coda", ANNOTATIONS, data), _annotation, key=lambda row: (row.kind, row.worker)
+    )
+    phrases, bad_phrases = parse_json_lines(
+        store.require_file("coda", OBJECTS, data), _phrases, key=lambda thing: thing.kind
+    )
     bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
-
-    once: dict[tuple[str, int], _Annotation] = {}
-    for number, annotation in annotations.items():
-        if once.setdefault((annotation.kind, annotation.worker), annotation) is not annotation:
-            bad.append(BadRow(number, "this annotator has already rated this kind", ANNOTATIONS))
-    people = distributions(list(once.values()))
+    people = distributions(list(annotations.values()))
     if not people:
         raise UserError("annotations.jsonl holds no rating that counts: every annotation was skipped.")
     groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
 
-    questions: dict[str, Question] = {}
+    questions = []
     for number, thing in phrases.items():
-        if thing.kind in questions:
-            bad.append(BadRow(number, f"'{thing.kind}' appears twice", OBJECTS))
-        elif thing.kind not in people:
+        if thing.kind not in people:
             bad.append(BadRow(number, f"nobody rated '{thing.name}'", OBJECTS))
-        else:
-            shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
-            questions[thing.kind] = Question(
+            continue
+        shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
+        questions.append(
+            Question(
                 id=thing.kind.strip("/"),
                 fields=thing.fields,
                 options=COLORS,
@@ -164,12 +164,13 @@ def load(data: Path | None = None) -> Task:
                 object=thing.name,
                 tags={"group": groups[thing.kind]},
             )
+        )
     return Task(
         name="coda",
         version="1",
         title="",
         templates=TEMPLATES,
-        questions=tuple(questions.values()),
+        questions=tuple(questions),
         metrics=("jensen_shannon", "spearman", "kendall"),
         neutral={"things": "things", "are": "are", "this": "This", "thing": "thing", "is": "is"},
         citation=CATALOGUE["coda"].citation,

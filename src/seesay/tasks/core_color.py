@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.data import core
+from seesay.data.cells import Cells, one_of, split_words
 from seesay.data.colors import COLORS
-from seesay.data.tables import Cells, one_of, read_csv, split_words
+from seesay.data.rows import parse_table
 from seesay.data.task_files.texts import capital
 from seesay.questions import Question, Task, Template
 from seesay.tasks._core import core_task, filled, noun_phrase
@@ -35,12 +36,12 @@ class _Row:
 
 def load(data: Path | None = None) -> Task:
     """The task from the embedded table, or from a table of the same columns."""
-    rows, bad = read_csv(
+    rows, bad = parse_table(
         data or core.path("colors"), core.COLUMNS["colors"], _parse, key=lambda row: row.name.casefold()
     )
     return core_task(
         "core-color",
-        [_question(row) for row in rows],
+        [_question(row) for row in rows.values()],
         templates=TEMPLATES,
         choice_templates=CHOICE,
         linear_text=LINEAR_TEXT,

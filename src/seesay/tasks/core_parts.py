@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.data import core
-from seesay.data.tables import Cells, one_of, read_csv, split_words
+from seesay.data.cells import Cells, one_of, split_words
+from seesay.data.rows import parse_table
 from seesay.data.task_files.texts import capital
 from seesay.questions import Question, Task, Template
 from seesay.tasks._core import core_task, filled, noun_phrase
@@ -39,19 +40,21 @@ def load(data: Path | None = None) -> Task:
     The options of a relation are all the answers that the table names for it: the annotation is complete, so an
     option that a row does not list is wrong for it.
     """
-    rows, bad = read_csv(
+    rows, bad = parse_table(
         data or core.path("parts"),
         core.COLUMNS["parts"],
         _parse,
         key=lambda row: (row.name.casefold(), row.relation),
     )
     options = {
-        relation: tuple(dict.fromkeys(word for row in rows if row.relation == relation for word in row.answers))
+        relation: tuple(
+            dict.fromkeys(word for row in rows.values() if row.relation == relation for word in row.answers)
+        )
         for relation in RELATIONS
     }
     return core_task(
         "core-parts",
-        [_question(row, options[row.relation]) for row in rows],
+        [_question(row, options[row.relation]) for row in rows.values()],
         templates=TEMPLATES,
         choice_templates=CHOICE,
         linear_text=LINEAR_TEXT,

@@ -11,8 +11,8 @@ from itertools import combinations
 from pathlib import Path
 
 from seesay.data import core
-from seesay.data.jsonl import BadValueError
-from seesay.data.tables import Cells, read_csv
+from seesay.data.cells import BadValueError, Cells
+from seesay.data.rows import parse_table
 from seesay.data.task_files.texts import capital
 from seesay.errors import UserError
 from seesay.questions import Question, Task, Template
@@ -48,7 +48,8 @@ Pair = tuple[_Thing, _Thing]  # the larger one first
 def load(data: Path | None = None) -> Task:
     """The task from the embedded table, or from a table of the same columns."""
     source = data or core.path("sizes")
-    things, bad = read_csv(source, core.COLUMNS["sizes"], _parse, key=lambda thing: thing.name.casefold())
+    rows, bad = parse_table(source, core.COLUMNS["sizes"], _parse, key=lambda thing: thing.name.casefold())
+    things = list(rows.values())
     if len(things) > MOST_THINGS:
         raise UserError(
             f"{source} names {len(things):,} things; core-size compares {MOST_THINGS:,} at most: take fewer."

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.data import core
-from seesay.data.jsonl import BadValueError
-from seesay.data.tables import Cells, one_of, read_csv
+from seesay.data.cells import BadValueError, Cells, one_of
+from seesay.data.rows import parse_table
 from seesay.questions import Question, Task, Template
 from seesay.tasks._core import core_task, filled
 
@@ -70,12 +70,12 @@ def load(data: Path | None = None) -> Task:
         relations.setdefault((triple.scene, triple.a, triple.b), triple.relation)
         return triple
 
-    rows, bad = read_csv(
+    rows, bad = parse_table(
         data or core.path("spaces"), core.COLUMNS["spaces"], parse, key=lambda row: (row.scene, row.a, row.b)
     )
     return core_task(
         "core-space",
-        [_question(row) for row in rows],
+        [_question(row) for row in rows.values()],
         templates=TEMPLATES,
         choice_templates=CHOICE,
         linear_text=LINEAR_TEXT,

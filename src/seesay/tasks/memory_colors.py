@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.data import jsonl, store
+from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
+from seesay.data.cells import BadValueError, Cells, text_field
 from seesay.data.colors import COLORS
-from seesay.questions import BadRow, Published, Question, Task, Template
+from seesay.data.rows import parse_json_lines
+from seesay.questions import Published, Question, Task, Template
 
 COLORS_AS_PUBLISHED = tuple(sorted("grey" if color == "gray" else color for color in COLORS))
 
@@ -56,29 +58,23 @@ class _Row:
     label: str
 
 
-def _parse(record: jsonl.Record) -> _Row:
+def _parse(record: Cells) -> _Row:
     row = _Row(
-        jsonl.text_field(record, "descriptor", empty=True),
-        jsonl.text_field(record, "item"),
-        jsonl.text_field(record, "label").lower(),
+        text_field(record, "descriptor", empty=True),
+        text_field(record, "item"),
+        text_field(record, "label").lower(),
     )
     if row.label not in COLORS_AS_PUBLISHED:
-        raise jsonl.BadValueError(f"'{row.label}' is not one of the eleven colours")
+        raise BadValueError(f"'{row.label}' is not one of the eleven colours")
     return row
 
 
 def load(data: Path | None = None) -> Task:
     """The task from `memory_colors.jsonl`: a path, a folder that holds it, or the data folder's."""
     path = store.require_file("memory-colors", "memory_colors.jsonl", data)
-    rows, bad = jsonl.read(path, _parse)
-    questions: dict[str, Question] = {}
-    first: dict[str, int] = {}
-    for number, row in rows.items():
-        if row.item in questions:
-            bad.append(BadRow(number, f"'{row.item}' is already on line {first[row.item]}"))
-            continue
-        first[row.item] = number
-        questions[row.item] = Question(
+    rows, bad = parse_json_lines(path, _parse, key=lambda row: row.item)
+    questions = [
+        Question(
             id=row.item,
             fields={"thing": f"{row.descriptor} {row.item}".strip()},
             options=COLORS_AS_PUBLISHED,
@@ -86,15 +82,17 @@ def load(data: Path | None = None) -> Task:
             object=row.item,
             tags={"colour": row.label},
         )
+        for row in rows.values()
+    ]
     return Task(
         name="memory-colors",
         version="1",
         title="",
         templates=TEMPLATES,
-        questions=tuple(questions.values()),
+        questions=tuple(questions),
         metrics=("accuracy",),
         neutral={"thing": "something"},
         published=PUBLISHED,
         citation=CATALOGUE["memory-colors"].citation,
-        bad_rows=tuple(sorted(bad, key=lambda row: row.row)),
+        bad_rows=tuple(bad),
     )

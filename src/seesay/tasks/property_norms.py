@@ -14,7 +14,9 @@ from pathlib import Path
 
 from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.jsonl import BadValueError, prompt_text, read_rows
+from seesay.data.cells import BadValueError, Cells, prompt_text
+from seesay.data.lines import whole_lines
+from seesay.data.rows import column_names, parse_rows, read_table
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
 from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
@@ -97,8 +99,9 @@ def _forms(feature: str) -> list[str]:
     return [" ".join(form) for form in forms]
 
 
-def _entry(cells: Mapping[str, str]) -> Entry | None:
+def _entry(row: Cells) -> Entry | None:
     """An entry of the norms, or None where the row is not about how a thing looks in a way that is asked."""
+    cells = {column.lower(): cell for column, cell in row.items()}
     if cells["feature type"] != "visual perceptual":
         return None
     concept, feature = prompt_text(cells["concept"], "concept"), prompt_text(cells["feature"], "feature")
@@ -114,47 +117,18 @@ def _entry(cells: Mapping[str, str]) -> Entry | None:
 
 def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
     """The entries of a CSLB `norms.dat`, and the rows that could not be used."""
-    entries: list[Entry] = []
-    bad: list[BadRow] = []
-    header: list[str] = []
-    for number, line in read_rows(path):
-        if isinstance(line, BadRow):
-            bad.append(line)
-            continue
-        cells = line.split("\t")
-        if not header:
-            header = [cell.strip().lower() for cell in cells]
-            if missing := [column for column in COLUMNS if column not in header]:
-                raise UserError(f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'.")
-            continue
-        if len(cells) != len(header):
-            bad.append(BadRow(number, f"{len(cells)} columns where {len(header)} were expected"))
-            continue
-        try:
-            entry = _entry(dict(zip(header, cells, strict=True)))
-        except BadValueError as error:
-            bad.append(BadRow(number, str(error)))
-            continue
-        if entry:
-            entries.append(entry)
-    return entries, bad
-
-
-def _whole_lines(path: Path) -> list[str]:
-    """The lines of a list that is useful only as a whole: without one of its words it would be another task."""
-    read = []
-    for number, line in read_rows(path):
-        if isinstance(line, BadRow):
-            raise UserError(f"{path}, line {number}: {line.reason}.")
-        read.append(line)
-    return read
+    header = [name.lower() for name in column_names(path, "\t")]
+    if missing := [column for column in COLUMNS if column not in header]:
+        raise UserError(f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'.")
+    entries, bad = parse_rows(path, read_table(path, "\t"), _entry)
+    return [entry for entry in entries.values() if entry], bad
 
 
 def read_words(path: Path | None) -> list[str]:
     """The words of a list, one per line; none without a file."""
     if path is None:
         return []
-    words = [line.strip() for line in _whole_lines(path)]
+    words = [line.strip() for line in whole_lines(path)]
     if any(len(word) > 50 or " " in word or not word.isprintable() for word in words):
         raise UserError(f"{path} is not a list of words, one per line.")
     return list(dict.fromkeys(words))
@@ -164,7 +138,7 @@ def read_articles(path: Path | None) -> dict[str, str]:
     """The article of each concept ("a", "an" or none); no articles without a file."""
     if path is None:
         return {}
-    rows = [line.strip().partition(",") for line in _whole_lines(path)]
+    rows = [line.strip().partition(",") for line in whole_lines(path)]
     articles = {concept: article for concept, _, article in rows}
     if articles.pop("concept", "") != "descriptor" or not ARTICLES.issuperset(articles.values()):
         raise UserError(

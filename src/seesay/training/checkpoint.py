@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, damage_as_user_error, refuse_other_settings, write_text
+from seesay.files import atomic_write, damage_as_user_error, refuse_other_settings, write_json_lines
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +59,7 @@ def cut_history(folder: Path, step: int) -> None:
     """Drop the lines written after the checkpoint: those steps are repeated."""
     if (folder / HISTORY).is_file():
         lines = [line for line in read_history(folder) if line["step"] <= step and step > 0]
-        write_text(folder / HISTORY, "".join(f"{json.dumps(line)}\n" for line in lines))
+        write_json_lines(folder / HISTORY, lines)
 
 
 def save(path: Path, network: torch.nn.Module, optimizer: Any, position: str) -> None:

@@ -73,7 +73,7 @@ def test_a_parse_over_several_lines(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="Cannot read"):
+    with pytest.raises(UserError, match="There is no file"):
         read_trees(tmp_path / "nowhere")
     (tmp_path / "empty").write_text("\n")
     with pytest.raises(UserError, match="holds no parse"):

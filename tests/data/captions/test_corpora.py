@@ -240,7 +240,7 @@ def test_data_sets_without_captions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="its columns are 'prompt', 'score'; rename the one with captions"):
         read(tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(UserError, match="holds a file that cannot be read"):
+    with pytest.raises(UserError, match=r"b\.parquet is damaged .*: it is not a Parquet file, or not a whole one"):
         read(tmp_path / "b.parquet")
     pq.write_table(pa.table({"caption": ["x", None, "y"]}), tmp_path / "c.parquet")
     corpus, captions = read(tmp_path / "c.parquet")
@@ -303,9 +303,9 @@ def test_every_bad_row_is_counted_and_the_others_are_read(tmp_path: Path) -> Non
     text_file('{"caption": "a"}\n{"caption"\n[]\n{"caption": "b"}\n')(tmp_path / "a.jsonl")
     corpus, captions = read(tmp_path / "a.jsonl")
     assert ([caption.text for caption in captions], corpus.bad) == (["a", "b"], 2)
-    (tmp_path / "a.csv").write_bytes(b"image,caption\na,b\na\n\xff,x\n\nc,d\n")
+    (tmp_path / "a.csv").write_bytes(b"image,caption\na,b\na\n\xff,x\nb,\n\nc,d\n")
     corpus, captions = read(tmp_path / "a.csv")
-    assert ([caption.row for caption in captions], [row.row for row in corpus.bad_rows]) == ([2, 6], [3, 4])
+    assert ([caption.row for caption in captions], [row.row for row in corpus.bad_rows]) == ([2, 7], [3, 4])
     assert corpus.blank == 1
 
 

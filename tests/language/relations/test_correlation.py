@@ -87,11 +87,11 @@ def test_tables_of_people(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("", "is empty"),
-        (",in,on\nin,1\non,0,1\n", "is not square"),
+        (",in,on\nin,1\non,0,1\n", "row 2: has 2 cells where there are 3 columns"),
         ("word,value\nin,2\n", "is not a table"),
         ("a,b,value\nin,on,much\n", "'much' is not a number"),
         ("a,b,value\nin,on,1\non,in,1\n", "row 3, repeats the pair"),
-        ("a,b,value\n\nin,on\n", "row 3, has 2 cells"),
+        ("a,b,value\n\nin,on\n", "row 3: has 2 cells"),
         ("a,b,value\nin,in,1\n", "no pair with a rating"),
     ],
 )

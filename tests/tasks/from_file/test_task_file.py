@@ -52,7 +52,7 @@ def test_names_that_look_like_files_are_files(tmp_path: Path) -> None:
     odd.mkdir()
     assert expand([str(odd)]) == [str(odd)]
     assert expand(["a.yaml,core-color", "b/c"]) == ["a.yaml", "core-color", "b/c"]
-    with pytest.raises(UserError, match=r"There is no task file 'nothing\.yaml'"):
+    with pytest.raises(UserError, match=r"There is no file nothing\.yaml"):
         load_task("nothing.yaml")
 
 
@@ -230,7 +230,7 @@ def test_a_row_in_none_of_the_nested_sets_is_reported(tmp_path: Path) -> None:
 def test_parquet_with_texts_that_are_none_is_one_sentence(tmp_path: Path) -> None:
     texts = pa.array([b"\xff", b"red"], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"color": texts}), tmp_path / "rows.parquet")
-    with pytest.raises(UserError, match="not a Parquet file that can be read"):
+    with pytest.raises(UserError, match="not a Parquet file"):
         task_of(tmp_path, "rows: rows.parquet\ngold: color\ntemplates: It is [MASK].\n")
 
 

@@ -92,9 +92,10 @@ def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(tmp
 
 @given(rows=st.integers(2, 30), wanted=st.integers(1, 60), seed=st.integers(0, 5))
 def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) -> None:
+    from seesay.data.rows import Row
     from seesay.data.task_files.row_rules import DrawPairs
-    from seesay.data.task_files.rows import Row, Table
     from seesay.data.task_files.rules import apply
+    from seesay.data.task_files.tables import Table
 
     table = Table([Row(n, {"x": str(n)}) for n in range(rows)], {"x": None})
     rule = DrawPairs(draw_pairs=wanted, seed=seed)

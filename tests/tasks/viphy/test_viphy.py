@@ -18,6 +18,7 @@ from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, Subtyp
 from seesay.data.splits import sample
 from seesay.errors import UserError
 from seesay.probes.linear import linear_task
+from seesay.questions import BadRow
 from seesay.tasks import expand, load_task, task_groups
 from seesay.tasks.viphy import color, facts, human
 
@@ -323,10 +324,10 @@ def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
     (tmp_path / "results" / "col_meta.csv").write_text("object,total\nthing 1,12\nthing 2,many\n")
     (tmp_path / "extra" / "obj2cat.json").write_text(json.dumps({"thing 1": "food", "thing 2": 7}))
     task = load_task("viphy-color", tmp_path)
-    assert [(row.row, row.reason) for row in task.bad_rows] == [
-        (3, "col_meta.csv: 'total' is 'many', not a count"),
-        (2, "obj2cat.json: 'thing 2': its category is not a text"),
-    ]
+    assert task.bad_rows == (
+        BadRow(3, "'total' is 'many', not a count", "col_meta.csv"),
+        BadRow(2, "'thing 2': its category is not a text", "obj2cat.json"),
+    )
 
 
 def test_derived_sets_are_built_where_the_published_ones_are_absent(tmp_path: Path) -> None:

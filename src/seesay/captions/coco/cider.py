@@ -17,8 +17,9 @@ import numpy as np
 
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.ngrams import ORDERS, lookup
+from seesay.data.lines import read_errors
 from seesay.errors import UserError
-from seesay.files import refuse_newer, write_text
+from seesay.files import read_json, refuse_newer, write_text
 from seesay.metrics.base import FloatArray, Measurement, mean_metric, ratio
 
 log = logging.getLogger(__name__)
@@ -53,13 +54,12 @@ class DocumentFrequency:
     def load(cls, path: Path) -> DocumentFrequency:
         """Read what `save` wrote."""
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
+            with read_errors(path):
+                saved = read_json(path)
             refuse_newer(saved, FORMAT, path)
             images, counts = saved["images"], saved["counts"]
             good = images > 0 and all(type(n) is int and 0 <= n <= MOST_IMAGES for n in (images, *counts.values()))
-        except OSError as error:
-            raise UserError(f"Cannot read the document frequencies {path}: {error.strerror or error}.") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{path} is not a table of document frequencies: expected 'images' and 'counts'."
             ) from error

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 
+from seesay.data.lines import read_errors
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -81,10 +82,8 @@ def parse(text: str) -> ParseTree:
 
 def read_trees(path: Path) -> list[TreeRow]:
     """The parses of a file in order, each with its line; None for an empty line where every parse has one line."""
-    try:
+    with read_errors(path):
         raw = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     rows = split_trees(raw.decode("utf-8-sig", "replace").split("\n"))
     if not rows:
         raise UserError(f"{path} holds no parse: it is empty.")

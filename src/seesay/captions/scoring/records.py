@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seesay.files import write_text
 from seesay.metrics.base import Measurement
 from seesay.metrics.bootstrap import Resamples
 
@@ -77,8 +75,3 @@ def system_names(sources: Sequence[object]) -> list[str]:
     paths = [source if isinstance(source, str | Path) else f"system {i}" for i, source in enumerate(sources, 1)]
     names = [Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name for path in paths]
     return names if len(set(names)) == len(names) else [str(path) for path in paths]
-
-
-def write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write JSON lines."""
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -11,7 +11,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from io import BufferedReader
 from itertools import islice
@@ -22,7 +22,7 @@ from typing import IO, Any, Self, cast
 from seesay.data.captions import data_sets, forms
 from seesay.data.captions.records import Caption, answer_of
 from seesay.data.json_stream import BrokenFileError, decode_entries, entries, is_text
-from seesay.data.lines import DAMAGED_GZIP, GZIP, LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes
+from seesay.data.lines import LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes, read_head
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -157,14 +157,10 @@ class Corpus:
         """The file, decompressed, its first bytes, and whether these are all."""
         if self.name == STANDARD_INPUT:
             return sys.stdin.buffer, cast("BufferedReader", sys.stdin.buffer).peek(forms.HEAD)[: forms.HEAD], False
-        self._raw = raw = stack.enter_context(path.open("rb"))
         self.size = path.stat().st_size
-        head = b""
-        with open_bytes(path) as file, suppress(*DAMAGED_GZIP):  # told when it is read
-            while len(head) < forms.HEAD and (more := file.read(min(4096, forms.HEAD - len(head)))):
-                head += more
-        zipped = raw.peek(len(GZIP)).startswith(GZIP)
-        file = cast("IO[bytes]", stack.enter_context(BoundedGzipFile(raw, self.size))) if zipped else raw
+        head = read_head(path, forms.HEAD)
+        file = stack.enter_context(open_bytes(path))
+        self._raw = file.compressed if isinstance(file, BoundedGzipFile) else file
         return file, head, len(head) < forms.HEAD
 
     def _whole(self, rows: Iterator[Caption | BadRow]) -> Iterator[Caption | BadRow]:

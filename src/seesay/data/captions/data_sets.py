@@ -5,17 +5,16 @@ Arrow files are memory-mapped and only the columns with text are decoded: pictur
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from seesay.data.captions.forms import Rows, UnknownFormError
 from seesay.data.captions.records import captions_of, find_fields
-from seesay.data.json_stream import parse_json
-from seesay.errors import UserError
-from seesay.files import damage_as_user_error
-
-_BATCH = 1_000
+from seesay.data.lines import read_errors
+from seesay.data.rows import ROWS_IN_MEMORY, parquet_columns, read_parquet
+from seesay.files import damage_as_user_error, read_json
 
 
 def is_data_set(path: Path) -> bool:
@@ -25,28 +24,17 @@ def is_data_set(path: Path) -> bool:
 
 def read(path: Path) -> tuple[str, Rows]:
     """The form of a data set and its captions, of all splits."""
-    import pyarrow as pa
-
     files = _files(path)
-    try:
-        names = [field.name for file in files for field in _schema(file)]
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"'{path}' holds a file that cannot be read ({error}): fetch or save it again.") from error
+    names = [name for file in files for name in _columns(file)]
     fields = find_fields(dict.fromkeys(names))
     if fields is None:
         columns = ", ".join(map(repr, dict.fromkeys(names)))
         raise UnknownFormError(f"its columns are {columns}; rename the one with captions to 'caption'")
 
     def rows() -> Rows:
-        number = 0
-        for file in files:
-            try:
-                for batch in _batches(file, fields.names):
-                    for record in batch.to_pylist():
-                        number += 1
-                        yield from captions_of(fields, record, number, path.name)
-            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-                raise UserError(f"{file} is damaged after row {number:,} ({error}): fetch it again.") from error
+        records = (record for file in files for record in _records(file, fields.names))
+        for number, record in enumerate(records, start=1):
+            yield from captions_of(fields, record, number, path.name)
 
     return ("Hugging Face data set" if path.is_dir() else f"{path.suffix[1:].title()} file"), rows()
 
@@ -57,11 +45,11 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if (path / "dataset_dict.json").is_file():
         with damage_as_user_error(path / "dataset_dict.json", "fetch it again"):
-            splits = [path / _own(split) for split in parse_json((path / "dataset_dict.json").read_bytes())["splits"]]
+            splits = [path / _own(split) for split in read_json(path / "dataset_dict.json")["splits"]]
         return [file for split in splits for file in _files(split)]
     if (path / "state.json").is_file():
         with damage_as_user_error(path / "state.json", "fetch it again"):
-            state = parse_json((path / "state.json").read_bytes())
+            state = read_json(path / "state.json")
             return [path / _own(entry["filename"]) for entry in state["_data_files"]]
     if files := sorted(path.rglob("*.parquet")):
         return files
@@ -75,28 +63,36 @@ def _own(name: object) -> str:
     return name
 
 
-def _schema(file: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _columns(file: Path) -> list[str]:
     if file.suffix == ".parquet":
-        return pq.read_schema(file)
-    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:
-        return stream.schema
+        return parquet_columns(file)
+    with _arrow_stream(file) as stream:
+        return list(stream.schema.names)
 
 
-def _batches(file: Path, names: list[str]) -> Iterator[Any]:
-    """The columns of a file, some rows at a time; a column that this file lacks is left out."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    present = [name for name in names if name in _schema(file).names]
+def _records(file: Path, names: list[str]) -> Iterator[Mapping[str, Any]]:
+    """The columns of a file, row by row; a column that this file lacks is left out."""
+    present = [name for name in names if name in _columns(file)]
     if file.suffix == ".parquet":
-        with pq.ParquetFile(file) as parquet:
-            yield from parquet.iter_batches(_BATCH, columns=present)
+        for row in read_parquet(file, present):
+            yield row.cells
         return
-    with pa.memory_map(str(file)) as source, pa.ipc.open_stream(source) as stream:  # whose sizes would be allocated
+    with _arrow_stream(file) as stream:
         for batch in stream:
             batch.validate(full=True)  # else a wrong offset is a bus error, or reads whatever is in memory
-            for start in range(0, batch.num_rows, _BATCH):
-                yield batch.select(present).slice(start, _BATCH)
+            for start in range(0, batch.num_rows, ROWS_IN_MEMORY):
+                yield from batch.select(present).slice(start, ROWS_IN_MEMORY).to_pylist()
+
+
+@contextmanager
+def _arrow_stream(file: Path) -> Iterator[Any]:
+    """An open Arrow file, memory-mapped: else the sizes that it states would be allocated."""
+    import pyarrow as pa
+
+    with (
+        read_errors(file),
+        damage_as_user_error(file, "fetch or save it again"),
+        pa.memory_map(str(file)) as source,
+        pa.ipc.open_stream(source) as stream,
+    ):
+        yield stream

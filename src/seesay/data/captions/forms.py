@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from seesay.data.captions.records import Caption, Fields, captions_of, find_fields, texts_of
 from seesay.data.json_stream import parse_json
+from seesay.data.lines import Line
+from seesay.data.rows import Rows as RecordRows
+from seesay.data.rows import json_rows, table_rows
 from seesay.questions import BadRow
 
 HEAD = 1 << 16
@@ -27,7 +29,6 @@ _URL = re.compile(r"https?://\S+")
 _JSON = re.compile(r'\s*(\{\s*["}]|\[\s*[\[{"\]])')
 _MARKUP = re.compile(r"\s*<(\?xml|!doctype|html)\b", re.IGNORECASE)
 
-Line = tuple[int, str | BadRow]
 Rows = Iterator[Caption | BadRow]
 
 
@@ -82,7 +83,7 @@ def _json_lines(lines: Sequence[str]) -> TextForm | None:
     fields = find_fields(record)
     if fields is None:
         raise UnknownFormError(f"its records hold {_list(record)}")
-    return TextForm("JSON lines", partial(_read_json_lines, fields=fields))
+    return TextForm("JSON lines", partial(_read_records, read=json_rows, fields=fields))
 
 
 def _table(lines: Sequence[str]) -> TextForm | None:
@@ -92,7 +93,8 @@ def _table(lines: Sequence[str]) -> TextForm | None:
         if len(names) > 1 and all(re.fullmatch(r"[\w -]{1,40}", name) for name in names):
             fields = find_fields(names)
             if fields and (delimiter == "\t" or fields.picture or fields.answers):
-                return TextForm("table with a header", partial(_read_table, delimiter=delimiter, fields=fields))
+                read = partial(table_rows, path="The table", delimiter=delimiter)
+                return TextForm("table with a header", partial(_read_records, read=read, fields=fields))
     columns = lines[0].count("\t") + 1
     if columns == 1 or not _most(lines, lambda line: line.count("\t") + 1 == columns):
         return None
@@ -100,90 +102,46 @@ def _table(lines: Sequence[str]) -> TextForm | None:
     addresses = [column for column in range(columns) if _most([row[column] for row in cells], _URL.fullmatch)]
     if len(addresses) != 1:
         raise UnknownFormError("it is a table without a header that names its captions")
-    return TextForm("Conceptual Captions", partial(_read_conceptual, columns=columns, address=addresses[0]))
+    parse = partial(_conceptual, columns=columns, address=addresses[0])
+    return TextForm("Conceptual Captions", partial(_read_by_line, parse=parse))
 
 
-def _read_plain(lines: Iterator[Line], file: str) -> Rows:
+def _read_by_line(lines: Iterator[Line], file: str, parse: Callable[[str, int, str], Caption | BadRow]) -> Rows:
     for number, line in lines:
-        yield line if isinstance(line, BadRow) else Caption(line, f"{file}:{number}", number)
+        yield line if isinstance(line, BadRow) else parse(line, number, file)
 
 
-def _read_flickr(lines: Iterator[Line], file: str) -> Rows:
-    for number, line in lines:
-        if isinstance(line, BadRow):
-            yield line
-        elif match := _FLICKR.fullmatch(line.strip()):
-            yield Caption(match[2].strip(), match[1], number)
-        else:
-            yield BadRow(number, "not 'picture#number', tab, caption") if line.strip() else Caption("", "", number)
+def _plain(line: str, number: int, file: str) -> Caption:
+    return Caption(line, f"{file}:{number}", number)
 
 
-def _read_conceptual(lines: Iterator[Line], file: str, columns: int, address: int) -> Rows:
+def _flickr(line: str, number: int, file: str) -> Caption | BadRow:
+    if match := _FLICKR.fullmatch(line.strip()):
+        return Caption(match[2].strip(), match[1], number)
+    return BadRow(number, "not 'picture#number', tab, caption") if line.strip() else Caption("", "", number)
+
+
+def _conceptual(line: str, number: int, file: str, columns: int, address: int) -> Caption | BadRow:
     """Conceptual Captions has the address last, Conceptual 12M first; labels may follow."""
-    for number, line in lines:
-        cells = line.split("\t") if isinstance(line, str) else []
-        if isinstance(line, BadRow):
-            yield line
-        elif len(cells) != columns and line.strip():
-            yield BadRow(number, f"{len(cells)} columns, not {columns}")
+    cells = line.split("\t")
+    if len(cells) != columns and line.strip():
+        return BadRow(number, f"{len(cells)} columns, not {columns}")
+    text = next((cell for index, cell in enumerate(cells) if index != address), "")
+    return Caption(" ".join(text.split()), cells[min(address, len(cells) - 1)], number)
+
+
+def _read_records(
+    lines: Iterator[Line], file: str, read: Callable[[Iterator[Line]], RecordRows], fields: Fields
+) -> Rows:
+    for row in read(lines):
+        if isinstance(row, BadRow):
+            yield row
         else:
-            text = next((cell for index, cell in enumerate(cells) if index != address), "")
-            yield Caption(" ".join(text.split()), cells[min(address, len(cells) - 1)], number)
+            yield from captions_of(fields, row.cells, row.number, file)
 
 
-def _read_json_lines(lines: Iterator[Line], file: str, fields: Fields) -> Rows:
-    for number, line in lines:
-        if isinstance(line, BadRow):
-            yield line
-        elif not line.strip():
-            yield Caption("", "", number)
-        else:
-            try:
-                record = parse_json(line)
-            except ValueError:
-                yield BadRow(number, "not JSON")
-            else:
-                yield from captions_of(fields, record, number, file)
-
-
-def _read_table(lines: Iterator[Line], file: str, delimiter: str, fields: Fields) -> Rows:
-    """A table by its header. In CSV files quotes may enclose a cell with line ends; in TSV files they mean nothing."""
-    bad: list[BadRow] = []
-    number = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for number, line in lines:  # noqa: B007
-            if isinstance(line, BadRow):
-                bad.append(line)
-            else:
-                yield line + "\n"
-
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(texts(), delimiter=delimiter, quoting=quoting, skipinitialspace=True)
-    header: list[str] | None = None
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            bad.append(BadRow(number, f"not CSV ({error})"))
-            continue
-        yield from bad
-        bad.clear()
-        if cells is None:
-            return
-        if header is None:
-            header = [name.strip() for name in cells]
-        elif not any(cells):
-            yield Caption("", "", number)
-        elif len(cells) != len(header):
-            yield BadRow(number, f"{len(cells)} columns, not {len(header)}")
-        else:
-            yield from captions_of(fields, dict(zip(header, cells, strict=True)), number, file)
-
-
-PLAIN = TextForm("plain text", _read_plain)
-FLICKR = TextForm("Flickr tokens", _read_flickr)
+PLAIN = TextForm("plain text", partial(_read_by_line, parse=_plain))
+FLICKR = TextForm("Flickr tokens", partial(_read_by_line, parse=_flickr))
 
 
 class JsonForm(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.data.tables import read_csv
+from seesay.data.rows import parse_table
 
 COLUMNS = {
     "colors": ("article", "object", "colors", "category"),
@@ -24,7 +24,7 @@ def path(name: str) -> Path:
 
 def rows(name: str) -> list[dict[str, str]]:
     """An embedded table, row by row as it stands in the file."""
-    good, bad = read_csv(path(name), COLUMNS[name], dict)
+    good, bad = parse_table(path(name), COLUMNS[name], dict)
     if bad:
         raise ValueError(f"{name}.csv, row {bad[0].row}: {bad[0].reason}")
-    return good
+    return list(good.values())

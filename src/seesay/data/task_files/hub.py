@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from seesay import caches
-from seesay.data.jsonl import MOST_LINES, BadValueError
+from seesay.data.cells import BadValueError
+from seesay.data.rows import refuse_too_many
+from seesay.digests import text_digest
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.files import atomic_write
 
@@ -31,8 +32,7 @@ def hub_rows(address: str, split: str, config: str) -> Iterator[Mapping[str, Any
         loaded = load_dataset(match["name"], config or None, split=match["split"] or split, revision=match["revision"])
     except Exception as error:  # whatever the library raises, its message belongs to the user
         raise UserError(f"Cannot read {address}: {first_line(error)}.") from error
-    if len(loaded) > MOST_LINES:
-        raise UserError(f"{address} has {len(loaded):,} rows; a task has at most {MOST_LINES:,}.")
+    refuse_too_many(address, len(loaded))
     features = dict(loaded.features.items())
     loaded = loaded.remove_columns([name for name, kind in features.items() if isinstance(kind, Audio | Video)])
     pictures = [name for name, kind in features.items() if isinstance(kind, Image)]
@@ -61,7 +61,7 @@ def store_picture(value: Any) -> str:
     if len(content) > LARGEST_PICTURE:
         raise BadValueError(f"a picture has more than {LARGEST_PICTURE >> 20} MB")
     suffix = Path(str(path)).suffix.lower()
-    digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+    digest = text_digest(content, 16)
     target = picture_folder() / f"{digest}{suffix if suffix in SUFFIXES else '.png'}"
     if not target.is_file():
         with atomic_write(target) as unfinished:

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from seesay.data.cells import BadValueError
 from seesay.data.json_stream import parse_json
-from seesay.data.jsonl import BadValueError
+from seesay.data.rows import Row
 from seesay.data.task_files import row_rules as rules
 from seesay.data.task_files.row_rules import Rule, as_number
-from seesay.data.task_files.rows import Row, Table
+from seesay.data.task_files.tables import Table
 from seesay.questions import BadRow
 from seesay.registry import did_you_mean
 
@@ -174,7 +175,7 @@ def entries(value: Any, separator: str, column: str) -> list[str]:
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         try:
             loaded = parse_json(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             loaded = None
         if isinstance(loaded, list):
             return [str(item) for item in loaded]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from string import Formatter
 from typing import Any
 
-from seesay.data.jsonl import BadValueError
+from seesay.data.cells import BadValueError
 from seesay.questions import SEPARATOR, SLOT
 from seesay.registry import did_you_mean
 

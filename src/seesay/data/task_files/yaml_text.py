@@ -13,7 +13,9 @@ from typing import Any
 
 import yaml
 
+from seesay.data.lines import read_errors
 from seesay.errors import UserError, first_line
+from seesay.quantities import quantity
 
 LARGEST = 1 << 20
 DEEPEST = 12
@@ -44,7 +46,7 @@ class TaskFileError(UserError):
     def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         more = len(problems) - 1
-        others = f" There {'is 1 more problem' if more == 1 else f'are {more} more problems'}: " if more else ""
+        others = f" There {'is' if more == 1 else 'are'} {quantity(more, 'more problem')}: " if more else ""
         super().__init__(f"{problems[0]}{others}{f'`seesay tasks check {path}` lists them all.' if more else ''}")
 
 
@@ -71,13 +73,8 @@ class YamlDocument:
 
 def read_yaml(path: Path) -> YamlDocument:
     """The document of a file. Syntax errors are among its problems; a file that cannot be read is a UserError."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
-    except FileNotFoundError:
-        raise UserError(f"There is no task file '{path}'.") from None
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
+    with read_errors(path), path.open("rb") as file:
+        raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:
         problem = Problem(f"larger than {LARGEST >> 20} MB: put the rows into a file of their own", path.name)
         return YamlDocument(path.name, problems=[problem])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.files import atomic_write, write_text
+from seesay.files import atomic_write, write_csv
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.results.annotators import ANNOTATOR_COLUMNS, estimated_labels
 from seesay.judge.results.disputes import disputed_items
@@ -130,11 +128,8 @@ def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
         for suffix in ("csv", "parquet"):
             (folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
-    write_text(folder / f"{name}.csv", text.getvalue())
+    cells = ({key: _cell(value) for key, value in row.items()} for row in rows)
+    write_csv(folder / f"{name}.csv", list(rows[0]), cells)
     with atomic_write(folder / f"{name}.parquet") as unfinished:
         pq.write_table(pa.Table.from_pylist(rows), unfinished, compression="zstd")
 

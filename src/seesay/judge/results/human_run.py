@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.judge.items import RatingItem
@@ -165,8 +164,7 @@ class People(Model):
 
     def __init__(self, name: str, study: Study, judgements: Sequence[Judgement]) -> None:
         rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in judgements)
-        digest = hashlib.blake2b(json.dumps([study.fingerprint, rows]).encode(), digest_size=8)
-        self.name, self.fingerprint = name, digest.hexdigest()
+        self.name, self.fingerprint = name, json_digest([study.fingerprint, rows])
 
 
 def _figure(manifest: Manifest, task: Task, metric: str, coefficient: Coefficient) -> Figure:

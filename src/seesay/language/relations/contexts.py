@@ -6,8 +6,6 @@ whole substitution table: nothing is written out.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seesay.data.captions import CorpusSummary
+from seesay.digests import text_number
 from seesay.errors import UserError
+from seesay.files import read_json
 from seesay.language.defaults import HELD_OUT, MIN_CONTEXTS
 from seesay.language.relations import ContextPart
 from seesay.language.relations.lexicon import RelationLexicon
@@ -145,8 +145,8 @@ def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str
     `other` if it was trained on other captions or another split, `unknown` for a model without a record of it.
     """
     try:
-        trained = json.loads((model / "training" / SETTINGS).read_text(encoding="utf-8"))["captions"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        trained = read_json(model / "training" / SETTINGS)["captions"]
+    except (OSError, ValueError, KeyError, TypeError):
         return "unknown"
     if trained != corpus.fingerprint:
         return "other"
@@ -182,5 +182,5 @@ def with_min_contexts(
 def _sample(contexts: Sequence[Context], most: int | None, seed: int) -> list[Context]:
     if most is None or len(contexts) <= most:
         return list(contexts)
-    digests = [hashlib.blake2b(f"{seed}\0{c.before}\0{c.after}".encode(), digest_size=8).digest() for c in contexts]
-    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (digests[i], i))[:most])]
+    numbers = [text_number(f"{seed}\0{context.before}\0{context.after}") for context in contexts]
+    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (numbers[i], i))[:most])]

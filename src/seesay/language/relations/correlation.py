@@ -7,8 +7,6 @@ with a relation or below 90 % on a word with itself), and a pair's rating is the
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
+from seesay.data.rows import Row, every_row, read_table
 from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
-from seesay.files import damage_as_user_error
+from seesay.files import damage_as_user_error, read_json
 from seesay.language.relations.vectors import WordVectors, cosine
 from seesay.metrics.base import BoolArray, FloatArray
 
 _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
-_NumberedRows = Sequence[tuple[int, Sequence[str]]]
 
 
 @dataclass(frozen=True)
@@ -70,18 +68,14 @@ def read_human(path: Path) -> HumanRatings:
     """
     if path.is_dir():
         return _read_study(path)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [(number, row) for number, row in enumerate(csv.reader(file), 1) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{path} cannot be read as a table of people's judgements ({error}).") from error
-    if len(rows) < 2:
+    rows = list(every_row(path, read_table(path)))
+    if not rows:
         raise UserError(f"{path} is empty: give a table of pairs (a, b, similarity) or a square one.")
-    header = [cell.strip() for cell in rows[0][1]]
+    header = list(rows[0].cells)
     if {"a", "b"} <= set(header) and set(header) & set(_VALUE_COLUMNS):
-        return _read_pairs(path, header, rows[1:])
-    if header[1:] == [row[0].strip() for _, row in rows[1:]]:
-        return _read_square(path, header[1:], rows[1:])
+        return _read_pairs(path, rows)
+    if header[1:] == [row.cells[header[0]] for row in rows]:
+        return _read_square(path, header[1:], rows)
     raise UserError(
         f"{path} is not a table of people's judgements: give the columns a, b and {' or '.join(_VALUE_COLUMNS)}, "
         "or a square table with the same words in its header and first column."
@@ -133,28 +127,24 @@ def _p(rho: float, n: int) -> float:
     return float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
 
 
-def _read_pairs(path: Path, header: Sequence[str], rows: _NumberedRows) -> HumanRatings:
-    value = next(header.index(name) for name in _VALUE_COLUMNS if name in header)
-    a, b = header.index("a"), header.index("b")
+def _read_pairs(path: Path, rows: Sequence[Row]) -> HumanRatings:
+    value = next(name for name in _VALUE_COLUMNS if name in rows[0].cells)
     by_pair: dict[tuple[str, str], float] = {}
-    for number, row in rows:
-        if len(row) != len(header):
-            raise UserError(f"{path}, row {number}, has {len(row)} cells where the header has {len(header)}.")
-        if not row[value].strip():
+    for row in rows:
+        if not row.cells[value]:
             continue  # a pair that nobody judged
-        first, second = sorted((row[a].strip(), row[b].strip()))
+        first, second = sorted((row.cells["a"], row.cells["b"]))
         if first == second:
             continue
         if (first, second) in by_pair:
-            raise UserError(f"{path}, row {number}, repeats the pair '{first}' and '{second}'.")
-        by_pair[first, second] = _number(path, number, row[value])
+            raise UserError(f"{path}, row {row.number}, repeats the pair '{first}' and '{second}'.")
+        by_pair[first, second] = _number(path, row.number, row.cells[value])
     return _ratings(path, by_pair)
 
 
-def _read_square(path: Path, words: Sequence[str], rows: _NumberedRows) -> HumanRatings:
-    if any(len(row) != 1 + len(words) for _, row in rows):
-        raise UserError(f"{path} is not square: {len(words)} words need as many cells in every row.")
-    table = np.array([[_number(path, number, cell) for cell in row[1:]] for number, row in rows], dtype=np.float64)
+def _read_square(path: Path, words: Sequence[str], rows: Sequence[Row]) -> HumanRatings:
+    numbers = [[_number(path, row.number, row.cells[word]) for word in words] for row in rows]
+    table = np.array(numbers, dtype=np.float64)
     present = (table != 0).astype(np.float64)
     both = (table + table.T) / np.maximum(present + present.T, 1)
     return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})
@@ -171,7 +161,7 @@ def _read_study(folder: Path) -> HumanRatings:
 
 def _describe(path: Path) -> str:
     with damage_as_user_error(path, "export the study again"):
-        report = json.loads(path.read_text(encoding="utf-8"))
+        report = read_json(path)
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
         agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
         people = f"{report['people_counted']} of {report['people']} people"

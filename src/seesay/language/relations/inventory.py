@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from seesay.data.tables import Cells, one_of, read_csv
+from seesay.data.cells import Cells, one_of
+from seesay.data.rows import parse_table
 
 ANTONYMS = (
     ("left", "right"), ("above", "below"), ("front", "back"), ("with", "without"), ("in", "out"), ("up", "down"),
@@ -45,10 +46,10 @@ class Relation:
 def relations() -> tuple[Relation, ...]:
     """All 97, by name."""
     path = Path(__file__).with_name("relations.csv")
-    good, bad = read_csv(path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase)
+    good, bad = parse_table(path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase)
     if bad:
         raise ValueError(f"{path}, row {bad[0].row}: {bad[0].reason}")
-    return tuple(good)
+    return tuple(good.values())
 
 
 def phrases() -> tuple[str, ...]:

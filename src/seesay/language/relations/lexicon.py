@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from seesay.data.lines import whole_lines
 from seesay.errors import UserError
 from seesay.language.relations.inventory import phrases
 from seesay.language.words.vocabulary import joined, phrase_pattern
@@ -40,11 +41,7 @@ class RelationLexicon:
 
 def read_lexicon(path: Path) -> RelationLexicon:
     """A list of relations from a file, one per line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read as a list of relations, one per line ({error}).") from error
-    return RelationLexicon([line for line in lines if line.strip()])
+    return RelationLexicon(whole_lines(path))
 
 
 def spellings(model: Model, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -5,8 +5,6 @@ Row v, column u: the perplexity of u's sentences with v in the place of u (Ghani
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay import __version__
+from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.language.defaults import MAX_CONTEXTS, MIN_CONTEXTS
@@ -144,8 +143,7 @@ def _score_column(
 
 
 def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
-    key = json.dumps([model.fingerprint, list(words), [list(gap) for gap in gaps]], ensure_ascii=False)
-    return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+    return json_digest([model.fingerprint, list(words), [list(gap) for gap in gaps]], 12, ensure_ascii=False)
 
 
 def _read_column(path: Path | None, words: int) -> NDArray[np.float64] | None:

@@ -7,7 +7,6 @@ source of the paper (github.com/GU-CLASP/mehdi_thesis, studies/splu2019).
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.language.relations import analogy, odd_one_out
 from seesay.language.relations.correlation import HumanRatings, correlate, read_human
@@ -111,7 +111,7 @@ def read(folder: Path) -> PublishedFiles:
         raise UserError(f"'{folder}' lacks {missing[0]}: give the folder with the published files of the paper.")
     try:
         return _read(folder)
-    except (ValueError, LookupError, TypeError, AttributeError, csv.Error) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(f"'{folder}' holds a damaged file ({error}): fetch the published files again.") from error
 
 
@@ -221,9 +221,9 @@ def _correlation(test: str, name: str, reading: str, vectors: WordVectors, ratin
 def _templates(path: Path) -> WordVectors:
     """Logan & Sadler's (1996) acceptability of 7 x 7 locations, by the first word of each relation (near to: near)."""
     cells: dict[str, list[float]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            cells.setdefault(row["relation"].split("_")[0], []).extend(float(row[f"c{i}"]) for i in range(7))
+    for row in every_row(path, read_table(path)):
+        relation = row.cells["relation"].split("_")[0]
+        cells.setdefault(relation, []).extend(float(row.cells[f"c{place}"]) for place in range(7))
     return WordVectors(tuple(cells), np.array(list(cells.values())))
 
 

@@ -6,9 +6,6 @@ and writes the folder of `seesay relations matrix`.
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay.data.rows import every_row, read_rows
 from seesay.errors import UserError
-from seesay.files import atomic_write, refuse_newer, write_json, write_text
+from seesay.files import atomic_write, read_json, refuse_newer, write_csv, write_json
 from seesay.language.relations.vectors import WordVectors, unit
 from seesay.metrics.base import FloatArray
 
@@ -71,32 +69,27 @@ def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None
 def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
     """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
     about = _read_about(folder / "about.json")
-    parquet, text = folder / "matrix.parquet", folder / "matrix.csv"
+    path = next((path for path in (folder / "matrix.parquet", folder / "matrix.csv") if path.is_file()), None)
+    if path is None:
+        raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
     try:
-        if parquet.is_file():
-            table = pq.read_table(parquet)
-            names, columns = table.column_names, [column.to_pylist() for column in table.columns]
-        elif text.is_file():
-            with text.open(encoding="utf-8-sig", newline="") as file:
-                names, *rows = list(csv.reader(file))
-            columns = [[row[i] for row in rows] for i in range(len(names))]
-        else:
-            raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
-        words = tuple(map(str, columns[0]))
-        values = np.array([[float(value) for value in column] for column in columns[1:]]).T
-        matrix = PerplexityMatrix(words, tuple(names[1:]), values)
-    except (pa.ArrowException, OSError, ValueError, TypeError, IndexError, csv.Error) as error:
+        rows = [row.cells for row in every_row(path, read_rows(path))]
+        first_column, *contexts = rows[0]
+        words = tuple(str(row[first_column]) for row in rows)
+        values = np.array([[float(row[name]) for name in contexts] for row in rows])
+        matrix = PerplexityMatrix(words, tuple(contexts), values)
+    except (UserError, ValueError, TypeError, IndexError) as error:
         raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
     return matrix, about
 
 
 def _read_about(path: Path) -> dict[str, Any]:
     try:
-        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        about = read_json(path) if path.is_file() else {}
         refuse_newer(about, FORMAT, f"The matrix in '{path.parent}'")
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
     return about
 
@@ -104,10 +97,7 @@ def _read_about(path: Path) -> dict[str, Any]:
 def _write_table(stem: Path, matrix: PerplexityMatrix, rows: FloatArray) -> None:
     columns: dict[str, Any] = {"relation": list(matrix.words)}
     columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
+    table = pa.table(columns)
     with atomic_write(stem.with_suffix(".parquet")) as unfinished:
-        pq.write_table(pa.table(columns), unfinished, compression="zstd")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["relation", *matrix.contexts])
-    writer.writerows([word, *map(repr, map(float, row))] for word, row in zip(matrix.words, rows, strict=True))
-    write_text(stem.with_suffix(".csv"), text.getvalue())
+        pq.write_table(table, unfinished, compression="zstd")
+    write_csv(stem.with_suffix(".csv"), table.column_names, table.to_pylist())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seesay.data.captions import Caption, Corpus, CorpusSummary, distinct_sources
 from seesay.data.lines import LONGEST_LINE
+from seesay.digests import text_number
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.language.defaults import HELD_OUT
@@ -127,4 +128,4 @@ def _bound(share: float, captions: NDArray[np.int64]) -> NDArray[np.float64]:
 def _digest(text: str, seed: int | None = None) -> int:
     """A number for a text, random by the seed."""
     seeded = text if seed is None else f"{seed}:{text}"
-    return int.from_bytes(hashlib.blake2b(seeded.encode(), digest_size=8).digest(), "big")
+    return text_number(seeded)

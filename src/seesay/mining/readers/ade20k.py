@@ -88,7 +88,7 @@ def _load(path: Path) -> dict[str, Any]:
         text = raw.decode("latin-1")  # as some of the published files are
     try:
         document = parse_json(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadAnnotationError("the file is not JSON", str(error)) from error
     annotation = document.get("annotation") if isinstance(document, dict) else None
     if not isinstance(annotation, dict):

@@ -6,14 +6,13 @@ maps are relative to the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from seesay.data.json_stream import MAX_ENTRY, is_text, parse_json
+from seesay.data.json_stream import BROKEN, MAX_ENTRY, is_text
+from seesay.data.lines import read_lines
+from seesay.data.rows import Rows, json_rows, parquet_columns, read_parquet
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
 from seesay.mining.readers.validation import (
@@ -25,8 +24,8 @@ from seesay.mining.readers.validation import (
     is_file,
 )
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
+from seesay.questions import BadRow
 
-MAX_LINE = MAX_ENTRY
 BATCH = 256
 REQUIRED = ("id", "width", "height")
 
@@ -41,66 +40,35 @@ def read(path: Path, images: Path | None = None) -> Iterator[Picture | BadAnnota
         raise UserError(f"There is no file '{path}', nor Parquet files in a folder of that name.")
     with DiskJoin() as ids:
         for file in files:
-            rows = _parquet(file) if file.suffix == ".parquet" else _lines(file)
-            for where, row in rows:
-                yield from _picture(where, row, file.parent, images, ids)
+            for row in _rows(file):
+                if isinstance(row, BadRow):
+                    yield BadAnnotation(f"{file.name}, row {row.row}", row.reason)
+                else:
+                    yield from _picture(f"{file.name}, row {row.number}", row.cells, file.parent, images, ids)
 
 
-RawPicture = dict[str, Any] | BadAnnotationError
-
-
-def _parquet(path: Path) -> Iterator[tuple[str, RawPicture]]:
-    try:
-        file = pq.ParquetFile(path)
-        missing = set(REQUIRED) - set(file.schema_arrow.names)
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"{path} is not a Parquet file, or is damaged ({error}).") from error
+def _rows(path: Path) -> Rows:
+    """The rows of a file; where a Parquet file breaks off, the last of them is a bad one."""
+    if path.suffix != ".parquet":
+        yield from json_rows(read_lines(path, longest=MAX_ENTRY))
+        return
+    columns = parquet_columns(path)
+    missing = set(REQUIRED) - set(columns)
     if missing:
         raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}; `docs/mining.md` lists the columns.")
-    columns = [name for name in SCHEMA.names if name in file.schema_arrow.names]
     number = 0
-    with file:
-        batches = file.iter_batches(BATCH, columns=columns)
-        while True:
-            try:
-                rows = next(batches).to_pylist()
-            except StopIteration:
-                return
-            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-                yield f"{path.name}, row {number}", BadAnnotationError("the file is damaged from here on", str(error))
-                return
-            for row in rows:
-                yield f"{path.name}, row {number}", row
-                number += 1
-
-
-def _lines(path: Path) -> Iterator[tuple[str, RawPicture]]:
-    with path.open(encoding="utf-8-sig", errors="replace", newline="\n") as file:
-        number = 0
-        while line := file.readline(MAX_LINE):
-            number += 1
-            where = f"{path.name}, line {number}"
-            if len(line) == MAX_LINE and not line.endswith("\n"):
-                while (rest := file.readline(MAX_LINE)) and not rest.endswith("\n"):
-                    pass
-                yield where, BadAnnotationError(f"the line is longer than {MAX_LINE} characters")
-                continue
-            if not line.strip():
-                continue
-            try:
-                row = parse_json(line)
-            except ValueError as error:
-                yield where, BadAnnotationError("the line is not JSON", str(error))
-                continue
-            yield where, row if isinstance(row, dict) else BadAnnotationError("the line is not a JSON object")
+    try:
+        for row in read_parquet(path, [name for name in SCHEMA.names if name in columns]):
+            number = row.number
+            yield row
+    except UserError:
+        yield BadRow(number + 1, BROKEN)
 
 
 def _picture(
-    where: str, row: RawPicture, folder: Path, images: Path | None, ids: DiskJoin
+    where: str, row: Mapping[str, Any], folder: Path, images: Path | None, ids: DiskJoin
 ) -> Iterator[Picture | BadAnnotation]:
     try:
-        if isinstance(row, BadAnnotationError):
-            raise row
         if (picture_id := clean_id(row.get("id"))) is None:
             raise BadAnnotationError("the row has no id")
         size = clean_size(row.get("width"), row.get("height"))

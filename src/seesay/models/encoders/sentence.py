@@ -6,13 +6,13 @@ learns no less from the length.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from seesay.digests import text_digest
 from seesay.errors import UserError
+from seesay.files import read_json
 from seesay.models.base import Model
 from seesay.models.encoders.base import BatchEncoder, encoder_class, load_complete
 from seesay.models.hf.encoding import Reader
@@ -135,7 +135,7 @@ def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) ->
         linear.load_state_dict({key.removeprefix("linear."): tensor for key, tensor in weights.items()})
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise UserError(f"'{path}' holds no linear.weight and linear.bias of a dense layer.") from error
-    digest = hashlib.blake2b(path.read_bytes() + activation.encode(), digest_size=6).hexdigest()
+    digest = text_digest(path.read_bytes() + activation.encode(), 6)
     return torch.nn.Sequential(linear, getattr(torch.nn, activation)()).eval(), digest
 
 
@@ -143,6 +143,6 @@ def _read(source: str | Path, file: str, options: ModelOptions) -> Any:
     """A JSON file beside the weights; None where there is none."""
     path = find_file(source, file, options.revision)
     try:
-        return json.loads(path.read_text(encoding="utf-8")) if path else None
-    except (ValueError, OSError, RecursionError) as error:
+        return read_json(path) if path else None
+    except (ValueError, OSError) as error:
         raise UserError(f"'{path}' cannot be read as JSON ({error}).") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 
 import seesay
 from seesay import caches
+from seesay.digests import json_digest
 from seesay.errors import UserError
-from seesay.files import checksum, write_text
+from seesay.files import write_text
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.batches import (
     batches_by_budget,
@@ -282,7 +282,7 @@ class CausalModel(TransformersModel):
         network = self._network
         shaping = (type(network).__name__, str(network.dtype), network.device.type)
         versions = (seesay.__version__, torch.__version__, version("transformers"))
-        digest = checksum(json.dumps([self.fingerprint, *shaping, *versions]).encode())
+        digest = json_digest([self.fingerprint, *shaping, *versions])
         path = caches.TREES.folder / digest
         if path.is_file() and (outcome := path.read_text(errors="replace")) in ("True", "False"):
             return outcome == "True"

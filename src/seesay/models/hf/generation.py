@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 import torch
 
+from seesay.digests import text_number
 from seesay.models.base import Reply, Sampling
 from seesay.models.batches import chunks
 
@@ -53,9 +53,9 @@ def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
 @contextmanager
 def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
     """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the same replies."""
-    digest = hashlib.blake2b(json.dumps([sampling.seed, ids.tolist()]).encode(), digest_size=7).digest()
+    seed = text_number(json.dumps([sampling.seed, ids.tolist()]), 7)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int.from_bytes(digest))
+        torch.manual_seed(seed)
         yield
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from seesay.digests import text_digest
 from seesay.errors import UserError, first_line
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def weights_digest(options: ModelOptions, dtype: Any) -> str:
     """The part of a fingerprint that other digits than those of float32 need."""
     parts = [] if str(dtype) == "torch.float32" else [f"-{str(dtype).removeprefix('torch.')}"]
     if options.quantization is not None:
-        digest = hashlib.blake2b(options.quantization.encode(), digest_size=4).hexdigest()
+        digest = text_digest(options.quantization, 4)
         parts.append(f"-{options.quantization.partition(':')[0]}-{digest}")
     return "".join(parts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 
 from seesay import caches
 from seesay.data.json_stream import parse_json
+from seesay.digests import json_digest
 from seesay.errors import UserError
 
 
@@ -55,5 +55,4 @@ class AnswerStore:
 
 
 def _key(address: str, body: dict[str, Any]) -> str:
-    payload = json.dumps([address, body], sort_keys=True, ensure_ascii=False)
-    return hashlib.blake2b(payload.encode(), digest_size=16).hexdigest()
+    return json_digest([address, body], 16, sort_keys=True, ensure_ascii=False)

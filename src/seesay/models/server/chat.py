@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from seesay.answers import NO_ANSWER
+from seesay.digests import json_digest, text_digest
 from seesay.errors import UserError
-from seesay.files import checksum
 from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
 from seesay.models.chat import Message, conversation
 from seesay.models.multiple_choice import BLANK
@@ -33,7 +32,7 @@ TRIAL = ("down", "left")  # the only replies to "Say hello." of a server that ca
 
 def system_digest(system: str | None) -> str:
     """Of what the user adds to a conversation; the server's own template is not known."""
-    return hashlib.blake2b(json.dumps(["server", system]).encode(), digest_size=4).hexdigest()
+    return json_digest(["server", system], 4)
 
 
 def hidden_note(answered: Sequence[Scores]) -> list[str]:
@@ -73,7 +72,7 @@ class ChatServer(Model):
         if not generates and not self._top:
             self._form = self._heeded(scored)
             identity += "" if self._form == "json_schema" else f" {self._form}"
-        self.fingerprint = checksum(identity.encode())
+        self.fingerprint = text_digest(identity)
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""

@@ -16,6 +16,7 @@ from seesay.data.json_stream import CHUNK, parse_json
 from seesay.errors import UserError, missing_extra
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.spending import Spending
+from seesay.quantities import quantity
 
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
@@ -156,8 +157,7 @@ class Client:
                 log.warning("%s is busy (%s): waiting %.0f s.", self.base, problem, pause)
             waited += pause
             time.sleep(pause)
-        tries = f"{attempt} {'try' if attempt == 1 else 'tries'}"
-        raise UserError(f"{self.base} gave no answer in {tries} ({problem}).")
+        raise UserError(f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({problem}).")
 
     def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
         """Status, headers and content; an answer that trickles in for too long is a failure of the transport.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from seesay.files import checksum
+from seesay.digests import json_digest
 from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
@@ -37,8 +36,7 @@ class CompletionsServer(Model):
             lambda trial: completed_text(client.post("completions", greedy_request(trial))), TRIALS
         )
         way = "Free" if generates else self._scorer.key
-        identity = json.dumps([client.base, client.model, way, completions])
-        self.fingerprint = checksum(identity.encode())
+        self.fingerprint = json_digest([client.base, client.model, way, completions])
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.answers import NO_ANSWER
-from seesay.files import checksum
+from seesay.digests import text_digest
 from seesay.models.base import TEXT_AND_PICTURES, choice_scores
 from seesay.models.chat import Message, conversation
 from seesay.models.pictures import open_picture, question
@@ -40,7 +40,7 @@ class VisionServer(ChatServer):
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
-        self.fingerprint = checksum(identity.encode())
+        self.fingerprint = text_digest(identity)
 
     def through_chat(self, system: str | None = None) -> VisionServer:
         """The same server, which is asked nothing but chats, with a system text."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from statistics import fmean, stdev
 
+from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
@@ -117,11 +117,10 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
     """The authors' accuracies by model and template."""
     models: dict[str, dict[str, float]] = {}
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                name = MODELS.get(row["model"], row["model"])
-                models.setdefault(name, {})[row["question_template"]] = float(row["accuracy"])
-    except (KeyError, ValueError, TypeError, csv.Error) as error:
+        for row in every_row(path, read_table(path)):
+            name = MODELS.get(row.cells["model"], row.cells["model"])
+            models.setdefault(name, {})[row.cells["question_template"]] = float(row.cells["accuracy"])
+    except (KeyError, ValueError) as error:
         raise UserError(f"{path} is not the authors' table of accuracies by template ({error}).") from error
     return models
 

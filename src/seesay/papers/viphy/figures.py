@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -11,6 +10,7 @@ import numpy as np
 
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
 from seesay.errors import UserError
+from seesay.files import read_json
 from seesay.papers.material import CURVES, Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
@@ -150,8 +150,8 @@ def learning_curves(material: Material) -> list[Band]:
     for folder in material.folders("curves"):
         path = folder / CURVES
         try:
-            curves += [Band(**row) for row in json.loads(path.read_text(encoding="utf-8"))["curves"]]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            curves += [Band(**row) for row in read_json(path)["curves"]]
+        except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{path} is damaged ({error!r}): make it again.") from error
     return curves
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.digests import text_digest
 from seesay.errors import UserError
-from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
+from seesay.files import atomic_write, damage_as_user_error, lock_folder, read_json, write_json
 from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.scenes.caches import REASONER_FEATURES
@@ -118,7 +117,7 @@ def from_folder(
 
     labelled = in_batches(zip(questions, paths, strict=True), label)
     pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
-    digest = hashlib.blake2b(file.read_bytes() + pictures.encode(), digest_size=8).hexdigest()
+    digest = text_digest(file.read_bytes() + pictures.encode())
     name = f"{folder.resolve().name}-{split}-{digest}"
     return extract_cached(name, labelled, len(questions), extractor, NO_YES, progress)
 
@@ -170,7 +169,7 @@ def extract_cached(
                 features.flush()
             write_json(table, {"sentences": sentences, "answers": answers, "answer_names": answer_names}, indent=None)
     with damage_as_user_error(folder, "delete that folder and run the same command again"):
-        rows = json.loads(table.read_text(encoding="utf-8"))
+        rows = read_json(table)
         features = np.load(array, mmap_mode="r")
         stored, labels = tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64)
         if not len(features) == len(stored) == len(labels) == total:

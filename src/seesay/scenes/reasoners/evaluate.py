@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seesay.errors import UserError
+from seesay.files import read_json
 from seesay.progress import ProgressCallback
 from seesay.scenes import rules
 from seesay.scenes.adjectives import ADJECTIVES
@@ -103,10 +103,10 @@ def tests_for(task: str) -> tuple[str, ...]:
 def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
     """The network and the task of the training in a folder; `task` for items from a folder of data."""
     try:
-        network = json.loads((folder / "config.json").read_text(encoding="utf-8"))["network"]
-        settings = json.loads((folder / "training" / "settings.json").read_text(encoding="utf-8"))
+        network = read_json(folder / "config.json")["network"]
+        settings = read_json(folder / "training" / "settings.json")
         trained_task = settings.get("task", task)
-    except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"There is no trained reasoner in '{folder}': give a folder of `seesay reasoner train`."
         ) from error

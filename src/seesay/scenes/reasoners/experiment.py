@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.files import write_json
+from seesay.files import read_json, write_json
 from seesay.models.files import file_digest
 from seesay.progress import StageProgress
 from seesay.scenes.reasoners import checkpoints
@@ -101,10 +100,10 @@ def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str 
     path = folder / TEST_RESULTS
     if path.is_file():
         try:
-            cached: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            cached: dict[str, Any] = read_json(path)
             if {name: cached.get(name) for name in key} == key:
                 return dict(cached["accuracy"])
-        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        except (ValueError, AttributeError, KeyError, TypeError):
             log.warning("%s is damaged: the accuracies are computed again.", path)
     network, config, _ = checkpoints.load(folder)
     network.to(Accelerator(cpu=device == "cpu").device)

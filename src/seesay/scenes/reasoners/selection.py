@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.files import damage_as_user_error
+from seesay.files import damage_as_user_error, read_json
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.evaluate import trained_on
 from seesay.training.checkpoint import RESULT
@@ -36,7 +35,7 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
         except UserError:  # a language model, or a reasoner over other pictures
             continue
         with damage_as_user_error(result, "train the reasoner again"):
-            best = float(json.loads(result.read_text(encoding="utf-8"))["best"])
+            best = float(read_json(result)["best"])
         reasoners.append(TrainedReasoner(folder, network, task, best))
     return reasoners
 

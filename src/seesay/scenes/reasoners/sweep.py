@@ -7,8 +7,6 @@ processes may share one.
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,8 +15,9 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
+from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
-from seesay.files import lock_folder, write_text
+from seesay.files import lock_folder, write_csv
 from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.reasoners import checkpoints, experiment
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
@@ -194,9 +193,8 @@ def read_results(folder: Path) -> list[SweepRow]:
     if not path.is_file():
         raise UserError(f"There is no {RESULTS} in '{folder}': give a folder that `seesay reasoner sweep` made.")
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return [_parse(folder, row) for row in csv.DictReader(file)]
-    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        return [_parse(folder, row.cells) for row in every_row(path, read_table(path))]
+    except (UserError, KeyError, ValueError) as error:
         raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it again.") from error
 
 
@@ -256,13 +254,12 @@ def _record(folder: Path, row: SweepRow, plan: Sequence[SweepTraining]) -> None:
     with lock_folder(folder, wait=True):
         rows = [*(other for other in results_so_far(folder) if other.key != row.key), row]
         rows.sort(key=lambda row: place.get(row.key, -1))  # those of other plans first, as they are
-        text = io.StringIO()
-        table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
-        table.writeheader()
-        for row in rows:
-            fields = asdict(row) | {name: row.tests.get(name) for name in TESTS}
-            table.writerow(fields | {"folder": row.folder.relative_to(folder).as_posix()})
-        write_text(folder / RESULTS, text.getvalue())
+        write_csv(folder / RESULTS, _COLUMNS, (_cells(folder, row) for row in rows))
+
+
+def _cells(folder: Path, row: SweepRow) -> dict[str, object]:
+    accuracies = {name: row.tests.get(name) for name in TESTS}
+    return {**asdict(row), **accuracies, "folder": row.folder.relative_to(folder).as_posix()}
 
 
 def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:

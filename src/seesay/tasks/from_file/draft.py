@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seesay.data.lines import read_head
+from seesay.data.rows import format_of
 from seesay.data.task_files.reader import TABLES, Declaration, read_declaration
-from seesay.data.task_files.rows import Table, column_values, format_of, read_file
 from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.tables import Table, column_values, read_file
 from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
 from seesay.questions import SLOT
@@ -59,20 +61,18 @@ def guess(path: Path) -> Declaration:
 
 def draft_file(path: Path, folder: Path | None = None) -> Draft:
     """A first task file for a table; `folder` is where it will be."""
-    kind = format_of(path, Reading())
-    table = read_file(path, _reading(path, kind))
+    reading = _reading(path)
+    table = read_file(path, reading)
     if not table.rows:
         raise UserError(f"{path} has no row that can be read{f' ({table.bad[0]})' if table.bad else ''}.")
-    return _draft(path, table, folder or path.parent, _reading(path, kind))
+    return _draft(path, table, folder or path.parent, reading)
 
 
-def _reading(path: Path, kind: str) -> Reading:
+def _reading(path: Path) -> Reading:
     """A CSV file with semicolons is common enough to be recognised."""
-    if kind != "csv" or path.name.endswith(".gz"):
-        return Reading()
-    with path.open(encoding="utf-8", errors="replace") as file:
-        first = file.readline(10_000)
-    return Reading(delimiter=";") if first.count(";") > first.count(",") else Reading()
+    first_line = read_head(path, 10_000).partition(b"\n")[0]
+    has_semicolons = format_of(path) == "csv" and first_line.count(b";") > first_line.count(b",")
+    return Reading(delimiter=";") if has_semicolons else Reading()
 
 
 def _draft(path: Path, table: Table, folder: Path, reading: Reading) -> Draft:

@@ -12,8 +12,8 @@ from seesay.data import store
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
-from seesay.data.task_files.rows import Table
 from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateText
+from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError

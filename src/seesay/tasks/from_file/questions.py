@@ -8,13 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from seesay.data.cells import BadValueError
 from seesay.data.json_stream import parse_json
-from seesay.data.jsonl import BadValueError
+from seesay.data.rows import Row
 from seesay.data.task_files.pairs import PLACES, Pairs, in_order
 from seesay.data.task_files.row_rules import Cut, as_number
-from seesay.data.task_files.rows import Row, Table
 from seesay.data.task_files.rules import entries
 from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
+from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import Getter, column_of, reference_getter, references, source_getter, usable
 from seesay.files import path_below
 from seesay.questions import BadRow, Question
@@ -253,7 +254,7 @@ class QuestionBuilder:
         if isinstance(value, str) and value.startswith("{"):
             try:
                 value = parse_json(value)
-            except (ValueError, RecursionError):
+            except ValueError:
                 raise BadValueError(f"'{column}' is not JSON") from None
         if isinstance(value, dict):
             return value

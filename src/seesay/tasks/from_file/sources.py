@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from seesay.data import store
-from seesay.data.task_files import hub, rules
-from seesay.data.task_files import rows as row_files
+from seesay.data.task_files import hub, rules, tables
 from seesay.data.task_files.reader import Declaration
-from seesay.data.task_files.rows import Table
 from seesay.data.task_files.schema import TaskFile
+from seesay.data.task_files.tables import Table
 from seesay.errors import UserError
 from seesay.questions import DataSource
 
@@ -48,18 +47,18 @@ class RowSources:
             return table
         files = [file for file in source if isinstance(file, str)]
         if files:
-            return row_files.joined([row_files.named(self._read_one(file, split), file) for file in files])
-        return row_files.read_inline([row for row in source if not isinstance(row, str)], self.file.read)
+            return tables.joined([tables.named(self._read_one(file, split), file) for file in files])
+        return tables.read_inline([row for row in source if not isinstance(row, str)], self.file.read)
 
     def _read_one(self, source: str, split: str) -> Table:
         pictures = self.file.picture is not None
         if source.startswith("hf:"):
             self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
-            table = row_files.read_hub(source, split, self.file.read, pictures=pictures)
+            table = tables.read_hub(source, split, self.file.read, pictures=pictures)
         else:
             path = self._path(source)
             self.used[path] = source
-            table = row_files.read_file(path, self.file.read, pictures=pictures)
+            table = tables.read_file(path, self.file.read, pictures=pictures)
         if self.file.picture in table.pictures:
             self.picture_folder = hub.picture_folder()
         return table
@@ -76,8 +75,8 @@ class RowSources:
             if not self.data.exists():
                 raise UserError(f"There is no file or folder {self.data}.")
             self.picture_folder = self.data if self.data.is_dir() else self.data.parent
-            return row_files.inside(self.data, name) if self.data.is_dir() else self.data
-        return row_files.inside(self.declaration.folder, name)
+            return tables.inside(self.data, name) if self.data.is_dir() else self.data
+        return tables.inside(self.declaration.folder, name)
 
     def other_splits(self) -> list[str]:
         """The splits that have rows of their own; a file given in place of the rows is asked, and trains nothing."""
@@ -89,8 +88,5 @@ class RowSources:
         published: dict[str, str | None] = {}
         if self.file.dataset:
             published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}
-        sources = []
-        for path, name in self.used.items():
-            digest = store.checksum(path)
-            sources.append(DataSource(path.name, digest[:16], digest == published.get(name)))
+        sources = [store.data_source(path, path.name, published.get(name)) for path, name in self.used.items()]
         return tuple(sources), bool(sources) and all(source.as_published for source in sources)

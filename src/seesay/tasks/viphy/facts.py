@@ -9,7 +9,7 @@ from typing import Generic
 
 from seesay.data import knowledge, store, viphy
 from seesay.data.catalogue import CATALOGUE
-from seesay.data.jsonl import BadValueError, prompt_text
+from seesay.data.cells import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
@@ -206,10 +206,8 @@ def linear_rows(
 def _data_sources(paths: Sequence[Path], source: Facts[Fact]) -> list[DataSource]:
     """The files read, and whether each is the published one."""
     published = {file.name: file.sha256 for file in CATALOGUE["viphy"].files} if source.published else {}
-    entries = []
-    for path in paths:
-        name = path.relative_to(source.folder).as_posix() if source.folder else path.name
-        digest = store.checksum(path)
-        same = source.folder is not None and digest == published.get(name, "")
-        entries.append(DataSource(name, digest[:16], same))
-    return entries
+    names = [path.relative_to(source.folder).as_posix() if source.folder else path.name for path in paths]
+    return [
+        store.data_source(path, name, published.get(name) if source.folder else None)
+        for path, name in zip(paths, names, strict=True)
+    ]

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from seesay.data import jsonl, store
+from seesay.data import store
+from seesay.data.cells import text_field
 from seesay.data.knowledge import COLORS, ColorFact
+from seesay.data.rows import parse_json_lines
 from seesay.errors import UserError
 from seesay.metrics.base import BoolArray, FloatArray, ScoredItems
 from seesay.metrics.macro_f1 import macro_f1
@@ -70,9 +72,9 @@ def shared_things(facts: Sequence[ColorFact], data: Path | None = None) -> Share
     Things are matched by the name that CoDa counts in n-grams ("ngram"): 432 of ViPhy's.
     """
     distributions = {question.id: question.gold for question in coda.load(data).questions}
-    names, bad = jsonl.read(
+    names, bad = parse_json_lines(
         path := store.require_file("coda", "objects.jsonl", data),
-        lambda record: (jsonl.text_field(record, "class_id").strip("/"), jsonl.text_field(record, "ngram")),
+        lambda record: (text_field(record, "class_id").strip("/"), text_field(record, "ngram")),
     )
     if bad:
         log.warning("%d rows of %s cannot be used (%s): their things are left out.", len(bad), path, bad[0])

@@ -9,7 +9,6 @@ table's order.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import zlib
 from array import array
@@ -21,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.captions.coco.ngrams import Ints, expand
+from seesay.data.lines import read_errors
+from seesay.digests import text_digest
 from seesay.errors import UserError
 from seesay.files import atomic_folder
 
@@ -104,16 +105,12 @@ def open_table(source: Path, cache: Path, notify: Callable[[str], None] | None =
 
 def _fingerprint(source: Path) -> str:
     """Of the file's size and its two ends: enough to know another table by, and quick."""
-    try:
-        with source.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            digest = hashlib.blake2b(f"{size}".encode(), digest_size=8)
-            digest.update(file.read(1 << 16))
-            file.seek(max(0, size - (1 << 16)))
-            digest.update(file.read())
-    except OSError as error:
-        raise UserError(f"Cannot read the paraphrase table {source}: {error.strerror or error}.") from error
-    return digest.hexdigest()
+    with read_errors(source), source.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        beginning = file.read(1 << 16)
+        file.seek(max(0, size - (1 << 16)))
+        end = file.read()
+    return text_digest(str(size).encode() + beginning + end)
 
 
 def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:

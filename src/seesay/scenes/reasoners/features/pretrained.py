@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.digests import text_digest
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.models.files import file_digest
 from seesay.models.hf.hub import commit, on_hub
@@ -257,8 +257,7 @@ def _normalisation(origin: _Origin) -> tuple[list[float], list[float]]:
 
 def _fingerprint(kind: str, image_size: int, state: int | None, weights: str) -> str:
     """Usable in a folder name; independent of the folder that holds the weights."""
-    digest = hashlib.blake2b(f"{kind} {state} {weights}".encode(), digest_size=8).hexdigest()
-    return f"{kind}-{image_size}-{digest}"
+    return f"{kind}-{image_size}-{text_digest(f'{kind} {state} {weights}')}"
 
 
 def _device() -> torch.device:

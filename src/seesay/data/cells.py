@@ -1,0 +1,71 @@
+"""What a cell of somebody else's table may hold: checks that return the value, or say why its row cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from seesay.questions import SEPARATOR, SLOT
+
+Cells = Mapping[str, Any]
+"""A row: the values by the names of their columns, or of the keys of a JSON object."""
+
+LONGEST_TEXT = 100
+
+
+class BadValueError(ValueError):
+    """Why a row cannot be used."""
+
+
+def text_field(cells: Cells, name: str, *, empty: bool = False) -> str:
+    """A short text that can stand in a prompt."""
+    value = _field(cells, name)
+    if not isinstance(value, str):
+        raise BadValueError(f"'{name}' is not a text")
+    return prompt_text(value, name, empty=empty)
+
+
+def prompt_text(value: str, name: str, *, empty: bool = False) -> str:
+    """The same check for a value that is known to be a text."""
+    value = value.strip()
+    if len(value) > LONGEST_TEXT:
+        raise BadValueError(f"'{name}' is longer than {LONGEST_TEXT} characters")
+    if not value and not empty:
+        raise BadValueError(f"'{name}' is empty")
+    if not value.isprintable():
+        raise BadValueError(f"'{name}' holds control characters")
+    if SLOT in value or SEPARATOR in value:
+        raise BadValueError(f"'{name}' holds {SLOT} or {SEPARATOR}")
+    return value
+
+
+def whole_number(cells: Cells, name: str, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    value = _field(cells, name)
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise BadValueError(f"'{name}' is not a whole number from {low} to {high}")
+    return value
+
+
+def one_of(value: str, allowed: Iterable[str], name: str) -> str:
+    """The value, if it is one of the words that the column may hold."""
+    names = list(allowed)
+    if value not in names:
+        raise BadValueError(f"'{name}' is {value!r}, not one of {', '.join(map(repr, names))}")
+    return value
+
+
+def split_words(cell: str, name: str) -> tuple[str, ...]:
+    """The parts of a cell that lists several words with `;` between them."""
+    parts = tuple(part.strip() for part in cell.split(";"))
+    if not all(parts):
+        raise BadValueError(f"'{name}' has an empty part: {cell!r}")
+    if len(set(parts)) < len(parts):
+        raise BadValueError(f"'{name}' names a word twice: {cell!r}")
+    return parts
+
+
+def _field(cells: Cells, name: str) -> Any:
+    if name not in cells:
+        raise BadValueError(f"'{name}' is missing")
+    return cells[name]

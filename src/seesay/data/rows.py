@@ -1,0 +1,357 @@
+"""Rows of other people's files: CSV, TSV, JSON lines, JSON and Parquet, texts gzipped or not.
+
+Each format has one reader, and `read_rows` picks it by the file's name. All yield the same, in the order of the file: a
+`Row` (its number from 1, and its cells by name) or a `BadRow` (its number, and why it cannot be read), which costs only
+itself. `parse_rows` makes values of the rows. Sizes are bounded; a file that is unusable as a whole is one sentence for
+the user.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from seesay.data.cells import BadValueError, Cells, prompt_text
+from seesay.data.json_stream import parse_json
+from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lines
+from seesay.errors import UserError, first_line
+from seesay.files import damage_as_user_error
+from seesay.questions import BadRow
+
+T = TypeVar("T")
+
+FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
+MOST_ROWS = 1_000_000
+LONGEST_ROW = 1 << 20
+LARGEST_DOCUMENT = 256 << 20
+LARGEST_PARQUET = 1 << 30
+BLOCK = 1 << 20
+MOST_LINES_OF_A_ROW = 100
+ROWS_IN_MEMORY = 256
+WHOLE_PARQUET = "it is not a Parquet file, or not a whole one"
+_FORMATS_BY_OTHER_SUFFIX = {"txt": "tsv", "ndjson": "jsonl"}
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+
+
+class NotJsonError(UserError):
+    """A file that should be a JSON document, and is none."""
+
+
+class Row(NamedTuple):
+    """A row with its number in the file; `file` names it where there are several."""
+
+    number: int
+    cells: dict[str, Any]
+    file: str = ""
+
+    def bad(self, reason: str) -> BadRow:
+        """This row as one that cannot be used."""
+        return BadRow(self.number, reason, self.file)
+
+
+Rows = Iterable[Row | BadRow]
+Parsed = tuple[dict[int, T], list[BadRow]]
+"""What was made of the usable rows, by row number, and the others."""
+Key = Callable[[T], Hashable] | None
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name says, one of `FORMATS`."""
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lstrip(".").lower()
+    name = _FORMATS_BY_OTHER_SUFFIX.get(suffix, suffix)
+    if name not in FORMATS:
+        raise UserError(
+            f"The name of {path} does not say its format: give `read: {{format: …}}`, one of {', '.join(FORMATS)}."
+        )
+    return name
+
+
+def read_rows(
+    path: Path,
+    *,
+    format: str | None = None,
+    delimiter: str = ",",
+    columns: Sequence[str] = (),
+    strip: bool = True,
+    list_key: str = "",
+) -> Rows:
+    """The rows of a file of any format: the given one, or the one that its name says.
+
+    `delimiter`, `columns` and `strip` are for CSV and TSV files, `list_key` is for JSON documents.
+    """
+    name = format or format_of(path)
+    if name == "json":
+        return read_json(path, list_key)
+    if name == "jsonl":
+        return read_json_lines(path)
+    if name == "parquet":
+        return read_parquet(path, bounded=True)
+    return read_table(path, "\t" if name == "tsv" else delimiter, columns=columns, strip=strip)
+
+
+def parse_rows(path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
+    """What `parse` makes of the cells of each row, and the rows that could not be used.
+
+    `parse` raises BadValueError for a row that it cannot take. Of rows with the same `key` the first one counts. A file
+    without any usable row is refused.
+    """
+    good: dict[int, T] = {}
+    bad: list[BadRow] = []
+    seen: dict[Hashable, int] = {}
+    for row in rows:
+        if isinstance(row, BadRow):
+            bad.append(row)
+            continue
+        try:
+            value = parse(row.cells)
+            identity = row.number if key is None else key(value)
+            if identity in seen:
+                raise BadValueError(f"repeats row {seen[identity]}")
+        except BadValueError as error:
+            bad.append(row.bad(str(error)))
+            continue
+        seen[identity] = row.number
+        good[row.number] = value
+    if not good:
+        first = str(bad[0]) if bad else "it is empty"
+        raise UserError(f"{path} holds no row that can be used ({first}). Is it the right file?")
+    return good, bad
+
+
+def parse_table(
+    path: Path, columns: Sequence[str], parse: Callable[[dict[str, str]], T], *, key: Key[T] = None
+) -> Parsed[T]:
+    """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in a prompt."""
+    header = column_names(path)
+    missing = [name for name in columns if name not in header]
+    if missing:
+        rule = f"{path} needs a first line that names the columns {', '.join(columns)}"
+        raise UserError(f"{rule}: look at {', '.join(missing)}.")
+
+    def parse_texts(cells: Cells) -> T:
+        return parse({name: prompt_text(cells[name], name, empty=True) for name in columns})
+
+    return parse_rows(path, read_table(path), parse_texts, key=key)
+
+
+def parse_json_lines(path: Path, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
+    """`parse_rows` of a file of JSON lines."""
+    return parse_rows(path, read_json_lines(path), parse, key=key)
+
+
+def every_row(path: Path, rows: Rows) -> Iterator[Row]:
+    """The rows of a file that is useful only as a whole: a bad one is an error."""
+    for row in rows:
+        if isinstance(row, BadRow):
+            raise UserError(f"{path}, {row}.")
+        yield row
+
+
+def read_table(path: Path, delimiter: str = "", *, columns: Sequence[str] = (), strip: bool = True) -> Rows:
+    """The rows of a CSV or TSV file; without `columns`, its first line names them."""
+    lines = read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS)
+    return table_rows(lines, path, delimiter or delimiter_of(path), columns=columns, strip=strip)
+
+
+def table_rows(
+    lines: Iterator[Line], path: Path | str, delimiter: str = ",", *, columns: Sequence[str] = (), strip: bool = True
+) -> Rows:
+    """The rows of a table's lines, blank ones left out; `path` names the table in errors."""
+    rows = _split_rows(lines, delimiter, strip)
+    header = list(columns) or _header(path, rows, delimiter)
+    for number, cells in rows:
+        if isinstance(cells, BadRow):
+            yield cells
+        elif len(cells) != len(header):
+            yield BadRow(number, f"has {len(cells)} cells where there are {len(header)} columns")
+        else:
+            yield Row(number, dict(zip(header, cells, strict=True)))
+
+
+def column_names(path: Path, delimiter: str = "") -> list[str]:
+    """The column names of a CSV or TSV file; none if it is empty."""
+    mark = delimiter or delimiter_of(path)
+    return _header(path, _split_rows(read_lines(path, longest=LONGEST_ROW), mark), mark)
+
+
+def delimiter_of(path: Path) -> str:
+    """What separates the cells of a table, by its name."""
+    return "\t" if ".tsv" in path.suffixes else ","
+
+
+def _refuse_other_separator(path: Path | str, only_column: str, delimiter: str) -> None:
+    """Say which character separates the columns of a table whose header seems to be one column."""
+    for mark, name in _SEPARATORS.items():
+        if mark != delimiter and mark in only_column:
+            expected = _SEPARATORS.get(delimiter, delimiter)
+            raise UserError(f"The columns of {path} are separated by {name}, not by {expected}.")
+
+
+SplitRow = tuple[int, list[str] | BadRow]
+
+
+def _header(path: Path | str, rows: Iterator[SplitRow], delimiter: str) -> list[str]:
+    """The names in the first row. A column without one, as the index that pandas writes, is named by its place."""
+    _, cells = next(rows, (0, list[str]()))
+    if isinstance(cells, BadRow):
+        raise UserError(f"{path} needs a first line that names its columns ({cells}).")
+    header = [name.strip() or f"column-{place}" for place, name in enumerate(cells, start=1)]
+    if len(header) == 1:
+        _refuse_other_separator(path, header[0], delimiter)
+    repeated = [name for name in header if header.count(name) > 1]
+    if repeated:
+        raise UserError(f"{path} has two columns named '{repeated[0]}'.")
+    return header
+
+
+def _split_rows(lines: Iterator[Line], delimiter: str, strip: bool = True) -> Iterator[SplitRow]:
+    """The cells of each row, with the number of its first line. In published TSV files quotes are characters like
+    others."""
+    source = _Lines(lines)
+    while line := source.take():
+        number, text = line
+        if isinstance(text, BadRow):
+            yield number, text
+            continue
+        if not text.strip():
+            continue
+        if delimiter == "\t" or '"' not in text:
+            cells = text.split(delimiter)
+        else:
+            try:
+                cells = _quoted_cells(text, source, delimiter, strip)
+            except csv.Error as error:
+                yield number, BadRow(number, f"not CSV ({error})")
+                continue
+        yield number, [cell.strip() for cell in cells] if strip else cells
+
+
+class _Lines:
+    """Lines, some of which may be given back and are taken again."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines = lines
+        self._given_back: deque[Line] = deque()
+
+    def take(self) -> Line | None:
+        return self._given_back.popleft() if self._given_back else next(self._lines, None)
+
+    def give_back(self, lines: Sequence[Line]) -> None:
+        self._given_back.extendleft(reversed(lines))
+
+
+def _quoted_cells(first: str, source: _Lines, delimiter: str, strip: bool) -> list[str]:
+    """The cells of a row of CSV. A quoted cell may run over lines; where none closes it, they are rows of their own."""
+    following: list[Line] = []
+
+    def texts() -> Iterator[str]:
+        yield f"{first}\n"
+        while len(following) < MOST_LINES_OF_A_ROW and (line := source.take()):
+            following.append(line)
+            if isinstance(line[1], BadRow):
+                return
+            yield f"{line[1]}\n"
+
+    try:
+        return next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=strip))
+    except csv.Error:
+        source.give_back(following)
+        raise
+
+
+def read_json_lines(path: Path) -> Rows:
+    """The rows of a file of JSON lines."""
+    return json_rows(read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS))
+
+
+def json_rows(lines: Iterable[Line]) -> Rows:
+    """The rows of lines of JSON, blank ones left out."""
+    for number, line in lines:
+        if isinstance(line, BadRow):
+            yield line
+        elif line.strip():
+            try:
+                yield _object_row(number, parse_json(line))
+            except UnicodeEncodeError:
+                yield BadRow(number, "holds half of a surrogate pair")
+            except ValueError:
+                yield BadRow(number, "not JSON")
+
+
+def read_json(path: Path, list_key: str = "") -> Rows:
+    """The rows of a JSON document that is a list, or has one under a key; JSON lines are recognised."""
+    try:
+        value = load_json(path)
+    except NotJsonError:
+        if read_head(path, 1 << 12).lstrip()[:1] != b"{" or list_key:
+            raise
+        yield from read_json_lines(path)
+        return
+    if list_key:
+        if not isinstance(value, dict) or list_key not in value:
+            raise UserError(f"{path} has no list of rows under '{list_key}'.")
+        value = value[list_key]
+    elif isinstance(value, dict) and not any(isinstance(item, list | dict) for item in value.values()):
+        value = [value]  # one row, as a file of JSON lines may have
+    if not isinstance(value, list):
+        keys = [key for key, item in value.items() if isinstance(item, list)] if isinstance(value, dict) else []
+        hint = f": give `read: {{list: {keys[0]}}}`" if keys else ""
+        raise UserError(f"{path} is not a list of rows{hint}.")
+    refuse_too_many(path, len(value))
+    for number, item in enumerate(value, start=1):
+        yield _object_row(number, item)
+
+
+def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
+    """A JSON document of somebody else's, whatever it holds."""
+    with read_errors(path), open_bytes(path) as file:
+        blocks = iter(partial(file.read, BLOCK), b"")  # memory for the largest file would be taken at once
+        content = b"".join(islice(blocks, largest // BLOCK + 1))
+    if len(content) > largest:
+        raise UserError(f"{path} is larger than {largest >> 20:,} MB: split it, or write its rows as JSON lines.")
+    try:
+        return parse_json(content)
+    except ValueError as error:
+        raise NotJsonError(f"{path} is not JSON ({first_line(error)}).") from error
+
+
+def _object_row(number: int, value: Any) -> Row | BadRow:
+    return Row(number, value) if isinstance(value, dict) else BadRow(number, "not a JSON object")
+
+
+def refuse_too_many(source: Path | str, count: int) -> None:
+    """Refuse a source of more rows than any task has."""
+    if count > MOST_ROWS:
+        raise UserError(f"{source} has {count:,} rows; a task has at most {MOST_ROWS:,}.")
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The column names of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
+        return list(pq.read_schema(path).names)
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None, *, bounded: bool = False) -> Iterator[Row]:
+    """The rows of a Parquet file, a few at a time, of all columns or of these; `bounded`: no more than a task has."""
+    import pyarrow.parquet as pq
+
+    with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
+        metadata = pq.read_metadata(path)
+    if bounded:
+        refuse_too_many(path, metadata.num_rows)
+        size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+        if size > LARGEST_PARQUET:
+            raise UserError(f"{path} is larger than {LARGEST_PARQUET >> 20:,} MB: split it.")
+    number = 0
+    with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(ROWS_IN_MEMORY, columns=columns):
+            for cells in batch.to_pylist():
+                number += 1
+                yield Row(number, cells)

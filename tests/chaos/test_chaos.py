@@ -29,8 +29,15 @@ def test_kills_full_disks_closed_folders_and_two_at_once_change_no_byte(name: st
 
 
 ONE_FILE = {
-    "paper", "pictures show", "pretrain curve", "reasoner curve", "relations page", "scenes show", "scenes stats", "tasks new",
-}  # fmt: skip
+    "paper",
+    "pictures show",
+    "pretrain curve",
+    "reasoner curve",
+    "relations page",
+    "scenes show",
+    "scenes stats",
+    "tasks new",
+}
 """Commands that write one file, by the one atomic writer."""
 NO_OUTPUT_OPTION = {"data add", "perplexity", "score captions"}
 

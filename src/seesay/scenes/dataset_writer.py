@@ -15,7 +15,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -213,13 +213,10 @@ def _run(jobs: list[_Job], workers: int) -> Iterator[_Job]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent) as pool:
         try:
-            running = {pool.submit(_make_chunk, job): job for job in jobs[: 2 * workers]}
-            later = iter(jobs[2 * workers :])
-            while running:
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    done.result()
-                    yield running.pop(done)
-                    running |= {pool.submit(_make_chunk, job): job for job in [next(later, None)] if job is not None}
+            running = {pool.submit(_make_chunk, job): job for job in jobs}
+            for done in as_completed(running):
+                done.result()
+                yield running[done]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -13,8 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from seesay.errors import UserError, missing_extra
-from seesay.files import atomic_write, is_used, lock_folder, refuse_other_settings, write_json, write_json_lines
+from seesay.errors import missing_extra
+from seesay.files import (
+    atomic_write,
+    lock_folder,
+    refuse_foreign_folder,
+    refuse_other_settings,
+    write_json,
+    write_json_lines,
+)
 from seesay.mining.records import SCHEMA, Picture, Region, to_row
 from seesay.mining.rooms.captions import describe
 from seesay.mining.rooms.kinds import KINDS, SCENES
@@ -83,12 +90,10 @@ def write_rooms(
         from PIL import Image  # noqa: F401
     except ImportError as error:
         raise missing_extra("Making rooms", "mine", error) from error
-    begun = folder / SETTINGS
-    if is_used(folder) and not begun.is_file():
-        raise UserError(f"'{folder}' is not empty: name a new folder.")
+    refuse_foreign_folder(folder, SETTINGS)
     with lock_folder(folder, hint="name a new folder"):
         settings = {"count": count, "seed": seed, "width": width, "height": height, "pictures": pictures}
-        refuse_other_settings(begun, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
+        refuse_other_settings(folder / SETTINGS, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder

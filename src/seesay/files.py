@@ -194,6 +194,14 @@ def is_used(folder: Path) -> bool:
     return any(name != ".lock" and not name.endswith(_UNFINISHED) for name in names)
 
 
+def refuse_foreign_folder(folder: Path, manifest: str) -> None:
+    """Refuse to write into a file, or into a folder of other files: one that is used, and has no `manifest` of ours."""
+    if folder.is_file():
+        raise UserError(f"'{folder}' is a file: choose a folder.")
+    if is_used(folder) and not (folder / manifest).is_file():
+        raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
+
+
 def remove_unfinished(folder: Path) -> None:
     """Remove what a crash left half-written directly in this folder."""
     for path in folder.glob(f".*{_UNFINISHED}"):

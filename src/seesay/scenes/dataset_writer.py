@@ -15,7 +15,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +25,7 @@ import numpy as np
 
 from seesay.data.rows import load_json
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
+from seesay.files import atomic_write, lock_folder, refuse_foreign_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -173,11 +173,8 @@ def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict
 def _begin(folder: Path, settings: dict[str, Any]) -> bool:
     """Whether anything is left to do. A folder with another data set, or with other files, is refused."""
     manifest = folder / MANIFEST
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"'{folder}' is a file: choose a folder.")
+    refuse_foreign_folder(folder, MANIFEST)
     if not manifest.exists():
-        if is_used(folder):
-            raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
     existing = load_json(manifest)
     refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
@@ -213,13 +210,10 @@ def _run(jobs: list[_Job], workers: int) -> Iterator[_Job]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent) as pool:
         try:
-            running = {pool.submit(_make_chunk, job): job for job in jobs[: 2 * workers]}
-            later = iter(jobs[2 * workers :])
-            while running:
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    done.result()
-                    yield running.pop(done)
-                    running |= {pool.submit(_make_chunk, job): job for job in [next(later, None)] if job is not None}
+            running = {pool.submit(_make_chunk, job): job for job in jobs}
+            for done in as_completed(running):
+                done.result()
+                yield running[done]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

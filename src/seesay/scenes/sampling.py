@@ -29,6 +29,7 @@ from seesay.scenes.world import LEVELS, RADII, SCENE_COLORS, SHAPES, TALL, WIDE,
 BATCH = 160
 _INDEPENDENT = 9  # above this many objects independent places practically always overlap: place one after the other
 _ROUNDS, _CROWDED_ROUNDS = 4000, 60
+_TRIES = 60  # places that each object of a crowded scene may look at
 _TOGETHER = 8
 """So many items are drawn at once: more no longer fit the processor's cache."""
 Ints = NDArray[np.int64]
@@ -294,12 +295,12 @@ def _placed_shapes(c: _Candidates, row: int, top: Ints, left: Ints) -> list[plac
     return everything[: int(c.count[row])]
 
 
-def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates, tries: int = 60) -> SceneItem | None:
+def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates) -> SceneItem | None:
     """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover least go first."""
     room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
-        chance = slot[1].random((tries, count, 2))
+        chance = slot[1].random((_TRIES, count, 2))
         every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
         choices = [_placed_shapes(c, row, top, left) for top, left in every]
         placed: dict[int, placement.PlacedShape] = {}

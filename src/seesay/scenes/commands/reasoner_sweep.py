@@ -30,7 +30,7 @@ from seesay.scenes.commands.reasoner_training import (
 
 if TYPE_CHECKING:
     from seesay.scenes.reasoners.diagnostics import Diagnosis
-    from seesay.scenes.reasoners.sources import SceneSource
+    from seesay.scenes.reasoners.sources import ItemSource
     from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining
     from seesay.training.loop import Result
 
@@ -148,9 +148,9 @@ def _sweep(
 
 
 def _train_numbered(
-    output: Path, numbers: dict[Path, str], source: SceneSource, folder: Path, *training: Any, **options: Any
+    output: Path, numbers: dict[Path, str], source: ItemSource, folder: Path, *training: Any, **options: Any
 ) -> tuple[Result, dict[str, float]]:
-    title = f"{numbers[folder.relative_to(output)]}: {source.plan.name}"
+    title = f"{numbers[folder.relative_to(output)]}: {source.name}"
     return train_with_bars(source, folder, *training, title=title, **options)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from seesay.digests import json_digest
 from seesay.judge import participants
 from seesay.judge.adaptive import update_need
@@ -37,9 +35,12 @@ class RequestRejectedError(Exception):
 class PageProgress(FrozenModel):
     """How many items of a page are answered."""
 
-    page: int = Field(description="The number of the participant's page.")
-    answered: int = Field(description="Items with an answer.")
-    of: int = Field(description="Items on the page.")
+    page: int
+    """The number of the participant's page."""
+    answered: int
+    """Items with an answer."""
+    of: int
+    """Items on the page."""
 
     @property
     def is_complete(self) -> bool:

@@ -8,4 +8,4 @@ from pydantic import BaseModel, ConfigDict
 class FrozenModel(BaseModel):
     """A document that never changes and has no fields but those that are declared."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)

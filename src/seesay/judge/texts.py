@@ -19,11 +19,16 @@ _MAX_TEXT = 50_000
 class ContactDetails(FrozenModel):
     """Who is responsible for a study, as the consent page says."""
 
-    researcher: str = Field(default="", max_length=200, description="The researcher's name.")
-    institution: str = Field(default="", max_length=200, description="The university, company or office.")
-    contact: str = Field(default="", max_length=200, description="An e-mail address or a telephone number.")
-    ethics: str = Field(default="", max_length=200, description="The number of the ethics approval.")
-    withdrawal: str = Field(default="", max_length=2000, description="How people withdraw their answers later.")
+    researcher: str = Field(default="", max_length=200)
+    """The researcher's name."""
+    institution: str = Field(default="", max_length=200)
+    """The university, company or office."""
+    contact: str = Field(default="", max_length=200)
+    """An e-mail address or a telephone number."""
+    ethics: str = Field(default="", max_length=200)
+    """The number of the ethics approval."""
+    withdrawal: str = Field(default="", max_length=2000)
+    """How people withdraw their answers later."""
 
 
 class CheckQuestion(FrozenModel):
@@ -31,7 +36,8 @@ class CheckQuestion(FrozenModel):
 
     question: str = Field(min_length=1, max_length=1000)
     options: tuple[str, ...] = Field(min_length=2, max_length=10)
-    answer: str = Field(description="The right one of the options.")
+    answer: str
+    """The right one of the options."""
     explanation: str = Field(default="", max_length=2000)
 
     @model_validator(mode="after")
@@ -52,12 +58,16 @@ class StudyTexts(FrozenModel):
     """The texts of a study in one language; what is empty is taken from the study's first language."""
 
     title: str = Field(default="", max_length=300)
-    consent: str = Field(default="", max_length=_MAX_TEXT, description="Markdown.")
-    instructions: str = Field(default="", max_length=_MAX_TEXT, description="Markdown.")
+    consent: str = Field(default="", max_length=_MAX_TEXT)
+    """Markdown."""
+    instructions: str = Field(default="", max_length=_MAX_TEXT)
+    """Markdown."""
     low: str = Field(default="", max_length=60)
     high: str = Field(default="", max_length=60)
-    options: Mapping[str, str] = Field(default_factory=dict, description="The options as people read them.")
-    items: Mapping[str, str] = Field(default_factory=dict, description="Sentences by item; [MASK] marks the blank.")
+    options: Mapping[str, str] = Field(default_factory=dict)
+    """The options as people read them."""
+    items: Mapping[str, str] = Field(default_factory=dict)
+    """Sentences by item; [MASK] marks the blank."""
     check: tuple[CheckQuestion, ...] = ()
     practice: tuple[PracticeItem, ...] = ()
 

@@ -26,7 +26,7 @@ OneOrMore = Annotated[
 class Part(BaseModel):
     """A part of a task file: unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 def kind_of(value: Any) -> str:

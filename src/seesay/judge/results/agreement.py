@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from pydantic import Field
 
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import RatingItem, StudyItem
@@ -45,19 +44,32 @@ class Coefficient(FrozenModel):
 class AgreementReport(FrozenModel):
     """Who counts, who was excluded and why, and how far those who count agree."""
 
-    study: str = Field(description="The name of the study.")
-    fingerprint: str = Field(description="Digest of the study.")
-    kind: str = Field(description="rating or choice.")
-    criteria: QualityCriteria = Field(description="The criteria for excluding participants.")
-    people: int = Field(description="Participants with at least one judgement.")
-    people_counted: int = Field(description="Participants whose judgements count.")
-    excluded: tuple[ExcludedParticipant, ...] = Field(description="Participants who were excluded, and why.")
-    judgements: int = Field(description="Judgements given, controls not counted.")
-    judgements_counted: int = Field(description="Judgements that count.")
-    items: int = Field(description="Items of the study.")
-    items_judged: int = Field(description="Items with a judgement that counts.")
-    judgements_per_item: float = Field(description="Mean number of judgements that count, over the judged items.")
-    agreement: Mapping[str, Coefficient] = Field(description="The coefficients by name.")
+    study: str
+    """The name of the study."""
+    fingerprint: str
+    """Digest of the study."""
+    kind: str
+    """rating or choice."""
+    criteria: QualityCriteria
+    """The criteria for excluding participants."""
+    people: int
+    """Participants with at least one judgement."""
+    people_counted: int
+    """Participants whose judgements count."""
+    excluded: tuple[ExcludedParticipant, ...]
+    """Participants who were excluded, and why."""
+    judgements: int
+    """Judgements given, controls not counted."""
+    judgements_counted: int
+    """Judgements that count."""
+    items: int
+    """Items of the study."""
+    items_judged: int
+    """Items with a judgement that counts."""
+    judgements_per_item: float
+    """Mean number of judgements that count, over the judged items."""
+    agreement: Mapping[str, Coefficient]
+    """The coefficients by name."""
 
 
 def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> FloatArray:

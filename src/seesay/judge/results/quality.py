@@ -47,19 +47,27 @@ class Judgement:
 class QualityCriteria(FrozenModel):
     """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
 
-    distinct_above: Share = Field(default=0.6, description="Exclude above this rating of unlike words (green, above).")
-    same_below: Share = Field(default=0.9, description="Exclude below this rating of a word with itself.")
-    known_below: Share = Field(default=0.7, description="Exclude below this share of correct known answers.")
-    seconds_below: float = Field(default=0, ge=0, description="Exclude below this median time per item; 0: never.")
+    distinct_above: Share = 0.6
+    """Exclude above this rating of unlike words (green, above)."""
+    same_below: Share = 0.9
+    """Exclude below this rating of a word with itself."""
+    known_below: Share = 0.7
+    """Exclude below this share of correct known answers."""
+    seconds_below: float = Field(default=0, ge=0)
+    """Exclude below this median time per item; 0: never."""
 
 
 class ExcludedParticipant(FrozenModel):
     """A participant whose judgements do not count, and why."""
 
-    person: int = Field(description="The participant's number in the study.")
-    code: str = Field(description="Their completion code; empty if they did not finish.")
-    judgements: int = Field(description="Judgements that are excluded, controls not counted.")
-    reasons: tuple[str, ...] = Field(description="Each criterion that they failed, in words.")
+    person: int
+    """The participant's number in the study."""
+    code: str
+    """Their completion code; empty if they did not finish."""
+    judgements: int
+    """Judgements that are excluded, controls not counted."""
+    reasons: tuple[str, ...]
+    """Each criterion that they failed, in words."""
 
 
 def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:

@@ -30,23 +30,29 @@ JsonInteger = Annotated[int, BeforeValidator(_integer)]
 class AnswerIn(FrozenModel, strict=True):
     """One answer to an item of the open page."""
 
-    page: JsonInteger = Field(ge=1, le=100_000, description="The number of the participant's page.")
-    place: JsonInteger = Field(ge=1, le=9999, description="The position of the item on the page, from 1.")
+    page: JsonInteger = Field(ge=1, le=100_000)
+    """The number of the participant's page."""
+    place: JsonInteger = Field(ge=1, le=9999)
+    """The position of the item on the page, from 1."""
     value: JsonInteger = Field(
         default=0,
         ge=0,
         lt=2**MAX_SEVERAL,
         description=f"The position of the slider, 0 to {SLIDER_MAX}, the index of the option, or the options' bits.",
     )
-    text: str = Field(default="", max_length=MAX_TYPED, description="What was typed.")
-    how: Literal["moved", "confirmed", "chosen", "typed"] = Field(description="How the answer was given.")
-    key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Idempotency key, new for each answer.")
+    text: str = Field(default="", max_length=MAX_TYPED)
+    """What was typed."""
+    how: Literal["moved", "confirmed", "chosen", "typed"]
+    """How the answer was given."""
+    key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$")
+    """Idempotency key, new for each answer."""
 
 
 class ErrorOut(FrozenModel):
     """Why the request was rejected."""
 
-    error: str = Field(description="One sentence.")
+    error: str
+    """One sentence."""
 
 
 class JsonApi:

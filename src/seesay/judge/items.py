@@ -18,6 +18,7 @@ from pydantic import Field
 from seesay.judge import SliderStart
 from seesay.judge.documents import FrozenModel
 from seesay.judge.numbers import option_number, parse_number
+from seesay.judge.rejections import InvalidAnswerError, MistakenAnswerError
 from seesay.matching import match
 from seesay.questions import SLOT
 
@@ -31,18 +32,6 @@ MAX_SEVERAL = 50
 MAX_TYPED = 300
 """Characters of a typed answer."""
 _WHOLE = re.compile(r"[0-9]{1,4}")
-
-
-class InvalidAnswerError(ValueError):
-    """An answer that an item does not allow. `values` fill the placeholders of the message."""
-
-    def __init__(self, message: str, **values: object) -> None:
-        super().__init__(message % values if values else message)
-        self.message, self.values = message, values
-
-
-class MistakenAnswerError(InvalidAnswerError):
-    """One that a participant may give by mistake: they are told, and keep the rest of their page."""
 
 
 @dataclass(frozen=True, slots=True)

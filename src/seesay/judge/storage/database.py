@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from seesay.errors import UserError
+from seesay.judge.numbers import parse_whole
 
 T = TypeVar("T")
 SqlRow = tuple[Any, ...]
@@ -106,7 +106,7 @@ def create_tables(execute: Callable[[str], Any]) -> None:
 
 
 def _check_format(stored: str) -> None:
-    number = int(stored) if re.fullmatch("[0-9]{1,9}", stored) else 0
+    number = parse_whole(stored) or 0
     if number > FORMAT:
         raise UserError(
             f"The study was written by a newer version of seesay (in format {number}, and this version reads format "

@@ -9,14 +9,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import PageProgress, RequestRejectedError, page_progress, save_answer
+from seesay.judge.answers import PageProgress, page_progress, save_answer
 from seesay.judge.documents import FrozenModel
 from seesay.judge.items import MAX_SEVERAL, MAX_TYPED, SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Study
-from seesay.judge.web.context import COOKIE, AppContext
+from seesay.judge.web.context import COOKIE, Routes, media_type
 
 
 def _integer(value: object) -> object:
@@ -55,17 +56,13 @@ class ErrorOut(FrozenModel):
     """One sentence."""
 
 
-class JsonApi:
+class JsonApi(Routes):
     """The JSON routes of one study."""
-
-    def __init__(self, context: AppContext) -> None:
-        self.context = context
 
     async def answer(self, request: Request) -> Response:
         """Save one answer."""
         person = await self._bearer(request)
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json":
+        if media_type(request) != "application/json":
             raise RequestRejectedError(415, "JSON is expected here.")
         try:
             body = AnswerIn.model_validate_json(await request.body())
@@ -77,10 +74,10 @@ class JsonApi:
         if body.how != "typed" and "value" not in body.model_fields_set:
             missing = "value: Field required"  # as Pydantic says it, to a script
             raise RequestRejectedError(422, missing)
-        now, study = self.context.clock(), self.context.study
+        now = self.context.clock()
         answer = ItemAnswer(body.value, body.how, body.text)
-        progress = await self.context.run(
-            lambda tx: save_answer(tx, study, person, body.page, body.place, answer, body.key, now)
+        progress = await self.run(
+            lambda tx: save_answer(tx, self.study, person, body.page, body.place, answer, body.key, now)
         )
         return JSONResponse(progress.model_dump())
 
@@ -91,20 +88,20 @@ class JsonApi:
         def work(tx: Transaction) -> PageProgress:
             return page_progress(tx, person, get_participant(tx, person).pages_sent + 1)
 
-        progress = await self.context.run(work)
+        progress = await self.run(work)
         return JSONResponse(progress.model_dump())
 
     async def study_progress(self, request: Request) -> Response:
         """Live counts, for the researcher."""
         if await self.context.session(request) is None:
             self.context.reject_unknown(request, 401, "Log in first.")
-        now, study = self.context.clock(), self.context.study
-        progress = await self.context.run(lambda tx: study_progress(tx, study, now))
+        now = self.context.clock()
+        progress = await self.run(lambda tx: study_progress(tx, self.study, now))
         return JSONResponse(progress.model_dump())
 
     async def schema(self, request: Request) -> Response:
         """The description of this API."""
-        return JSONResponse(openapi(self.context.study))
+        return JSONResponse(openapi(self.study))
 
     async def _bearer(self, request: Request) -> int:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")

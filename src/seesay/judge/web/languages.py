@@ -20,8 +20,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seesay.errors import UserError
-from seesay.judge.answers import RequestRejectedError
 from seesay.judge.items import BaseItem, SentenceItem
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.study import Study
 from seesay.judge.texts import CheckQuestion, PracticeItem, StudyTexts
 from seesay.questions import SLOT

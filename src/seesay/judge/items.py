@@ -203,12 +203,6 @@ class SentenceItem(BaseItem):
     def columns(self) -> dict[str, str]:
         return {"text": self.text}
 
-    @property
-    def parts(self) -> tuple[str, str]:
-        """The text before the blank and the text after it."""
-        before, _, after = self.text.partition(SLOT)
-        return before, after
-
 
 class ChoiceItem(SentenceItem):
     """One of the options."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, Self
@@ -123,8 +123,12 @@ class Study(FrozenModel):
     def participants_needed(self) -> int:
         """The smallest number of participants who can give all judgements, if each completes all pages."""
         total = len(self.measured) * self.design.judgements
-        each = max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
-        return max(-(-total // each), self.design.judgements)
+        return max(-(-total // self.items_per_person), self.design.judgements)
+
+    @property
+    def items_per_person(self) -> int:
+        """The measured items of a participant who completes all pages."""
+        return max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
 
     @property
     def first_judgements(self) -> int:
@@ -135,7 +139,7 @@ class Study(FrozenModel):
     @property
     def max_pages(self) -> int:
         """The largest number of pages of a participant: there are no pages without items."""
-        return min(self.design.pages, max(-(-len(self.measured) // self.design.per_page), 1))
+        return self._pages_of(self.measured)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -173,7 +177,10 @@ class Study(FrozenModel):
 
     def pages_for(self, person: int) -> int:
         """The number of pages that a participant gets: no more than there are items for."""
-        return min(self.design.pages, max(-(-len(self.measured_for(person)) // self.design.per_page), 1))
+        return self._pages_of(self.measured_for(person))
+
+    def _pages_of(self, items: Sequence[StudyItem]) -> int:
+        return min(self.design.pages, max(-(-len(items) // self.design.per_page), 1))
 
     def initial_position(self, person: int, item: str) -> int | None:
         """The position of a participant's slider before it is moved; None where there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -113,6 +113,8 @@ def _options(item: StudyItem) -> tuple[str, ...]:
 
 def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
     halves = split_half(table, seed=seed)
+    draws = _item_draws(len(table), seed)
+    redrawn_halves = [split_half(table[drawn], splits=2, seed=n) for n, drawn in enumerate(draws)]
     ordinal = krippendorff(table, "ordinal")()
     interval = krippendorff(table, "interval")
     return {
@@ -120,17 +122,17 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
         "krippendorff_alpha_ordinal": _coefficient(ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"),
         "split_half": _coefficient(
             halves.correlation,
-            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).correlation, seed),
+            *_percentiles([half.correlation for half in redrawn_halves]),
             "Spearman correlation of two halves of the people, mean of 200 splits",
         ),
         "split_half_spearman_brown": _coefficient(
             halves.spearman_brown,
-            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).spearman_brown, seed),
+            *_percentiles([half.spearman_brown for half in redrawn_halves]),
             "the same, stepped up to all of the people",
         ),
         "leave_one_out_spearman": _coefficient(
             one_against_others(table),
-            *_resampled(table, lambda drawn, n: one_against_others(drawn), seed),
+            *_percentiles([one_against_others(table[drawn]) for drawn in draws]),
             "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
@@ -212,10 +214,15 @@ def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) ->
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 
-def _resampled(table: FloatArray, statistic: Callable[[FloatArray, int], float], seed: int) -> tuple[float, float]:
-    """The interval of a statistic that is not a sum over items: items are redrawn and it is computed anew."""
+def _item_draws(items: int, seed: int) -> list[IntArray]:
+    """Items redrawn, for statistics that are not sums over items and are computed anew."""
     rng = np.random.default_rng(seed)
-    values = np.array([statistic(table[rng.integers(0, len(table), len(table))], n) for n in range(_REDRAWS)])
+    return [rng.integers(0, items, items) for _ in range(_REDRAWS)]
+
+
+def _percentiles(redrawn: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of a statistic of redrawn items."""
+    values = np.array(redrawn)
     defined = values[~np.isnan(values)]
     low, high = np.quantile(defined, [0.025, 0.975]) if defined.size else (math.nan, math.nan)
     return float(low), float(high)

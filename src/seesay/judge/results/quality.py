@@ -77,21 +77,11 @@ def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dic
         LEFT JOIN typed t ON t.person = a.person AND t.item = a.item ORDER BY a.person, given, a.item"""
     )
     judgements = [
-        Judgement(
-            int(person),
-            study.items_by_id[item],
-            int(value),
-            None if start is None else int(start),
-            how,
-            float(seconds),
-            int(changes),
-            float(given),
-            text or "",
-        )
+        Judgement(person, study.items_by_id[item], value, start, how, seconds, changes, given, text or "")
         for person, item, value, start, how, seconds, changes, given, text in rows
     ]
     codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
-    return judgements, {int(person): code for person, code in codes}
+    return judgements, dict(codes)
 
 
 def pilot_judgements(location: str) -> list[list[Judgement]]:

@@ -61,14 +61,16 @@ class UnavailableError(Exception):
     """The database cannot store anything at the moment (full disk, lost server). The transaction was rolled back."""
 
 
-class Transaction(Protocol):
-    """Statements that are committed together or not at all."""
+class Transaction:
+    """Statements that are committed together or not at all. Without other writers there is nothing to lock."""
 
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         """Run a statement and return its rows."""
+        raise NotImplementedError
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Insert rows into a table."""
+        raise NotImplementedError
 
     def lock_study(self, if_rows: str = "", *values: object) -> None:
         """Block other assignments until the end; with a query, only if it has rows. Taken before `lock_person` where

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seesay.digests import json_digest
+from seesay.documents import Document
 from seesay.judge import participants
 from seesay.judge.adaptive import update_need
 from seesay.judge.assignment import page_items, renew_leases, renewal_time, retake
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import ItemAnswer
 from seesay.judge.messages import mark
 from seesay.judge.participants import PARTICIPANT_COLUMNS, Participant, read_participant
@@ -18,7 +18,7 @@ from seesay.judge.storage.database import Transaction, first_row
 from seesay.judge.study import Study
 
 
-class PageProgress(FrozenModel):
+class PageProgress(Document):
     """How many items of a page are answered."""
 
     page: int

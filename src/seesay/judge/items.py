@@ -15,8 +15,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from seesay.documents import Document
 from seesay.judge import SliderStart
-from seesay.judge.documents import FrozenModel
 from seesay.judge.numbers import option_number, parse_number
 from seesay.judge.rejections import InvalidAnswerError, MistakenAnswerError
 from seesay.matching import match
@@ -43,7 +43,7 @@ class ItemAnswer:
     text: str = ""
 
 
-class BaseItem(FrozenModel):
+class BaseItem(Document):
     """What all kinds share."""
 
     how: ClassVar[tuple[str, ...]] = ("chosen",)

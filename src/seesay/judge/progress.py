@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from statistics import median
 
-from seesay.judge.documents import FrozenModel
+from seesay.documents import Document
 from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study
 
 _ACTIVE_SECONDS = 5 * 60
 
 
-class StudyProgress(FrozenModel):
+class StudyProgress(Document):
     """Live counts of a study."""
 
     state: str

@@ -11,8 +11,8 @@ from typing import Literal, Self
 from pydantic import Field
 
 from seesay.digests import text_digest
+from seesay.documents import Document
 from seesay.judge import SliderStart
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import Kind, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.texts import ContactDetails, StudyTexts
@@ -46,7 +46,7 @@ Type the answer that fits best, in a word or two. Go by what is usual, and take 
 }
 
 
-class StudyDesign(FrozenModel):
+class StudyDesign(Document):
     """How many judgements, participants and pages, and in which order."""
 
     judgements: int = Field(default=10, ge=1, le=10_000)
@@ -83,7 +83,7 @@ class StudyDesign(FrozenModel):
     """Seed of the order of items, the controls and the slider positions."""
 
 
-class Study(FrozenModel):
+class Study(Document):
     """Everything that is asked. It never changes once people have begun."""
 
     name: str

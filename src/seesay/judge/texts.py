@@ -9,14 +9,14 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from seesay.documents import Document
 from seesay.errors import UserError
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import StudyItem
 
 _MAX_TEXT = 50_000
 
 
-class ContactDetails(FrozenModel):
+class ContactDetails(Document):
     """Who is responsible for a study, as the consent page says."""
 
     researcher: str = Field(default="", max_length=200)
@@ -31,7 +31,7 @@ class ContactDetails(FrozenModel):
     """How people withdraw their answers later."""
 
 
-class CheckQuestion(FrozenModel):
+class CheckQuestion(Document):
     """A question about the instructions. Whoever answers it wrong reads the explanation and tries once more."""
 
     question: str = Field(min_length=1, max_length=1000)
@@ -47,14 +47,14 @@ class CheckQuestion(FrozenModel):
         return self
 
 
-class PracticeItem(FrozenModel):
+class PracticeItem(Document):
     """An item before the first page, whose answer is explained; what people say to it is not kept."""
 
     item: StudyItem
     explanation: str = Field(default="", max_length=2000)
 
 
-class StudyTexts(FrozenModel):
+class StudyTexts(Document):
     """The texts of a study in one language; what is empty is taken from the study's first language."""
 
     title: str = Field(default="", max_length=300)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from seesay.documents import Document
 from seesay.questions import BadRow, DataSource, Slice
 
 FORMAT = 1
 """The format of a run folder: of its manifest and of the files beside it."""
-
-
-class Document(BaseModel):
-    """A file, or part of one, that must have exactly these fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Record(Document):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from seesay.judge.documents import FrozenModel
+from seesay.documents import Document
 from seesay.judge.items import RatingItem, StudyItem
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, QualityCriteria
 from seesay.judge.study import Study
@@ -32,7 +32,7 @@ _REDRAWS = 200
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
-class Coefficient(FrozenModel):
+class Coefficient(Document):
     """An agreement coefficient with its 95 % interval (bootstrap over items); null where it is undefined."""
 
     value: float | None
@@ -41,7 +41,7 @@ class Coefficient(FrozenModel):
     meaning: str
 
 
-class AgreementReport(FrozenModel):
+class AgreementReport(Document):
     """Who counts, who was excluded and why, and how far those who count agree."""
 
     study: str

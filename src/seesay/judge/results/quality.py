@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seesay.documents import Document
 from seesay.errors import UserError
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.storage.database import Transaction
 from seesay.judge.storage.studies import open_study
@@ -44,7 +44,7 @@ class Judgement:
         return self.item.number(self.value, self.text)
 
 
-class QualityCriteria(FrozenModel):
+class QualityCriteria(Document):
     """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
 
     distinct_above: Share = 0.6
@@ -57,7 +57,7 @@ class QualityCriteria(FrozenModel):
     """Exclude below this median time per item; 0: never."""
 
 
-class ExcludedParticipant(FrozenModel):
+class ExcludedParticipant(Document):
     """A participant whose judgements do not count, and why."""
 
     person: int

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
+from seesay.documents import Document
 from seesay.judge.answers import PageProgress, page_progress, save_answer
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import MAX_SEVERAL, MAX_TYPED, SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
@@ -28,7 +28,7 @@ def _integer(value: object) -> object:
 JsonInteger = Annotated[int, BeforeValidator(_integer)]
 
 
-class AnswerIn(FrozenModel, strict=True):
+class AnswerIn(Document, strict=True):
     """One answer to an item of the open page."""
 
     page: JsonInteger = Field(ge=1, le=100_000)
@@ -49,7 +49,7 @@ class AnswerIn(FrozenModel, strict=True):
     """Idempotency key, new for each answer."""
 
 
-class ErrorOut(FrozenModel):
+class ErrorOut(Document):
     """Why the request was rejected."""
 
     error: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
+
+from seesay.documents import Document
 
 # Editors read `1` and `yes` as a number and a word; here both are texts.
 Text = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
@@ -23,10 +25,8 @@ OneOrMore = Annotated[
 ]
 
 
-class Part(BaseModel):
+class Part(Document):
     """A part of a task file: unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def kind_of(value: Any) -> str:

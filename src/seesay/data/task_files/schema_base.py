@@ -14,19 +14,21 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-Names = Annotated[tuple[Text, ...], WithJsonSchema(_TEXTS)]
-OneOrMore = Annotated[
-    tuple[Text, ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema({"anyOf": [{"type": ["string", "number", "boolean"]}, _TEXTS]}),
-]
+Names = tuple[Text, ...]
+OneOrMore = Annotated[Names, BeforeValidator(_as_list, json_schema_input_type=Text | Names)]
+
+
+def _describe_on_one_line(schema: dict[str, Any]) -> None:
+    for field in schema["properties"].values():
+        field["description"] = " ".join(field["description"].split())
 
 
 class Part(BaseModel):
-    """A part of a task file: unknown fields are refused."""
+    """A part of a task file: unknown fields are refused. What stands under a field describes it in the JSON schema."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra=_describe_on_one_line
+    )
 
 
 def kind_of(value: Any) -> str:

@@ -76,18 +76,18 @@ class Gold(Part):
     separator: Text = ""
     """What separates several right labels in that column."""
     says: Literal["label", "index", "number", "letter", "column"] = "label"
-    """What the column holds: the label itself, the option's index from 0 or number from 1, its letter from A, or
-    the name of its column."""
+    """What the column holds: the label itself, the option's index from 0 or number from 1, its letter from A, or the
+    name of its column."""
     share: Text = ""
     """A column with the number of people who gave that label; its weight is their share."""
     of: float | None = Field(default=None, gt=0)
     """With `share`: the number of people who were asked."""
     weights: ByLabel | None = None
-    """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, or one
-    column that holds a mapping."""
+    """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, or one column
+    that holds a mapping."""
     votes: ByLabel | None = None
-    """Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; a label
-    weighs its share."""
+    """Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; a label weighs
+    its share."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -102,7 +102,8 @@ class Gold(Part):
 class TemplateText(Part):
     """A template with words of its own."""
 
-    text: Text = Field(description=f"The text, with one {SLOT} and columns in braces.")
+    text: Text
+    """The text, with one [MASK] and columns in braces."""
     words: dict[str, Text] = Field(default={})
     """The word that stands for an option in this template."""
 
@@ -212,8 +213,8 @@ class TaskFile(Part):
     dataset: Text = ""
     """The data set of `seesay data` that the files of rows belong to."""
     rows: RowSources
-    """The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, several
-    of these, the rows themselves, or one of these for each of `train`, `validation` and `test`."""
+    """The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, several of
+    these, the rows themselves, or one of these for each of `train`, `validation` and `test`."""
     read: Reading = Reading()
     """How the files of rows are written."""
     rules: list[Rule] = Field(default=[])
@@ -223,31 +224,29 @@ class TaskFile(Part):
     id: ColumnOrColumns | None = None
     """A question's name: a text source, or columns whose values are joined. Default: the row's number."""
     object: ColumnOrColumns | None = None
-    """What a question is about; intervals are clustered by it. A text source, or columns whose values together
-    make it, in any order. Default: every question is about something of its own."""
+    """What a question is about; intervals are clustered by it. A text source, or columns whose values together make it,
+    in any order. Default: every question is about something of its own."""
     fields: dict[str, Text] = Field(default={})
     """Names for text sources, to be used in templates. Columns can be used without."""
     options: OptionSource | None = None
-    """The options: a list, the name of a column that lists them, or a mapping that says where they come from.
-    Default: all values of the gold column."""
+    """The options: a list, the name of a column that lists them, or a mapping that says where they come from. Default:
+    all values of the gold column."""
     gold: GoldSource
     """The right answer: the column with its label, or a mapping for anything else."""
     pairs: Pairs | None = None
-    """Minimal pairs instead of gold, options and templates: the columns with the good and the bad sentence of
-    each row."""
+    """Minimal pairs instead of gold, options and templates: the columns with the good and the bad sentence of each
+    row."""
     picture: Text | None = None
-    """A text source for the path of the question's picture, below the folder of the rows; or a column that holds
-    the picture itself, in a data set of the Hub or a Parquet file."""
+    """A text source for the path of the question's picture, below the folder of the rows; or a column that holds the
+    picture itself, in a data set of the Hub or a Parquet file."""
     tags: TagSources = Field(default={})
     """What results are sliced by: columns, or names with their text sources."""
     nested_by: Text = ""
-    """A tag whose values are nested sets of the same questions: each has its figure, and there is none over all
-    of them."""
-    templates: Templates = Field(
-        description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping "
-        "with `text` and `words`. One text, or a list of them, will do too.",
-        min_length=1,
-    )
+    """A tag whose values are nested sets of the same questions: each has its figure, and there is none over all of
+    them."""
+    templates: Templates = Field(min_length=1)
+    """The ways to put a question, by name: a text with one [MASK] and columns in braces, or a mapping with `text` and
+    `words`. One text, or a list of them, will do too."""
     words: dict[str, Text] = Field(default={})
     """The word that stands for an option in every template."""
     choice_templates: Templates = Field(default={})

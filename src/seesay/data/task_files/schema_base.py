@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 
 from seesay.documents import Document
 
@@ -16,17 +16,19 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-Names = Annotated[tuple[Text, ...], WithJsonSchema(_TEXTS)]
-OneOrMore = Annotated[
-    tuple[Text, ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema({"anyOf": [{"type": ["string", "number", "boolean"]}, _TEXTS]}),
-]
+Names = tuple[Text, ...]
+OneOrMore = Annotated[Names, BeforeValidator(_as_list, json_schema_input_type=Text | Names)]
+
+
+def _describe_on_one_line(schema: dict[str, Any]) -> None:
+    for field in schema["properties"].values():
+        field["description"] = " ".join(field["description"].split())
 
 
 class Part(Document):
     """A part of a task file: unknown fields are refused."""
+
+    model_config = ConfigDict(json_schema_extra=_describe_on_one_line)
 
 
 def kind_of(value: Any) -> str:

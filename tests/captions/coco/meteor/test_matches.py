@@ -15,7 +15,6 @@ from seesay.captions.coco.meteor.normalize import normalize, normalize_all
 from seesay.captions.coco.meteor.score import pooled, statistics
 from seesay.captions.coco.meteor.stem import stem
 from seesay.captions.coco.meteor.wordnet import WordNet
-from seesay.captions.coco.ngrams import number_words
 
 RESOURCES = MeteorResources(
     frozenset(["a", "the", "in", "of"]),
@@ -41,7 +40,7 @@ def test_matches_are_those_of_each_pair(pairs: list[tuple[str, list[str]]], firs
     """Whatever other captions are there, and from whichever caption on."""
     corpus = CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs])
     texts = [*corpus.hypotheses, *(text for row in corpus.references for text in row)]
-    matcher = Matcher(RESOURCES, normalize_all(texts, number_words(texts), RESOURCES.prefixes), corpus.owner)
+    matcher = Matcher(RESOURCES, normalize_all(texts, RESOURCES.prefixes), corpus.owner)
     first = min(first, len(corpus) - 1)
     matches = matcher.matches(range(first, len(corpus)))
     rows = [matches.rows(reference) for reference in range(len(matches.owner))]
@@ -54,9 +53,7 @@ def test_matches_are_those_of_each_pair(pairs: list[tuple[str, list[str]]], firs
 def test_no_score_is_above_its_ceiling(pairs: list[tuple[str, list[str]]]) -> None:
     for hypothesis, references in pairs:
         corpus = CaptionCorpus([hypothesis], [references])
-        matcher = Matcher(
-            RESOURCES, normalize_all([hypothesis, *references], corpus.words, RESOURCES.prefixes), corpus.owner
-        )
+        matcher = Matcher(RESOURCES, normalize_all([hypothesis, *references], RESOURCES.prefixes), corpus.owner)
         bounds = ceilings(matcher.matches(range(1)))
         alone = [CaptionCorpus([hypothesis], [[reference]]) for reference in references]
         scores = np.array([pooled(statistics(one, RESOURCES))[0] for one in alone])

@@ -42,7 +42,7 @@ class _Work:
 
     def __init__(self, corpus: CaptionCorpus, resources: MeteorResources) -> None:
         texts = [*corpus.hypotheses, *(text for row in corpus.references for text in row)]
-        words = normalize_all(texts, corpus.words, resources.prefixes)
+        words = normalize_all(texts, resources.prefixes)
         self._matcher = Matcher(resources, words, corpus.owner)
         ours, theirs = np.split(words.lengths, [len(corpus)])
         self._pairs = ours * np.bincount(corpus.owner, theirs, minlength=len(corpus))

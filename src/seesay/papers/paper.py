@@ -18,7 +18,7 @@ import yaml
 from markupsafe import Markup
 
 from seesay.errors import UserError
-from seesay.files import json_value, write_text
+from seesay.files import json_value, refuse_folder, write_text
 from seesay.papers.material import Material
 from seesay.papers.published import published_tables
 from seesay.reports.layout import render_page
@@ -126,8 +126,7 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
 
 def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     """Write the page: an overview of all entries, then a section for each."""
-    if path.is_dir():
-        raise UserError(f"'{path}' is a folder: name a file for the page.")
+    refuse_folder(path, "page")
     counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
     write_text(path, render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts))
     return path

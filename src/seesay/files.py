@@ -52,6 +52,12 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
+def refuse_folder(path: Path, what: str) -> None:
+    """Refuse a folder where a file is to be written."""
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder: name a file for the {what}.")
+
+
 def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     """Write a JSON document atomically, ending in a newline."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")

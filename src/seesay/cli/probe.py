@@ -169,6 +169,7 @@ def probe(
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
     from seesay.cli.output import progress_bars
+    from seesay.files import refuse_folder
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
     from seesay.runs.ways import How
@@ -177,8 +178,7 @@ def probe(
     _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
     name = "layers" if layers else "learning-curve" if way is How.LEARNING_CURVE else "report"
     target = report or output / f"{name}.html"
-    if target.is_dir():
-        raise UserError(f"'{target}' is a folder: name a file for the report.")
+    refuse_folder(target, "report")
     for folder in (output, target.parent):  # a folder that cannot be written is found now, not after an hour
         folder.mkdir(parents=True, exist_ok=True)
     common: dict[str, Any] = {

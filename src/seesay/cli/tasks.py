@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from seesay.questions import Task
 
 _SHOWN_BAD_ROWS = 5
-_SHOWN_OPTIONS = 12
+_SHOWN_VALUES = 12
 
 
 def tasks(
@@ -64,6 +65,7 @@ def tasks(
 
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
+    from seesay.files import refuse_folder
     from seesay.models import ModelOptions
     from seesay.reports.analysis import write_analyses
     from seesay.reports.gold_analyses import found_categories, task_analyses
@@ -75,8 +77,7 @@ def _write_page(task: Task, page: Path, encoder: str | None) -> None:
     analyses = [*task_analyses(task), *analyses]
     if not analyses:
         raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
-    if page.is_dir():
-        raise UserError(f"'{page}' is a folder: name a file for the page.")
+    refuse_folder(page, "page")
     page.parent.mkdir(parents=True, exist_ok=True)
     write_analyses(page, task.title or task.name, analyses)
 
@@ -152,6 +153,20 @@ def describe(task: Task) -> dict[str, Any]:
     }
 
 
+def print_slices(slices: Mapping[str, Mapping[str, int]]) -> None:
+    """Print the values of each tag with their numbers of questions."""
+    from seesay.cli.output import out
+
+    for tag, counts in slices.items():
+        out.print(f"Slices by {tag}: {_first([f'{value} ({count:,})' for value, count in counts.items()])}.")
+
+
+def _first(values: Sequence[str]) -> str:
+    """As many values as are shown, and whether there are more."""
+    more = ["…"] if len(values) > _SHOWN_VALUES else []
+    return ", ".join([*values[:_SHOWN_VALUES], *more])
+
+
 def _show(task: dict[str, Any]) -> None:
     from seesay.cli.output import out, table
     from seesay.questions import BadRow
@@ -161,14 +176,12 @@ def _show(task: dict[str, Any]) -> None:
         f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates."
     )
     out.print(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
-    for key, counts in task["tags"].items():
-        shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_OPTIONS]]
-        out.print(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
+    print_slices(task["tags"])
     out.print(table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]]))
-    options = task["example"]["options"]
-    out.print(f"Example: {task['example']['text']}")
-    out.print(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
-    out.print(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in task['example']['gold'].items())}")
+    example = task["example"]
+    out.print(f"Example: {example['text']}")
+    out.print(f"  options: {_first(example['options'])}")
+    out.print(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in example['gold'].items())}")
     if task["published"]:
         rows = [
             (p["model"], p["metric"], p["value"], p["spread"] or "", p["slice"] or "", p["source"])

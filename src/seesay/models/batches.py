@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError
 from seesay.questions import Prompt
@@ -19,15 +19,15 @@ MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "
 
 
 def batches_by_budget(
-    prompts: Sequence[Prompt], order: Sequence[int], budget: int, characters: Callable[[Prompt], int]
+    prompts: Sequence[Prompt], budget: int, characters: Callable[[Prompt], int], order: Callable[[Prompt], Any]
 ) -> list[list[int]]:
-    """Indices in the given order, in batches of at most `budget` estimated tokens and at least one prompt.
+    """Indices in the given order of prompts, in batches of at most `budget` estimated tokens and at least one prompt.
 
     Characters stand in for tokens: they are cheap to count, and the same on every machine.
     """
     batches: list[list[int]] = []
     cost = 0
-    for index in order:
+    for index in sorted(range(len(prompts)), key=lambda i: order(prompts[i])):
         tokens = characters(prompts[index]) // CHARS_PER_TOKEN + 1
         if not batches or cost + tokens > budget:
             batches.append([])
@@ -35,6 +35,14 @@ def batches_by_budget(
         batches[-1].append(index)
         cost += tokens
     return batches
+
+
+def compute_batches(batches: Iterable[Sequence[int]], compute: Callable[[Sequence[int]], Iterable[T]]) -> list[T]:
+    """What is computed for the indices of each batch, in the order of the indices."""
+    results: dict[int, T] = {}
+    for batch in batches:
+        results |= zip(batch, compute(batch), strict=True)
+    return [results[index] for index in range(len(results))]
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:

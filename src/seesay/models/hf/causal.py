@@ -22,6 +22,7 @@ from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scor
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
+    compute_batches,
     max_positions,
     refuse_too_long,
     text_batches,
@@ -94,8 +95,7 @@ class CausalModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts that begin alike, because those share the most."""
-        order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))
-        return batches_by_budget(prompts, order, self._planned, self._characters)
+        return batches_by_budget(prompts, self._planned, self._characters, lambda prompt: prompt.text)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
@@ -196,16 +196,14 @@ class CausalModel(TransformersModel):
         sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(list(texts))["input_ids"]]
         refuse_too_long(self.name, self._network, max(map(len, sentences)))
 
-        def states(budget: int) -> NDArray[np.float32]:
-            states_of: dict[int, NDArray[np.float32]] = {}
-            with torch.inference_mode():
-                for group in self._groups(sentences, budget):
-                    inputs, cells = self._inputs([sentences[i] for i in group])
-                    rows, columns = map(self._tensor, zip(*(path[-1] for path in cells), strict=True))
-                    states_of |= zip(group, read(inputs, rows, columns).float().cpu().numpy(), strict=True)
-            return np.stack([states_of[i] for i in range(len(sentences))])
+        def states(group: Sequence[int]) -> NDArray[np.float32]:
+            inputs, cells = self._inputs([sentences[i] for i in group])
+            rows, columns = map(self._tensor, zip(*(path[-1] for path in cells), strict=True))
+            vectors: NDArray[np.float32] = read(inputs, rows, columns).float().cpu().numpy()
+            return vectors
 
-        return self._in_memory(states)
+        with torch.inference_mode():
+            return np.stack(self._in_memory(lambda budget: compute_batches(self._groups(sentences, budget), states)))
 
     def _groups(self, sentences: Sequence[Ids], budget: int) -> list[list[int]]:
         if not self._as_tree:

@@ -108,10 +108,11 @@ class MaskedModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts of similar length and about one picture: only such sentences are read together."""
-        order = sorted(
-            range(len(prompts)), key=lambda i: (prompts[i].picture or "", len(prompts[i].text), prompts[i].text, i)
-        )
-        return batches_by_budget(prompts, order, self._planned, lambda prompt: len(prompt.text))
+
+        def order(prompt: Prompt) -> tuple[str, int, str]:
+            return prompt.picture or "", len(prompt.text), prompt.text
+
+        return batches_by_budget(prompts, self._planned, lambda prompt: len(prompt.text), order)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
@@ -173,7 +174,7 @@ class MaskedModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        return self._first_states(self._reader.first_states, texts)
+        return self._encode(texts, self._reader.first_states)
 
     def _score_words(self, words: Sequence[Word], *, layered: bool = False) -> list[list[list[TokenScore]]]:
         """The tokens of each word, predicted left to right: by the network, or by the head from each layer."""

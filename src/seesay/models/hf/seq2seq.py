@@ -57,8 +57,11 @@ class EncoderDecoderModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of questions of similar length."""
-        order = sorted(range(len(prompts)), key=lambda i: (len(self._question(prompts[i])), prompts[i].text, i))
-        return batches_by_budget(prompts, order, self._planned, lambda prompt: len(self._question(prompt)))
+
+        def length(prompt: Prompt) -> int:
+            return len(self._question(prompt))
+
+        return batches_by_budget(prompts, self._planned, length, lambda prompt: (length(prompt), prompt.text))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and, for an option of one token, vocabulary rank."""
@@ -74,7 +77,7 @@ class EncoderDecoderModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        return self._first_states(first_token(self._network.get_encoder()), texts)
+        return self._encode(texts, first_token(self._network.get_encoder()))
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)

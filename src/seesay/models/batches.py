@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,15 +26,28 @@ def batches_by_budget(
 
     Characters stand in for tokens: they are cheap to count, and the same on every machine.
     """
+
+    def tokens(_previous: int | None, index: int) -> int:
+        return characters(prompts[index]) // CHARS_PER_TOKEN + 1
+
+    return pack(sorted(range(len(prompts)), key=lambda i: order(prompts[i])), budget, tokens)
+
+
+def pack(order: Iterable[int], budget: int, cost: Callable[[int | None, int], float]) -> list[list[int]]:
+    """Indices in the given order, in batches that cost at most `budget` or hold one index.
+
+    `cost` is what an index adds to a batch after the one before it, or to an empty batch (None).
+    """
     batches: list[list[int]] = []
-    cost = 0
-    for index in sorted(range(len(prompts)), key=lambda i: order(prompts[i])):
-        tokens = characters(prompts[index]) // CHARS_PER_TOKEN + 1
-        if not batches or cost + tokens > budget:
+    total = 0.0
+    for index in order:
+        added = cost(batches[-1][-1], index) if batches else math.inf
+        if total + added > budget:
             batches.append([])
-            cost = 0
+            total = 0.0
+            added = cost(None, index)
         batches[-1].append(index)
-        cost += tokens
+        total += added
     return batches
 
 
@@ -71,19 +85,16 @@ def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> 
 
     No batch needs padding, which convolutions and Fourier transforms would let leak into the answers.
     """
-    batches: list[list[int]] = []
-    tokens = 0
-    previous: Sequence[int] | None = None
-    for index in sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i]))):
-        sentence = sentences[index]
-        new = 0 if sentence == previous else len(sentence)
-        if previous is None or len(sentence) != len(previous) or tokens + new > budget:
-            batches.append([])
-            tokens, new = 0, len(sentence)
-        batches[-1].append(index)
-        tokens += new
-        previous = sentence
-    return batches
+
+    def new_tokens(previous: int | None, index: int) -> float:
+        length = len(sentences[index])
+        if previous is not None and len(sentences[previous]) != length:
+            return math.inf
+        is_repeated = previous is not None and sentences[previous] == sentences[index]
+        return 0 if is_repeated else length
+
+    order = sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i])))
+    return pack(order, budget, new_tokens)
 
 
 def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:

@@ -117,13 +117,6 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]
     return spans
 
 
-def refuse_too_long(name: str, model: PreTrainedModel, tokens: int) -> None:
-    """Refuse a text that is longer than the model's table of positions."""
-    most = max_positions(model)
-    if most is not None and tokens > most:
-        raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{name}' can read.")
-
-
 def max_positions(model: PreTrainedModel) -> int | None:
     """The number of tokens that the model's table of positions can hold; None where there is no such table."""
     try:

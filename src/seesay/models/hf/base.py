@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.batches import batches_of_equal_length, compute_batches, halve_until_it_fits, refuse_too_long
+from seesay.models.batches import batches_of_equal_length, compute_batches, halve_until_it_fits, max_positions
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint
@@ -55,7 +55,7 @@ class TransformersModel(Model):
         if not texts:
             return np.zeros((0, 0), np.float32)
         sentences = [tuple(ids) for ids in self._tokenizer(list(texts), **padding)["input_ids"]]
-        refuse_too_long(self.name, self._network, max(map(len, sentences)))
+        self._refuse_too_long(sentences)
         if not all(sentences):
             raise UserError(f"'{self.name}' finds no token in an empty text.")
 
@@ -68,6 +68,16 @@ class TransformersModel(Model):
         with torch.inference_mode():
             rows = self._in_memory(lambda budget: compute_batches(batches_of_equal_length(sentences, budget), read))
         return np.stack(rows)
+
+    def _refuse_too_long(self, sentences: Iterable[Sequence[Any]], more: int = 0) -> None:
+        """Refuse a sentence that, with so many more tokens, is longer than the model can read."""
+        tokens = max(map(len, sentences), default=0) + more
+        most = self._max_tokens()
+        if most is not None and tokens > most:
+            raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{self.name}' can read.")
+
+    def _max_tokens(self) -> int | None:
+        return max_positions(self._network)
 
     def _tensor(self, values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.long, device=self._network.device)

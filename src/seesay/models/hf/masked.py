@@ -19,8 +19,6 @@ from seesay.models.base import TEXT, TokenScores, summed_scores
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
-    max_positions,
-    refuse_too_long,
     text_batches,
 )
 from seesay.models.hf.base import TransformersModel
@@ -164,7 +162,7 @@ class MaskedModel(TransformersModel):
                 f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no window over a text, "
                 "so leave --eos and --stride out."
             )
-        limit = max_positions(self._network)
+        limit = self._max_tokens()
         for batch in text_batches(texts, TEXTS):
             encoded = self._tokenizer(batch, return_offsets_mapping=True)
             for index, ids in enumerate(encoded["input_ids"]):
@@ -199,7 +197,7 @@ class MaskedModel(TransformersModel):
     def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool) -> list[SlotScores]:
         """The score of each target token in its slot, by layer; equal sentences are read once."""
         slots = list(targets)
-        refuse_too_long(self.name, self._network, max((len(slot.ids) for slot in slots), default=0))
+        self._refuse_too_long(slot.ids for slot in slots)
         layers: list[SlotScores] = [{}]
         with torch.inference_mode():
             for picture in dict.fromkeys(slot.picture for slot in slots):

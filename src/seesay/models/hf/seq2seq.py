@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling
-from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks
 from seesay.models.chat import user_turn
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.encoding import first_token
@@ -69,7 +69,7 @@ class EncoderDecoderModel(TransformersModel):
         """What the decoder writes when the encoder reads the question."""
         texts = [after_shots(prompt.shots, user_turn(prompt.asked)) for prompt in prompts]
         inputs = dict(self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device))
-        refuse_too_long(self.name, self._network, inputs["input_ids"].shape[1])
+        self._refuse_too_long(inputs["input_ids"])
         arguments = {name: inputs[name] for name in ("input_ids", "attention_mask")}
         return generate_replies(self._network, self._tokenizer, arguments, sampling)
 
@@ -103,7 +103,7 @@ class EncoderDecoderModel(TransformersModel):
         scores: dict[tuple[int, Ids], tuple[float, int]] = {}
         with torch.inference_mode():
             encoded = self._tokenizer(questions, padding=True, return_tensors="pt").to(device)
-            refuse_too_long(self.name, self._network, encoded["input_ids"].shape[1])
+            self._refuse_too_long(encoded["input_ids"])
             states = self._network.get_encoder()(
                 input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"]
             ).last_hidden_state

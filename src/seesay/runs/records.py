@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from seesay.documents import Document
 from seesay.questions import BadRow, DataSource, Slice
 

@@ -19,7 +19,6 @@ settings.load_profile("seesay")
 # What models, browsers and clusters are made of. Importing one of these takes about as long as a hundred light tests.
 HEAVY_PACKAGES = frozenset(
     {
-        "daft",
         "datasets",
         "inspect_ai",
         "lm_eval",

@@ -30,9 +30,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seesay.mining import count_relations, write_knowledge
-from seesay.mining.aggregate import RelationCounts
 from seesay.mining.facts import Thresholds
+from seesay.mining.observations import LABELS
 from seesay.mining.records import REGION, SCHEMA
+from seesay.mining.region_names import NameRules
 from seesay.mining.regions import DEPTHS
 
 ROWS = 20_000
@@ -57,11 +58,13 @@ def main() -> None:
         sample = write_parts(folder / "sample", options.peer_images, options.peer_images)[0]
         rules_time, peer_time, plain = min((peer(sample) for _ in range(3)), key=lambda result: result[1])
         times = []
+        count_part = count_relations.PartCounter(folder, count_relations.CountingConfig(), NameRules())
         for _ in range(3):
             start = time.perf_counter()
-            ours = count_relations.count_part(sample, count_relations.CountingConfig())
+            count_part(sample)
             times.append(time.perf_counter() - start)
-        same = as_counter(ours.sizes) == plain[0] and as_counter(ours.places) == plain[1]
+        ours = pq.read_table(folder / f"{sample.stem}.counts.parquet").to_pylist()
+        same = as_counter(ours, "sizes") == plain[0] and as_counter(ours, "places") == plain[1]
         print(f"{options.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
         each = peer_time / options.peer_images
         line("plain loop with jenkspy, rules alone", options.peer_images, rules_time)
@@ -106,7 +109,7 @@ def mine(parts: list[Path], folder: Path, engine: str, workers: int) -> tuple[Us
 
     counts = count_relations.count_parts(parts, folder, count_relations.CountingConfig(), engine, workers)
     counted = usage()
-    facts, _ = write_knowledge.write_facts(folder, counts, Thresholds(), engine=engine, workers=workers)
+    facts, _ = write_knowledge.write_facts(folder, counts, Thresholds(), workers=workers)
     return counted, usage(), facts
 
 
@@ -196,12 +199,11 @@ def through(i: int, j: int, bridges: list[int], relations: dict[tuple[int, int],
     return signs.pop() if len(signs) == 1 else None
 
 
-def as_counter(counts: RelationCounts) -> Counter[Key]:
+def as_counter(counts: list[dict[str, Any]], kind: str) -> Counter[Key]:
     """Our counts in the loop's format."""
-    signs = "><" if counts.labels == 2 else ">=<"
-    fields = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
-    scenes, names = counts.scenes, counts.names
-    return Counter({(scenes[s], names[a], names[b], signs[label]): n for s, a, b, label, n in fields})
+    signs = "><" if LABELS[kind] == 2 else ">=<"
+    rows = [row for row in counts if row["kind"] == kind]
+    return Counter({(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows})
 
 
 def random_pictures(count: int, seed: int = 0, first: int = 0, names: int = NAMES, mean: float = 11.0) -> pa.Table:

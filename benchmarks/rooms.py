@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -26,11 +27,11 @@ from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, PlaceFact, S
 from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
 from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
-from seesay.mining.aggregate import RelationCounts, combine, count
 from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.colors import color_facts, colors_by_pixels
 from seesay.mining.depth_maps import region_depths
-from seesay.mining.facts import PUBLISHED, place_facts, size_facts
+from seesay.mining.facts import PUBLISHED, Thresholds, pair_facts
+from seesay.mining.observations import count
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
 from seesay.mining.rooms import RoomTruth, elevation, larger, snapshots
@@ -87,15 +88,14 @@ def main() -> None:
     head("size rule")
     for name, rule, source in SIZE_CASES:
         if source in world.tables:
-            facts = knowledge.from_table(size_facts(sizes(world.tables[source], rule), MIN_SEEN), SizeFact)
+            facts = facts_of(sizes(world.tables[source], rule), SizeFact)
             each = statement_accuracy(sizes(world.apart[source], rule), SIZES, world.sizes)
             row(name, each, size_accuracy(facts, truth, MIN_SEEN))
     print()
     head("space rule")
     for name, rule, source in SPACE_CASES:
         if source in world.tables:
-            place_table = place_facts(places(world.tables[source], rule), MIN_SEEN, MIN_RELATION)
-            place_list = knowledge.from_table(place_table, PlaceFact)
+            place_list = facts_of(places(world.tables[source], rule), PlaceFact)
             each = statement_accuracy(places(world.apart[source], rule), PLACES, world.places)
             row(name, each, place_accuracy(place_list, truth, MIN_SEEN, MIN_RELATION))
     print()
@@ -169,28 +169,34 @@ def regions_of(row: dict[str, object]) -> list[dict[str, object]]:
     return list(regions)
 
 
-def sizes(table: pa.Table, rule: str) -> RelationCounts:
-    """Counts by a size rule."""
-    parts = [flatten(part) for part in batches(table)]
+def sizes(table: pa.Table, rule: str) -> pa.Table:
+    """Counts by a size rule, batch by batch."""
     chosen = size_rules.RULES[SizeRule(rule)]
-    return combine(
-        [
-            count(size_rules.compare(r, chosen), r, 2, by_scene=False, once_per_picture=chosen.once_per_picture)
-            for r in parts
-        ]
-    )
+    counts = [
+        count("sizes", size_rules.compare(regions, chosen), regions, once_per_picture=chosen.once_per_picture)
+        for regions in map(flatten, batches(table))
+    ]
+    return pa.concat_tables(counts).unify_dictionaries()
 
 
-def places(table: pa.Table, rule: str) -> RelationCounts:
-    """Counts by a space rule."""
-    parts = [flatten(part) for part in batches(table)]
+def places(table: pa.Table, rule: str) -> pa.Table:
+    """Counts by a space rule, batch by batch."""
     chosen = place_rules.RULES[SpaceRule(rule)]
-    return combine(
-        [
-            count(place_rules.compare(r, chosen), r, 3, by_scene=True, once_per_picture=chosen.once_per_picture)
-            for r in parts
-        ]
-    )
+    once = chosen.once_per_picture
+    counts = [
+        count("places", place_rules.compare(regions, chosen), regions, by_scene=True, once_per_picture=once)
+        for regions in map(flatten, batches(table))
+    ]
+    return pa.concat_tables(counts).unify_dictionaries()
+
+
+def facts_of(counts: pa.Table, fact_type: type[knowledge.Fact]) -> list[knowledge.Fact]:
+    """What follows from the counts."""
+    thresholds = Thresholds(MIN_SEEN, MIN_SEEN, MIN_RELATION)
+    with duckdb.connect() as connection:
+        connection.register("counts", counts)
+        tables = list(pair_facts(connection, fact_type, thresholds))
+    return [fact for table in tables for fact in knowledge.from_table(table, fact_type)]
 
 
 def batches(table: pa.Table, rows: int = 1000) -> Iterator[pa.Table]:
@@ -287,13 +293,12 @@ def color_accuracy(
 
 
 def statement_accuracy(
-    counts: RelationCounts, labels: Sequence[str], truth: Mapping[tuple[str, str], str]
+    counts: pa.Table, labels: Sequence[str], truth: Mapping[tuple[str, str], str]
 ) -> PrecisionRecall:
     """Relations in single pictures: every object has a name of its own, and `truth` has the label of every pair."""
-    _, a, b, label = counts.fields()
-    rows = zip(a.tolist(), b.tolist(), label.tolist(), strict=True)
-    correct = sum(truth[counts.names[i], counts.names[j]] == labels[index] for i, j, index in rows)
-    return PrecisionRecall(len(a), len(truth), correct)
+    rows = counts.to_pylist()
+    correct = sum(truth[row["a"], row["b"]] == labels[row["label"]] for row in rows)
+    return PrecisionRecall(len(rows), len(truth), correct)
 
 
 def _shares(counts: Iterable[Sequence[int]]) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from tests.shared_data import PUBLISHED_DATA
 # What models, browsers and clusters are made of. Importing one of these takes about as long as a hundred light tests.
 HEAVY_PACKAGES = frozenset(
     {
-        "daft",
         "datasets",
         "inspect_ai",
         "lm_eval",

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
+import duckdb
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from seesay.mining import places as place_rules
 from seesay.mining import sizes as size_rules
-from seesay.mining.aggregate import RelationCounts, count
 from seesay.mining.choices import SizeRule, SpaceRule
+from seesay.mining.observations import COUNTS, count
 from seesay.mining.records import SCHEMA
 from seesay.mining.regions import DEPTHS, flatten
 
@@ -64,59 +64,39 @@ def places(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
     """The relations by a space rule."""
     regions = flatten(pictures)
     chosen = place_rules.RULES[SpaceRule(rule)]
-    counts = count(
-        place_rules.compare(regions, chosen), regions, 3, by_scene=True, once_per_picture=chosen.once_per_picture
-    )
-    return listed(counts, ">=<")
+    seen = place_rules.compare(regions, chosen)
+    return listed(count("places", seen, regions, by_scene=True, once_per_picture=chosen.once_per_picture), ">=<")
 
 
-def size_counts(pictures: pa.Table, rule: str = "paper") -> RelationCounts:
+def size_counts(pictures: pa.Table, rule: str = "paper") -> pa.Table:
     """Counts by a size rule."""
     regions = flatten(pictures)
     chosen = size_rules.RULES[SizeRule(rule)]
-    return count(
-        size_rules.compare(regions, chosen), regions, 2, by_scene=False, once_per_picture=chosen.once_per_picture
-    )
+    seen = size_rules.compare(regions, chosen)
+    return count("sizes", seen, regions, once_per_picture=chosen.once_per_picture)
 
 
-def listed(counts: RelationCounts, signs: str) -> LabelCounts:
+def listed(counts: pa.Table, signs: str) -> LabelCounts:
     """Counts as (scene, a, b, sign) → count."""
-    rows = zip(*(field.tolist() for field in counts.fields()), counts.counts.tolist(), strict=True)
-    return Counter({(counts.scenes[s], counts.names[a], counts.names[b], signs[l]): n for s, a, b, l, n in rows})  # noqa: E741
+    rows = counts.to_pylist()
+    return Counter({(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows})
 
 
-COLUMNS = ("scene", "a", "b", "label", "count", "examples")
+Row = tuple[str, str, str, int, int]
 
 
-def to_table(counts: RelationCounts) -> pa.Table:
-    """Counts as a table with the columns `COLUMNS`."""
-    scene, a, b, label = counts.fields()
-    scenes, names = (np.array([*words, ""], dtype=object) for words in (counts.scenes, counts.names))
-    examples = pa.ListArray.from_arrays(pa.array(counts.starts.astype(np.int32)), counts.examples.cast(pa.string()))
-    return pa.table(
-        dict(zip(COLUMNS, (scenes[scene], names[a], names[b], label, counts.counts, examples), strict=True))
-    )
+def counted(kind: str, *rows: Row) -> pa.Table:
+    """Counts of (scene, a, b, label, count), an example each."""
+    names = ("scene", "a", "b", "label", "count")
+    dicts = [{"kind": kind, "examples": [f"{row[3]}.jpg"], **dict(zip(names, row, strict=True))} for row in rows]
+    return pa.Table.from_pylist(dicts, schema=COUNTS)
 
 
-def from_table(table: pa.Table, labels: int) -> RelationCounts:
-    """The counts of such a table, in which no key comes twice."""
-    rows = table.to_pylist()
-    scenes, names = sorted({row["scene"] for row in rows}), sorted({row[side] for row in rows for side in "ab"})
-    keys = [
-        ((scenes.index(row["scene"]) * len(names) + names.index(row["a"])) * len(names) + names.index(row["b"]))
-        * labels
-        + row["label"]
-        for row in rows
-    ]
-    order = sorted(range(len(rows)), key=keys.__getitem__)
-    examples = [rows[i]["examples"] for i in order]
-    return RelationCounts(
-        scenes, names, labels,
-        np.array([keys[i] for i in order], dtype=np.int64),
-        np.array([rows[i]["count"] for i in order], dtype=np.int64),
-        np.cumsum([0, *map(len, examples)]),
-        pa.array([each for listed in examples for each in listed], pa.string()).dictionary_encode(),
-    )  # fmt: skip
+def as_view(*counts: pa.Table) -> duckdb.DuckDBPyConnection:
+    """A connection whose view `counts` is these tables together."""
+    connection = duckdb.connect()
+    connection.register("counts", pa.concat_tables(counts).unify_dictionaries())
+    return connection
 
 
 @st.composite

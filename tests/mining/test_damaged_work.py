@@ -62,7 +62,7 @@ def test_a_damaged_state_file_is_one_sentence(mined: tuple[Path, Path], name: st
 
 @pytest.mark.parametrize(
     "name",
-    ["pictures/part-00000.parquet", "counts/part-00000.sizes.8-slices.arrow", "counts/part-00000.places.words.arrow"],
+    ["pictures/part-00000.parquet", "counts/part-00000.counts.parquet"],
 )
 def test_a_damaged_table_is_one_sentence(mined: tuple[Path, Path], name: str) -> None:
     annotation, output = mined

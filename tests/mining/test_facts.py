@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mining.sample_pictures import from_table
+from tests.mining.sample_pictures import as_view, counted
 
 from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mining.aggregate import RelationCounts
-from seesay.mining.facts import place_facts, size_facts, transitive_sizes, without_subtypes
-
-Row = tuple[str, str, str, int, int]
+from seesay.mining.facts import Thresholds, pair_facts, transitive_sizes, without_subtypes
 
 
-def counted(labels: int, *rows: Row) -> RelationCounts:
-    """Counts of (scene, a, b, label, count), an example each."""
-    names = ("scene", "a", "b", "label", "count")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    columns["examples"] = [[f"{row[3]}.jpg"] for row in rows]
-    return from_table(pa.table({**columns, "label": pa.array(columns["label"], pa.int8())}), labels)
+def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = None) -> pa.Table:
+    """All facts that follow from the counts, as one table."""
+    return pa.concat_tables(pair_facts(as_view(counts), fact_type, thresholds or Thresholds()))
 
 
 def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
     counts = counted(
-        2,
+        "sizes",
         ("", "bus", "cup", 0, 70), ("", "bus", "cup", 1, 30),
         ("", "bus", "dog", 0, 69), ("", "bus", "dog", 1, 31),
         ("", "cup", "dog", 1, 99),
         ("", "cup", "elk", 1, 100),
     )  # fmt: skip
-    assert knowledge.from_table(size_facts(counts), SizeFact) == [
+    assert knowledge.from_table(facts_of(counts, SizeFact), SizeFact) == [
         SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
         SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
         SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
-    assert set(without_subtypes(size_facts(counts), {"elk"})["a"].to_pylist()) == {"bus", "cup"}
-    more = knowledge.from_table(size_facts(counts, min_count=99), SizeFact)
+    assert set(without_subtypes(facts_of(counts, SizeFact), {"elk"})["a"].to_pylist()) == {"bus", "cup"}
+    more = knowledge.from_table(facts_of(counts, SizeFact, Thresholds(size=99)), SizeFact)
     assert ("cup", "dog") in {(fact.a, fact.b) for fact in more}
 
 
 def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     counts = counted(
-        3,
+        "places",
         ("kitchen", "lamp", "sink", 0, 95), ("kitchen", "lamp", "sink", 1, 9), ("kitchen", "lamp", "sink", 2, 12),
         ("office", "lamp", "sink", 0, 95), ("office", "lamp", "sink", 2, 9),
         ("office", "door", "lamp", 1, 60), ("office", "door", "lamp", 2, 40),
@@ -52,7 +48,7 @@ def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     )  # fmt: skip
     # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
     # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
-    assert knowledge.from_table(place_facts(counts), PlaceFact) == [
+    assert knowledge.from_table(facts_of(counts, PlaceFact), PlaceFact) == [
         PlaceFact("kitchen", "lamp", "sink", 95, 0, 12, (">",), ("0.jpg",)),
         PlaceFact("kitchen", "sink", "lamp", 12, 0, 95, ("<",), ("0.jpg",)),
         PlaceFact("office", "door", "lamp", 0, 60, 40, ("=", "<"), ("1.jpg",)),

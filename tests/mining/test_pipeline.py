@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from benchmarks.mine import write_parts
 from benchmarks.rooms import color_accuracy, place_accuracy, size_accuracy
-from tests.mining.sample_pictures import COLUMNS, from_table
+from tests.mining.sample_pictures import counted
 
 from seesay.data import knowledge
 from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
-from seesay.mining import aggregate, count_relations, merge, pipeline, rooms, write_knowledge
+from seesay.mining import count_relations, pipeline, rooms
 from seesay.mining.caption_nouns import count_names, frequent_names
 from seesay.mining.count_relations import CountingConfig
 from seesay.mining.facts import Thresholds
@@ -221,14 +221,6 @@ def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
     monkeypatch.setattr("seesay.mining.selection.SubtypeSelector", TrueSubtypes)
     monkeypatch.setattr("seesay.models.vision.dual_encoder.DualEncoder", lambda name, options: None)
 
-    def run_here(
-        parts: Sequence[str], create_task: Callable[[], Callable[[str], None]], *_: object, **__: object
-    ) -> None:
-        task = create_task()
-        for part in parts:
-            task(part)
-
-    monkeypatch.setattr("seesay.mining.engine.run", run_here)  # a worker would load the real selector
     spoken: Options = {"annotations": f"plain:{world / 'annotations.parquet'}", "size_rule": rule, "min_answers": 3}
     without = mine_world(world, tmp_path / "without", **spoken)
     selected = mine_world(world, tmp_path / "selected", **spoken, select="truth")
@@ -260,21 +252,13 @@ def test_size_classes(tmp_path: Path) -> None:
 
 def test_strict_labels(tmp_path: Path) -> None:
     """Two of ten pictures show the cup larger than the box, and the box is larger in seven of ten than the dog."""
-    sizes = from_table(_size_table(("box", "dog", 7, 3), ("box", "cup", 8, 2)), 2)
-    spilled = count_relations.spilled_counts(tmp_path / "counts", ["part"], 10)
-    for kind, each in spilled.items():
-        each.write(sizes if kind == "sizes" else aggregate.empty_counts(each.labels), "part")
-    counts = count_relations.CountedParts(tmp_path / "counts", spilled, 10, Counter())
+    rows = [("", "box", "dog", 0, 7), ("", "box", "dog", 1, 3), ("", "box", "cup", 0, 8), ("", "box", "cup", 1, 2)]
+    pq.write_table(counted("sizes", *rows), tmp_path / "part.counts.parquet")
+    counts = count_relations.CountedParts([tmp_path / "part.counts.parquet"], 10, Counter())
     written = [
         write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"] for rule in ("published", "paper")
     ]
     assert written == [4, 2]
-
-
-def _size_table(*rows: tuple[str, str, int, int]) -> pa.Table:
-    flat = [("", a, b, label, count, ["1"]) for a, b, *counts in rows for label, count in enumerate(counts)]
-    columns = dict(zip(COLUMNS, map(list, zip(*flat, strict=True)), strict=True))
-    return pa.table({**columns, "label": pa.array(columns["label"], pa.int8())})
 
 
 def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,17 +369,15 @@ def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path
     assert counts.pictures == 3
 
 
-def test_batches_and_gathering_piece_by_piece_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_and_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = write_parts(tmp_path / "parts", 300, 50)
-    at_once = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig())
+    at_once = count_relations.count_parts(parts, tmp_path / "at-once", CountingConfig())
     monkeypatch.setattr(count_relations, "BATCH", 7)
-    monkeypatch.setattr(merge, "MERGE_ROWS", 100)
-    monkeypatch.setattr(count_relations, "MIN_SLICES", 3)
-    bit_by_bit = count_relations.count_parts(parts, tmp_path / "again", CountingConfig())
-    monkeypatch.setattr(write_knowledge, "MERGED_HERE", 0)
+    bit_by_bit = count_relations.count_parts(parts, tmp_path / "bit-by-bit", CountingConfig())
     for workers, counts in ((1, at_once), (2, bit_by_bit)):
-        assert write_facts(counts.folder, counts, Thresholds(2, 2, 1), workers=workers)[0]["places"] > 100
-        assert not list(counts.folder.glob("merged-*"))
+        folder = counts.tables[0].parent
+        assert write_facts(folder, counts, Thresholds(2, 2, 1), workers=workers)[0]["places"] > 100
+        assert not (folder / "temporary").exists()
     for name in ("sizes.parquet", "places.parquet"):
-        assert (at_once.folder / name).read_bytes() == (bit_by_bit.folder / name).read_bytes()
+        assert (tmp_path / "at-once" / name).read_bytes() == (tmp_path / "bit-by-bit" / name).read_bytes()
     assert at_once.pictures == bit_by_bit.pictures == 300

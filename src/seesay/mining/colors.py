@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.metrics.typical_labels import typical_labels
-from seesay.mining.aggregate import MAX_EXAMPLES
 from seesay.mining.masks import corners
+from seesay.mining.observations import MAX_EXAMPLES
 from seesay.mining.pixels import region_colors
 from seesay.mining.records import Region
 from seesay.questions import SLOT, Prompt

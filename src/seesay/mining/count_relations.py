@@ -7,7 +7,7 @@ no new counting. A folder keeps the counts of every finished part, so that a sto
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -16,28 +16,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seesay import cluster
 from seesay.data.knowledge import COLORS
 from seesay.digests import json_digest
-from seesay.files import damage_as_user_error, read_state, refuse_other_settings, write_json
+from seesay.files import atomic_write, read_state, refuse_other_settings, write_json
 from seesay.metrics.base import IntArray
-from seesay.mining import aggregate, fingerprints, places, sizes
-from seesay.mining import engine as engines
-from seesay.mining.aggregate import Observations, RelationCounts, combine, empty_counts
+from seesay.mining import fingerprints, places, sizes
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
+from seesay.mining.observations import COUNTS, Observations, count
+from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
-from seesay.mining.spill import SpilledCounts
 from seesay.mining.visual_features import VisualFeatureExtractor
 from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
-"""Pictures that a worker holds in memory; 64 where picture files are opened."""
-LABELS = {"sizes": 2, "places": 3, "colors": len(COLORS) + 1}
-"""Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
+"""Pictures whose relations a worker holds in memory."""
 SETTINGS = "counting.json"
-DELETE_WORK = "delete the folder work and run the same command again"
-MIN_SLICES, PICTURES_PER_SLICE = 8, 500_000
-"""Slices in which counts are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,120 +77,79 @@ class _Done:
     bad: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MinedCounts:
-    """The counts of one part, the number of pictures, and what could not be used, by reason."""
-
-    sizes: RelationCounts
-    places: RelationCounts
-    colors: RelationCounts
-    pictures: int
-    bad: Counter[str]
-
-
 @dataclass(frozen=True, slots=True)
 class CountedParts:
-    """Where the counts of all parts are, by kind, the number of pictures, what could not be used, by reason, and how
-    many pictures were counted by this run, not by an earlier one."""
+    """The tables of counts of all parts, the number of pictures, what could not be used, by reason, and how many
+    pictures were counted by this run, not by an earlier one."""
 
-    folder: Path
-    spilled: Mapping[str, SpilledCounts]
+    tables: list[Path]
     pictures: int
     bad: Counter[str]
     counted_now: int = 0
 
 
-def spilled_counts(folder: Path, stems: Sequence[str], pictures: int) -> dict[str, SpilledCounts]:
-    """Where the counts of parts are, by kind.
-
-    The more pictures, the more slices, so that one is merged in the same memory; there are few counts of colours.
-    """
-    slices = MIN_SLICES + pictures // PICTURES_PER_SLICE
-    return {
-        kind: SpilledCounts(folder, stems, kind, labels, 1 if kind == "colors" else slices)
-        for kind, labels in LABELS.items()
-    }
-
-
-def count_part(
-    path: Path, config: CountingConfig, names: NameRules | None = None, extract: VisualFeatureExtractor | None = None
-) -> MinedCounts:
-    """Count one part, batch by batch. `extract` can be created beforehand if there are many parts."""
-    names = names or NameRules()
-    extract = extract or VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
-    size_measure, depth_partitions = config.size_measure, config.depth_partitions
-    counts: dict[str, list[RelationCounts]] = {kind: [empty_counts(labels)] for kind, labels in LABELS.items()}
-    bad: Counter[str] = Counter()
-    pictures = 0
-    for table in _batches(path, 64 if extract.opens_files else BATCH):
-        pictures += table.num_rows
-        annotated = rename_regions(table, names.renamed)
-        table, colors, unusable = extract(annotated)
-        bad += unusable
-        regions = flatten(table)
-        if config.needs_depth and not extract.opens_files:
-            bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
-        sized = with_names_of(regions, annotated) if config.select else regions
-        by_kind: dict[str, tuple[Iterable[Observations], bool]] = {
-            "sizes": (
-                sizes.compare(sized, size_measure, config.min_regions, config.classes),
-                size_measure.once_per_picture,
-            ),
-            "places": (places.compare(regions, depth_partitions), depth_partitions.once_per_picture),
-        }
-        if colors is not None:
-            by_kind["colors"] = ([_color_observations(colors, regions.offsets, regions.names)], False)
-        for kind, (observations, once) in by_kind.items():
-            counts[kind].append(
-                aggregate.count(
-                    observations, sized if kind == "sizes" else regions, LABELS[kind],
-                    by_scene=kind == "places", once_per_picture=once,
-                )
-            )  # fmt: skip
-    return MinedCounts(combine(counts["sizes"]), combine(counts["places"]), combine(counts["colors"]), pictures, bad)
-
-
 def count_parts(
-    parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = "local", workers: int = 1,
+    parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = cluster.Engine.LOCAL, workers: int = 1,
     progress: ProgressCallback = lambda done, total: None, names: NameRules | None = None,
 ) -> CountedParts:  # fmt: skip
     """Count every part that `folder` has no counts of yet."""
     names = names or NameRules()
-    rows = {path.stem: pq.read_metadata(path).num_rows for path in parts}
+    rows = {path: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
     check_settings(folder, config, names, parts)
-    paths = {path.stem: str(path) for path in parts}
-    spilled = spilled_counts(folder, list(paths), total)
-    create_task = partial(PartCounter, paths, spilled, folder, config, names)
-    is_done = partial(_is_done, spilled, folder)
-    counted = sum(rows[stem] for stem in filter(is_done, paths))
-    progress(counted, total)
-    engines.run(
-        list(paths), create_task, is_done,
-        engine=engine, workers=workers, finished=lambda stem: progress(rows[stem], total),
-    )  # fmt: skip
+    left = [path for path in parts if not _is_done(folder, path)]
+    counted_now = sum(rows[path] for path in left)
+    progress(total - counted_now, total)
+    make_counter = partial(PartCounter, folder, config, names)
+    for path, _ in cluster.map_parts(make_counter, left, workers, engine=engine, what="Mining"):
+        progress(rows[path], total)
     bad: Counter[str] = Counter()
-    for stem in paths:
-        bad.update(read_state(folder / f"{stem}.done.json", _Done, DELETE_WORK).bad)
-    return CountedParts(folder, spilled, total, bad, total - counted)
+    for path in parts:
+        bad.update(read_state(_note_path(folder, path), _Done, DELETE_WORK).bad)
+    return CountedParts([_table_path(folder, path) for path in parts], total, bad, counted_now)
 
 
 class PartCounter:
-    """A worker's task: count a part and write the counts. Models are loaded when it is created."""
+    """A worker: counts parts and writes the counts of each. Models are loaded when it is created."""
 
-    def __init__(
-        self, parts: Mapping[str, str], spilled: Mapping[str, SpilledCounts], folder: Path,
-        config: CountingConfig, names: NameRules,
-    ) -> None:  # fmt: skip
-        self._parts, self._spilled, self._folder, self._config, self._names = parts, spilled, folder, config, names
+    def __init__(self, folder: Path, config: CountingConfig, names: NameRules) -> None:
+        self._folder, self._config, self._names = folder, config, names
         self._extract = VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
 
-    def __call__(self, stem: str) -> None:
-        counts = count_part(Path(self._parts[stem]), self._config, self._names, self._extract)
-        for kind, spilled in self._spilled.items():
-            spilled.write(getattr(counts, kind), stem)
-        note = {"pictures": counts.pictures, "bad": counts.bad}
-        write_json(self._folder / f"{stem}.done.json", note)  # last: it marks the part as done
+    def __call__(self, path: Path) -> None:
+        bad: Counter[str] = Counter()
+        pictures = 0
+        with (
+            atomic_write(_table_path(self._folder, path)) as unfinished,
+            pq.ParquetWriter(unfinished, COUNTS, write_statistics=["kind"]) as writer,
+        ):
+            for batch in read_batches(path, rows=BATCH):
+                pictures += batch.num_rows
+                for counts in self._count(pa.Table.from_batches([batch]), bad):
+                    writer.write_table(counts)
+        note = {"pictures": pictures, "bad": bad}
+        write_json(_note_path(self._folder, path), note)  # last: it marks the part as done
+
+    def _count(self, table: pa.Table, bad: Counter[str]) -> list[pa.Table]:
+        """The counts of a batch, one table of each kind; adds to `bad` what could not be used."""
+        config = self._config
+        annotated = rename_regions(table, self._names.renamed)
+        table, colors, unusable = self._extract(annotated)
+        bad.update(unusable)
+        regions = flatten(table)
+        if config.needs_depth and not self._extract.opens_files:
+            bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
+        sized = with_names_of(regions, annotated) if config.select else regions
+        measure, partitions = config.size_measure, config.depth_partitions
+        larger = sizes.compare(sized, measure, config.min_regions, config.classes)
+        above = places.compare(regions, partitions)
+        counts = [
+            count("sizes", larger, sized, once_per_picture=measure.once_per_picture),
+            count("places", above, regions, by_scene=True, once_per_picture=partitions.once_per_picture),
+        ]
+        if colors is not None:
+            counts.append(count("colors", [_color_observations(colors, regions.offsets, regions.names)], regions))
+        return counts
 
 
 def _color_observations(
@@ -211,18 +165,20 @@ def _color_observations(
         for label in (*(index[color] for color in answer), len(COLORS))
     ]
     picture, region, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
-    return Observations(picture, names[region], names[region], label, np.ones(len(label), dtype=bool))
+    return Observations(picture, names[region], names[region], label)
 
 
-def _batches(path: Path, rows: int) -> Iterator[pa.Table]:
-    with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(rows):
-            yield pa.Table.from_batches([batch])
-
-
-def _is_done(spilled: Mapping[str, SpilledCounts], folder: Path, stem: str) -> bool:
+def _is_done(folder: Path, part: Path) -> bool:
     """Whether a part was counted, and its counts are still there."""
-    return (folder / f"{stem}.done.json").is_file() and all(kind.exists(stem) for kind in spilled.values())
+    return _note_path(folder, part).is_file() and _table_path(folder, part).is_file()
+
+
+def _note_path(folder: Path, part: Path) -> Path:
+    return folder / f"{part.stem}.done.json"
+
+
+def _table_path(folder: Path, part: Path) -> Path:
+    return folder / f"{part.stem}.counts.parquet"
 
 
 def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]) -> None:

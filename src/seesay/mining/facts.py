@@ -1,11 +1,17 @@
-"""Facts from counts: thresholds, typical labels, complements, exclusion of subtypes, transitive closure."""
+"""Facts from counts: thresholds, typical labels, complements, exclusion of subtypes, transitive closure.
+
+Counts are the view `counts` of a DuckDB connection, with the columns of `observations.COUNTS`: the tables of all parts,
+of which DuckDB holds no more in memory than it is allowed to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from itertools import compress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,13 +19,23 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seesay.data import knowledge
-from seesay.data.knowledge import PLACES, SIZES, PlaceFact, SizeFact
-from seesay.metrics.base import BoolArray, FloatArray, IntArray
+from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact
+from seesay.metrics.base import BoolArray, FloatArray
 from seesay.metrics.typical_labels import typical_size_labels, typical_space_labels
-from seesay.mining.aggregate import RelationCounts
 from seesay.mining.choices import MIN_ANSWERS, MIN_RELATION, MIN_SEEN, LabelRule
-from seesay.mining.merge import ORDER
+from seesay.mining.colors import color_facts
+from seesay.mining.observations import MAX_EXAMPLES
 from seesay.tasks.viphy.derived_sets import smaller_pairs
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MEMORY = "128MB"
+"""What DuckDB may hold in memory; the rest is on disk."""
+BATCH = 1 << 14
+"""Facts in memory."""
+# The smallest ids of all are within as many lists as there are ids, those that begin with the smallest ones
+EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +59,96 @@ class Thresholds:
 
 
 PUBLISHED = Thresholds()
-WithExamples = Callable[[RelationCounts, IntArray], RelationCounts]
-"""Some rows of counts, with their examples."""
 
 
-class _Pairs(NamedTuple):
-    """Pairs of which there are facts: how often each label was observed, which are typical, the most frequent's row."""
+class _PairTable(NamedTuple):
+    """The counts of a table of pairs: their kind, their columns and labels, from a label to its opposite."""
 
-    observed: IntArray
-    is_typical: BoolArray
-    top: IntArray
-
-
-def size_facts(
-    counts: RelationCounts, min_count: int = PUBLISHED.size, *, strict: bool = False,
-    with_examples: WithExamples = RelationCounts.select,
-) -> pa.Table:  # fmt: skip
-    """Frequent pairs of which one is larger in 70 % or more of the cases, in both directions, sorted by name."""
-    typical = partial(typical_size_labels, strict=strict)
-    pairs = _frequent_pairs(counts, min_count, 0, typical)
-    return _facts(counts, knowledge.schema(SizeFact), SIZES, pairs, with_examples)
+    kind: str
+    columns: tuple[str, ...]
+    labels: tuple[str, ...]
+    typical: Callable[..., FloatArray]
 
 
-def place_facts(
-    counts: RelationCounts, min_count: int = PUBLISHED.place, min_relation: int = PUBLISHED.relation,
-    *, strict: bool = False, with_examples: WithExamples = RelationCounts.select,
-) -> pa.Table:  # fmt: skip
-    """Frequent pairs of a scene, in both directions, sorted by scene and name.
+_PAIR_TABLES: dict[type, _PairTable] = {
+    SizeFact: _PairTable("sizes", ("larger", "smaller"), SIZES, typical_size_labels),
+    PlaceFact: _PairTable("places", ("above", "level", "below"), PLACES, typical_space_labels),
+}
 
-    A pair of which all three labels are typical, or none, carries no information and is dropped, as published.
+
+@contextmanager
+def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyConnection]:
+    """The counts of parts, to be queried by so many threads."""
+    import duckdb
+
+    temporary = tables[0].with_name("temporary")
+    with duckdb.connect(
+        config={"memory_limit": MEMORY, "threads": workers, "temp_directory": str(temporary)}
+    ) as connection:
+        connection.read_parquet([str(path) for path in tables]).create_view("counts")
+        yield connection
+
+
+def pair_facts(
+    counts: DuckDBPyConnection, fact_type: type[Fact], thresholds: Thresholds = PUBLISHED
+) -> Iterator[pa.Table]:
+    """Frequent pairs with their typical labels, in both directions, sorted by scene and name, in several tables.
+
+    A pair of which all labels are typical, or none, carries no information and is dropped, as published.
     """
-    typical = partial(typical_space_labels, strict=strict)
-    pairs = _frequent_pairs(counts, min_count, min_relation, typical)
-    return _facts(counts, knowledge.schema(PlaceFact), PLACES, pairs, with_examples)
+    kind, columns, labels, typical = _PAIR_TABLES[fact_type]
+    is_size = fact_type is SizeFact
+    min_seen = max(thresholds.size if is_size else thresholds.place, 1)
+    min_relation = 0 if is_size else thresholds.relation
+    seen = [f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}" for i, name in enumerate(columns)]
+    reader: Any = counts.sql(
+        f"""
+        WITH frequent AS MATERIALIZED (
+            SELECT scene, a, b FROM counts WHERE kind = $kind GROUP BY ALL HAVING sum(count) >= $min_seen
+        ), relations AS (
+            SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
+            FROM counts SEMI JOIN frequent USING (scene, a, b)
+            WHERE kind = $kind GROUP BY ALL HAVING sum(count) >= $min_relation
+        ), pairs AS (
+            SELECT scene, a, b, {", ".join(seen)}, first(examples ORDER BY count DESC, label) AS examples
+            FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
+        )
+        SELECT scene, a, b, {", ".join(columns)}, examples FROM pairs
+        UNION ALL
+        SELECT scene, b, a, {", ".join(reversed(columns))}, examples FROM pairs
+        ORDER BY scene, a, b
+        """,
+        params={"kind": kind, "min_seen": min_seen, "min_relation": min_relation},
+    ).to_arrow_reader(BATCH)
+    schema = knowledge.schema(fact_type)
+    for batch in reader:
+        observed = np.column_stack([batch.column(name) for name in columns])
+        is_typical = typical(observed / observed.sum(axis=1, keepdims=True), strict=thresholds.strict) > 0
+        says_something = is_typical.any(axis=1) & ~is_typical.all(axis=1)
+        typical_names = pa.array([list(compress(labels, row)) for row in is_typical], pa.list_(pa.string()))
+        table = pa.Table.from_batches([batch]).append_column("typical", typical_names)
+        yield table.filter(pa.array(says_something)).select(schema.names).cast(schema)
+
+
+def count_colors(
+    counts: DuckDBPyConnection, subtypes: Mapping[str, Sequence[str]], thresholds: Thresholds = PUBLISHED
+) -> list[ColorFact] | None:
+    """The colours of objects; None where no colours were counted."""
+    query = f"SELECT a, label, sum(count)::BIGINT, {EXAMPLES} FROM counts WHERE kind = 'colors' GROUP BY a, label"
+    color_counts: dict[str, list[int]] = {}
+    answers: dict[str, int] = {}
+    examples: dict[str, list[str]] = {}
+    for name, label, count, pictures in counts.execute(query).fetchall():
+        if label == len(COLORS):
+            answers[name] = count
+            examples[name] = pictures
+        else:
+            color_counts.setdefault(name, [0] * len(COLORS))[label] = count
+    if not answers:
+        return None
+    return color_facts(
+        color_counts, answers, subtypes, examples, min_answers=thresholds.color, strict=thresholds.strict
+    )
 
 
 def without_subtypes(facts: pa.Table, subtypes: Collection[str]) -> pa.Table:
@@ -117,54 +190,3 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
 def _has(rows: NDArray[np.uint8], column: int) -> BoolArray:
     """Which rows have this bit."""
     return np.asarray(rows[:, column >> 3] >> (column & 7) & 1, dtype=bool)
-
-
-def _frequent_pairs(
-    counts: RelationCounts, min_count: int, min_relation: int, typical: Callable[[FloatArray], FloatArray]
-) -> _Pairs:
-    """The pairs that are frequent enough and have typical labels, but not all of them."""
-    pair = counts.keys // counts.labels
-    is_first = np.diff(pair, prepend=-1) != 0
-    of, label = np.cumsum(is_first) - 1, counts.keys - pair * counts.labels
-    observed = np.zeros((int(is_first.sum()), counts.labels), dtype=np.int64)
-    observed[of, label] = np.where(counts.counts >= min_relation, counts.counts, 0)
-    row_of_label = np.full(observed.shape, -1)
-    row_of_label[of, label] = np.arange(len(of))
-    frequent = np.flatnonzero(observed.sum(axis=1) >= max(min_count, 1))
-    observed = observed[frequent]
-    is_typical = typical(observed / np.maximum(observed.sum(axis=1, keepdims=True), 1)) > 0
-    says_something = is_typical.any(axis=1) & ~is_typical.all(axis=1)
-    observed, is_typical, frequent = observed[says_something], is_typical[says_something], frequent[says_something]
-    return _Pairs(observed, is_typical, row_of_label[frequent, observed.argmax(axis=1)])
-
-
-def _facts(
-    counts: RelationCounts, schema: pa.Schema, labels: Sequence[str], pairs: _Pairs, with_examples: WithExamples
-) -> pa.Table:
-    """The facts about pairs, in both directions, sorted by `ORDER`: their place among all scenes and pairs of names."""
-    chosen = with_examples(counts, pairs.top)
-    scene, a, b, _ = chosen.fields()
-    scene, a, b = np.concatenate([scene, scene]), np.concatenate([a, b]), np.concatenate([b, a])
-    place = (scene * len(counts.names) + a) * len(counts.names) + b
-    order = np.argsort(place)
-    observed = np.concatenate([pairs.observed, pairs.observed[:, ::-1]])[order]
-    is_typical = np.concatenate([pairs.is_typical, pairs.is_typical[:, ::-1]])[order]
-    scenes, names, label_names = (pa.array(words, pa.string()) for words in (counts.scenes, counts.names, labels))
-    examples = _lists(chosen.starts, chosen.examples.cast(pa.string()))
-    columns = [
-        scenes.take(pa.array(scene[order])),
-        names.take(pa.array(a[order])),
-        names.take(pa.array(b[order])),
-        *(pa.array(column) for column in observed.T),
-        _lists(
-            np.concatenate([[0], np.cumsum(is_typical.sum(axis=1))]),
-            label_names.take(pa.array(np.nonzero(is_typical)[1])),
-        ),
-        examples.take(pa.array(order % max(len(pairs.top), 1))),
-    ]
-    table = pa.Table.from_arrays(columns[len(columns) - len(schema) :], schema=schema)  # sizes have no scene
-    return table.append_column(ORDER, pa.array(place[order]))
-
-
-def _lists(starts: IntArray, values: pa.Array) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)

@@ -39,9 +39,10 @@ from seesay.mining.choices import (
     SpaceRule,
     SubtypeRule,
 )
-from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
+from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
 from seesay.mining.fingerprints import CAPTIONS
+from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
@@ -150,9 +151,8 @@ def mine(
                 names = NameRules(renamed, subtypes_of)
                 counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names)
             facts, unused = write_facts(
-                output, counts, thresholds, subtypes_of, by_ending,
-                transitive=transitive, engine=engine, workers=workers,
-            )  # fmt: skip
+                output, counts, thresholds, subtypes_of, by_ending, transitive=transitive, workers=workers
+            )
             rate = round(counts.counted_now / max(time.perf_counter() - count_start, 1e-9), 1)
             bad += nameless + counts.bad + unused
             result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
@@ -192,7 +192,7 @@ def _refuse_unused(options: Mapping[str, Any]) -> None:
 
 def _require_extra() -> None:
     try:
-        import daft  # noqa: F401
+        import duckdb  # noqa: F401
         import PIL.Image  # noqa: F401
     except ImportError as error:
         raise missing_extra("Mining pictures", "mine", error) from error
@@ -249,9 +249,8 @@ def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterato
         return
     id_array = pa.array(sorted(ids), pa.string())
     for name in read_state(note, _Parts, DELETE_WORK).parts:
-        with damage_as_user_error(note.parent / name, DELETE_WORK), pq.ParquetFile(note.parent / name) as file:
-            for batch in file.iter_batches(columns=columns):
-                yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
+        for batch in read_batches(note.parent / name, columns):
+            yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
 
 
 def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:
@@ -327,9 +326,8 @@ def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] =
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
     for path in parts:
-        with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(1024, columns=["captions"]):
-                yield from batch.column(0).flatten().to_pylist()
+        for batch in read_batches(path, ["captions"]):
+            yield from batch.column(0).flatten().to_pylist()
 
 
 def _has_text(path: Path, column: str) -> bool:

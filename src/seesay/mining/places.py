@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.mining.aggregate import Observations, pairs
 from seesay.mining.choices import SpaceRule
+from seesay.mining.observations import Observations, observe_pairs, pairs
 from seesay.mining.regions import PictureBlock, RegionArrays, blocks
 
 ABOVE, LEVEL, BELOW = 0, 1, 2
@@ -74,7 +74,7 @@ def compare(regions: RegionArrays, rule: DepthPartitions) -> Iterator[Observatio
         label = LEVEL + above[second, first].view(np.int8) - above[first, second].view(np.int8)
         if rule.overlap:
             _propagate(member, above, rule.partitions, comparable, label)
-        yield Observations.from_pairs(block.pictures, block.take_names(regions.names), label, comparable, 3)
+        yield observe_pairs(block.pictures, block.take_names(regions.names), label, comparable, 3)
 
 
 def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) -> IntArray:

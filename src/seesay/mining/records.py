@@ -6,11 +6,18 @@ columns of our own Parquet and JSON-lines files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seesay.files import damage_as_user_error
+
+DELETE_WORK = "delete the folder work and run the same command again"
+"""What to do about a damaged file of a mining."""
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height in pixels; y grows downwards."""
@@ -77,3 +84,9 @@ def from_batch(batch: pa.RecordBatch | pa.Table) -> Iterable[Picture]:
     for row in batch.select(SCHEMA.names).to_pylist():
         regions = tuple(Region(r["name"], tuple(r["box"]), tuple(r["polygon"] or ())) for r in row["regions"] or ())
         yield Picture(**{**row, "regions": regions, "captions": tuple(row["captions"] or ())})
+
+
+def read_batches(path: Path, columns: list[str] | None = None, rows: int = 1 << 10) -> Iterator[pa.RecordBatch]:
+    """A part of the pictures, so many at a time, with some of its columns or all."""
+    with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
+        yield from file.iter_batches(rows, columns=columns)

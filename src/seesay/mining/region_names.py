@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from seesay.mining.records import read_batches
 from seesay.mining.regions import flat_offsets, single_chunk
 
 MAX_WORDS = 3
@@ -67,9 +67,8 @@ def rename_regions(table: pa.Table, renamed: Mapping[str, str]) -> pa.Table:
 def _count_region_names(parts: Sequence[Path]) -> Counter[str]:
     total: Counter[str] = Counter()
     for path in parts:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(columns=["regions.list.element.name"]):
-                names = batch.column(0).flatten().field("name")
-                counts = pc.value_counts(pc.fill_null(names, ""))
-                total.update(dict(zip(*(column.to_pylist() for column in counts.flatten()), strict=True)))
+        for batch in read_batches(path, ["regions.list.element.name"], rows=1 << 16):
+            names = batch.column(0).flatten().field("name")
+            counts = pc.value_counts(pc.fill_null(names, ""))
+            total.update(dict(zip(*(column.to_pylist() for column in counts.flatten()), strict=True)))
     return total

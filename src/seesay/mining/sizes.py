@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from seesay.metrics.base import FloatArray
-from seesay.mining.aggregate import Observations, pairs
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule
 from seesay.mining.natural_breaks import natural_breaks
+from seesay.mining.observations import Observations, observe_pairs, pairs
 from seesay.mining.regions import RegionArrays, blocks
 
 LARGER, SMALLER = 0, 1
@@ -60,4 +60,4 @@ def compare(
         a, b, is_ranked = ranks[first], ranks[second], ranks >= 0
         label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
         comparable = (a != b) & is_ranked[first] & is_ranked[second]
-        yield Observations.from_pairs(block.pictures, block.take_names(regions.names), label, comparable, 2)
+        yield observe_pairs(block.pictures, block.take_names(regions.names), label, comparable, 2)

@@ -21,6 +21,8 @@ from seesay.models.options import ModelOptions
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+FEW = 64
+"""Pictures that are in memory as objects."""
 GIVEN, PIXELS = "given", "pixels"
 _NO_COLOR = "a region's colour is not known: its answer names none, or no pixel of it is in the picture"
 
@@ -74,6 +76,17 @@ class VisualFeatureExtractor:
         bad: Counter[str] = Counter()
         if not self.opens_files:
             return table, None, bad
+        tables: list[pa.Table] = []
+        colors: list[list[tuple[str, ...]]] = []
+        for start in range(0, table.num_rows, FEW):
+            few, colors_of_few, bad_of_few = self._extract(table.slice(start, FEW))
+            tables.append(few)
+            colors += colors_of_few or []
+            bad += bad_of_few
+        return pa.concat_tables(tables), None if self._colors is None else colors, bad
+
+    def _extract(self, table: pa.Table) -> VisualFeatures:
+        bad: Counter[str] = Counter()
         pictures: list[Picture] = []
         depths: list[RegionDepths | None] = []
         colors: list[list[tuple[str, ...]]] | None = None if self._colors is None else []

@@ -73,7 +73,7 @@ def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    ("command", "module"), [("mine", "PIL"), ("mine", "daft"), ("mine", "spacy"), ("rooms", "PIL")]
+    ("command", "module"), [("mine", "PIL"), ("mine", "duckdb"), ("mine", "spacy"), ("rooms", "PIL")]
 )
 def test_a_missing_extra_is_one_sentence_with_its_install_line(
     spec: str, tmp_path: Path, command: str, module: str

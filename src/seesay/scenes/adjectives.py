@@ -10,18 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from seesay.errors import refuse_unknown
-from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness
+from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness, extent
 
 
 def height(shape: str, radius: int, turn: int) -> int:
     """Number of pixel rows that the object covers."""
-    if shape == "circle":
-        return 2 * radius - 1
-    if shape == "square":
-        return 2 * radius
-    if shape == "rectangle":
-        return radius if turn == WIDE else 4 * radius
-    return (2 if turn == WIDE else 4) * radius - 1
+    rows, _ = extent(shape, radius, turn)
+    return rows - (shape in ("circle", "triangle"))  # their box has an empty row
 
 
 def _area(obj: SceneObject) -> int:

@@ -20,7 +20,7 @@ from seesay.questions import BadRow
 from seesay.scenes import labels
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import Label
-from seesay.scenes.placement import PlacedShape, touch
+from seesay.scenes.placement import touch
 from seesay.scenes.raster import palette, patches
 from seesay.scenes.sentences import compose
 from seesay.scenes.world import (
@@ -207,14 +207,10 @@ def _label(o: Mapping[str, str]) -> Label:
 
 
 def _inside(obj: SceneObject) -> bool:
-    *_, top, left = _placed(obj)
+    down, right = anchor(obj.shape, obj.radius, obj.turn)
+    top, left = obj.row - down, obj.column - right
     rows, columns = extent(obj.shape, obj.radius, obj.turn)
     return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
-
-
-def _placed(obj: SceneObject) -> PlacedShape:
-    down, right = anchor(obj.shape, obj.radius, obj.turn)
-    return obj.shape, obj.radius, obj.turn, obj.row - down, obj.column - right
 
 
 def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
@@ -222,12 +218,12 @@ def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple
 
     Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the picture.
     """
-    placed = [_placed(obj) for i, obj in enumerate(objects) if i not in unknown]
+    known = [obj for i, obj in enumerate(objects) if i not in unknown]
     fitted = list(objects)
     for i in unknown:
         turns = [replace(objects[i], turn=turn) for turn in (WIDE, TALL)]
-        fits = [t for t in turns if _inside(t) and not any(touch(_placed(t), other) for other in placed)]
-        fitted[i] = next(iter(fits), fitted[i]) if fits else next(filter(_inside, turns), fitted[i])
+        fits = [t for t in turns if _inside(t) and not any(touch(t, other) for other in known)]
+        fitted[i] = next(iter([*fits, *filter(_inside, turns)]), fitted[i])
     return tuple(fitted)
 
 

@@ -83,10 +83,13 @@ def sweep(
     from seesay.scenes.reasoners.paper_tables import summary as tables
     from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
 
-    pairs = None if cells is None else sweeps.parse_cells(_names(cells, ()))
+    pairs = None
+    if cells is not None:
+        pairs = sweeps.parse_cells(_names(cells, ()))
+        networks = [network for network, _ in pairs]
+        tasks = [task for _, task in pairs]
     plan: dict[str, Any] = {
-        "networks": _names(networks, NAMES) if pairs is None else list(dict.fromkeys(network for network, _ in pairs)),
-        "tasks": _names(tasks, TASKS) if pairs is None else list(dict.fromkeys(task for _, task in pairs)),
+        "networks": _names(networks, NAMES), "tasks": _names(tasks, TASKS),
         "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
         "features": features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
     }  # fmt: skip

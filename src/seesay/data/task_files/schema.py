@@ -45,6 +45,8 @@ class Options(Part):
     """A column: all of its values are the options of every question."""
     within: Text = ""
     """With `answers`: only the values of rows that are equal in this column."""
+    order: Literal["alphabet", "rows"] = "alphabet"
+    """With `answers`: their order, by alphabet or as the rows have them."""
     sets: dict[str, Names] = Field(default={})
     """Named sets of options, of which `by` chooses one."""
     by: Text = ""
@@ -211,6 +213,8 @@ class TaskFile(Part):
     """The licence of the rows."""
     citation: Text = ""
     """What to cite."""
+    source: Text = ""
+    """Who published it, in a few words: Forbes & Choi 2017."""
     dataset: Text = ""
     """The data set of `seesay data` that the files of rows belong to."""
     rows: RowSources = Field(

@@ -15,6 +15,8 @@ from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from seesay.api import Results
     from seesay.runs.layers import LayerCurve
     from seesay.runs.learning_curve import Point
@@ -261,7 +263,6 @@ def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool
 
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
-    from seesay.cli.output import out, print_json
     from seesay.reports.analysis import write_analyses
     from seesay.reports.score_analyses import learning_curves
     from seesay.reports.tables import curves_table
@@ -269,26 +270,26 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
 
     bands = learning_curve.bands(points)
     page = write_analyses(target, "Learning curves", learning_curves(bands))
-    if as_json:
-        print_json(learning_curve.as_json(points))
-    else:
-        out.print(curves_table(bands))
-        if not quiet:
-            out.print(f"Report: {page}")
+    _print_figures(curves_table(bands), learning_curve.as_json(points), page, quiet, as_json)
 
 
 def _show_layers(curves: list[LayerCurve], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the page of the layers, and print their figures."""
-    from seesay.cli.output import out, print_json
     from seesay.reports.pages.layers import write_layers
     from seesay.reports.tables import layers_table
     from seesay.runs.layers import curves_json
 
     page = write_layers(target, curves)
+    _print_figures(layers_table(curves), curves_json(curves), page, quiet, as_json)
+
+
+def _print_figures(table: Table, document: object, page: Path, quiet: bool, as_json: bool) -> None:
+    from seesay.cli.output import out, print_json
+
     if as_json:
-        print_json(curves_json(curves))
+        print_json(document)
     else:
-        out.print(layers_table(curves))
+        out.print(table)
         if not quiet:
             out.print(f"Report: {page}")
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from seesay.cli.options import Json, Quiet
-from seesay.cli.tasks import print_slices, tasks
+from seesay.cli.tasks import gold_text, print_slices, tasks
 from seesay.errors import UserError
 from seesay.quantities import quantity
 
@@ -97,8 +97,7 @@ def _show_task(examination: Examination) -> None:
     for note in task.data_notes:
         out.print(f"{note}.")
     for question in task.questions[:_SHOWN_QUESTIONS]:
-        gold = ", ".join(f"{label} ({weight:.2f})" for label, weight in question.gold.items())
-        out.print(f"\nQuestion {question.id}; gold: {gold}")
+        out.print(f"\nQuestion {question.id}; gold: {gold_text(question.gold)}")
         for kind, text in previews(task, question):
             out.print(f"  {kind + ':':<17}{text}")
     out.print()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seesay.questions import Task
 
 _SHOWN_BAD_ROWS = 5
-_SHOWN_VALUES = 12
+_SHOWN = 12  # options of a question, or slices by a tag
 
 
 def tasks(
@@ -65,7 +65,6 @@ def tasks(
 
 
 def _write_page(task: Task, page: Path, encoder: str | None) -> None:
-    from seesay.files import refuse_folder
     from seesay.models import ModelOptions
     from seesay.reports.analysis import write_analyses
     from seesay.reports.gold_analyses import found_categories, task_analyses
@@ -77,7 +76,8 @@ def _write_page(task: Task, page: Path, encoder: str | None) -> None:
     analyses = [*task_analyses(task), *analyses]
     if not analyses:
         raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
-    refuse_folder(page, "page")
+    if page.is_dir():
+        raise UserError(f"'{page}' is a folder: name a file for the page.")
     page.parent.mkdir(parents=True, exist_ok=True)
     write_analyses(page, task.title or task.name, analyses)
 
@@ -154,17 +154,21 @@ def describe(task: Task) -> dict[str, Any]:
 
 
 def print_slices(slices: Mapping[str, Mapping[str, int]]) -> None:
-    """Print the values of each tag with their numbers of questions."""
+    """What the questions can be sliced by, with the number of questions in each slice."""
     from seesay.cli.output import out
 
     for tag, counts in slices.items():
         out.print(f"Slices by {tag}: {_first([f'{value} ({count:,})' for value, count in counts.items()])}.")
 
 
-def _first(values: Sequence[str]) -> str:
-    """As many values as are shown, and whether there are more."""
-    more = ["…"] if len(values) > _SHOWN_VALUES else []
-    return ", ".join([*values[:_SHOWN_VALUES], *more])
+def gold_text(gold: Mapping[str, float]) -> str:
+    """The gold labels of a question, with their weights."""
+    return ", ".join(f"{label} ({weight:.2f})" for label, weight in gold.items())
+
+
+def _first(texts: Sequence[str]) -> str:
+    more = ", …" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
 
 
 def _show(task: dict[str, Any]) -> None:
@@ -181,7 +185,7 @@ def _show(task: dict[str, Any]) -> None:
     example = task["example"]
     out.print(f"Example: {example['text']}")
     out.print(f"  options: {_first(example['options'])}")
-    out.print(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in example['gold'].items())}")
+    out.print(f"  gold: {gold_text(example['gold'])}")
     if task["published"]:
         rows = [
             (p["model"], p["metric"], p["value"], p["spread"] or "", p["slice"] or "", p["source"])

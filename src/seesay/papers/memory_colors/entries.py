@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seesay.data.catalogue import HAGSTROM_JOHANSSON
+from seesay.data.catalogue import WORKS
 from seesay.papers.memory_colors.figures import (
     colors_by_template,
     memory_colors,
@@ -36,7 +36,7 @@ _BOTH = f"{_CSLB}, and {_MODELS}"
 PAPER = Paper(
     name="memory-colors",
     title="Memory Colors and Visual Property Norms",
-    citation=HAGSTROM_JOHANSSON,
+    citation=WORKS["hagstrom-johansson-2022"],
     about=(
         "Not checked against the paper's text, which was not at hand. What the tables and figures hold is after the "
         "authors' repository (github.com/lovhag/measure-visual-commonsense-knowledge): it draws the results five times "

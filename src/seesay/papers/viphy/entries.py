@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seesay.data.catalogue import SINGH
+from seesay.data.catalogue import WORKS
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import Paper, PaperEntry, not_here
 from seesay.papers.published import published_tables
@@ -29,7 +29,7 @@ def _curve(task: str) -> str:
 PAPER = Paper(
     name="viphy",
     title="ViPhy: visible physical commonsense",
-    citation=SINGH,
+    citation=WORKS["singh-2023"],
     about=(
         "Published values are those of the paper's tables and of the authors' notebooks (github.com/Axe--/ViPhy), in "
         "percent. Ours are made of the published files and of the runs given. Means of language models are those of "

@@ -39,7 +39,7 @@ class TransformersModel(Model):
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
         note_unused(self, name, checkpoint.unused)
 
-    def pieces(self, words: Sequence[str]) -> list[int]:
+    def pieces(self, words: Sequence[str]) -> list[int] | None:
         """The number of tokens of each word after a space."""
         return list(map(len, self._tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]))
 

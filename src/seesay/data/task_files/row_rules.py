@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from seesay.data.task_files.schema_base import OneOrMore, Part, Text
+from seesay.data.task_files.schema_base import READS, Column, Columns, OneOrMore, Part, Text
 
 
 class Condition(Part):
@@ -39,21 +40,21 @@ class Condition(Part):
 class Drop(Condition):
     """Leave out the rows whose value is meant, and report how many."""
 
-    drop: Text
+    drop: Column
     """The column."""
 
 
 class Keep(Condition):
     """Leave out all rows but those whose value is meant, and report how many."""
 
-    keep: Text
+    keep: Column
     """The column."""
 
 
 class Rename(Part):
     """Give values other names, in place or in a new column."""
 
-    rename: Text
+    rename: Column
     """The column."""
     values: dict[str, Text]
     """The new name of each value."""
@@ -66,7 +67,7 @@ class Rename(Part):
 class ThresholdRule(Part):
     """Name ranges of a number: below the first threshold, from there to the second, and so on."""
 
-    threshold: Text
+    threshold: Column
     """The column with the number."""
     at: Annotated[
         tuple[float, ...],
@@ -92,7 +93,7 @@ class ThresholdRule(Part):
 class Cut(Part):
     """Cut a text in two where a mark stands, as in a sentence with a blank."""
 
-    cut: Text
+    cut: Column
     """The column with the text."""
     at: Text = Field(min_length=1)
     """The mark, such as <mask>; it must occur once."""
@@ -103,7 +104,7 @@ class Cut(Part):
 class Count(Part):
     """Count the entries of a list: a JSON list, or a text with separators."""
 
-    count: Text
+    count: Column
     """The column with the list."""
     into: Text
     """The column for the number."""
@@ -114,7 +115,7 @@ class Count(Part):
 class Unique(Part):
     """Keep the first of the rows that are equal in these columns, and report the others."""
 
-    unique: OneOrMore
+    unique: Columns
     """The column, or columns."""
     any_case: bool = False
     """Whether capitals make no difference."""
@@ -127,7 +128,7 @@ class Unique(Part):
 class Expect(Part):
     """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the reason."""
 
-    expect: OneOrMore
+    expect: Columns
     """The column, or columns; none may be empty, unless `values` has ""."""
     values: OneOrMore = ()
     """The values that there may be."""
@@ -141,9 +142,9 @@ class Compare(Part):
     With standard deviations, both are taken as normal: Φ((a − b) / √(sa² + sb²)); without, it is 1, 0, or ½ for equals.
     """
 
-    compare: tuple[Text, Text]
+    compare: Annotated[tuple[Text, Text], READS]
     """The two columns with the means."""
-    sd: tuple[Text, Text] | None = None
+    sd: Annotated[tuple[Text, Text] | None, READS] = None
     """The two columns with the standard deviations."""
     into: tuple[Text, Text]
     """The columns for the share that says larger, and for the rest."""
@@ -152,7 +153,7 @@ class Compare(Part):
 class PairUp(Part):
     """Make one row of the two rows that are equal in a column; column `x` becomes `x_a` and `x_b`."""
 
-    pair_up: Text
+    pair_up: Column
     """The column that the two rows share."""
 
 
@@ -163,7 +164,7 @@ class DrawPairs(Part):
     """The number of pairs; each is drawn once."""
     seed: int = Field(default=0, ge=0)
     """The seed."""
-    differ: OneOrMore = ()
+    differ: Columns = ()
     """Columns in which the two rows must differ."""
 
 
@@ -176,11 +177,11 @@ class RankPairs(Part):
 
     rank_pairs: int = Field(ge=1, le=1_000_000)
     """The number of pairs; each is drawn once."""
-    by: Text
+    by: Column
     """The column with the number, which is above 0."""
     ratios: dict[str, float] = Field(min_length=1)
     """The ranges of the ratio by name: where each begins, in rising order, from above 1."""
-    alike: Text = ""
+    alike: Column = ""
     """The column in which half of the pairs are equal, and half are not."""
     seed: int = Field(default=0, ge=0)
     """The seed."""
@@ -201,9 +202,9 @@ class BothWays(Part):
 
     both_ways: dict[str, Text] = Field(min_length=1)
     """The columns to exchange, each with its counterpart; the first two name the things."""
-    within: OneOrMore = ()
+    within: Columns = ()
     """Columns in which the two rows are equal, such as the scene."""
-    label: Text = ""
+    label: Column = ""
     """The column with the answer, which `opposites` turn round."""
     opposites: dict[str, Text] = Field(default={})
     """With `label`: answers and their opposites; any other is its own."""
@@ -225,6 +226,11 @@ class BothWays(Part):
     def exchanged(self) -> dict[str, str]:
         """Every column that is exchanged, with its counterpart."""
         return {**self.both_ways, **{second: first for first, second in self.both_ways.items()}}
+
+    def columns_read(self) -> Iterator[tuple[str, str]]:
+        """The columns that are exchanged, and those that other fields name."""
+        yield from (("both_ways", column) for column in self.exchanged)
+        yield from super().columns_read()
 
     def opposite(self, answer: str) -> str:
         """The answer to the same question the other way round."""

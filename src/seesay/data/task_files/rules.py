@@ -14,33 +14,10 @@ from seesay.data.rows import Row
 from seesay.data.task_files import row_rules as rules
 from seesay.data.task_files.pair_draws import SIDES, drawn_pairs, ranked_pairs, side_by_side
 from seesay.data.task_files.row_rules import Rule, as_number
+from seesay.data.task_files.schema_base import as_names
 from seesay.data.task_files.tables import Table
+from seesay.data.task_files.texts import no_column
 from seesay.questions import BadRow
-from seesay.registry import did_you_mean
-
-
-def columns_needed(rule: Rule) -> list[tuple[str, str]]:
-    """The columns that a rule reads, each with the field that names it."""
-    match rule:
-        case rules.Unique():
-            return [("unique", column) for column in rule.unique]
-        case rules.Compare():
-            return [("compare", column) for column in rule.compare] + [("sd", column) for column in rule.sd or ()]
-        case rules.Expect():
-            return [("expect", column) for column in rule.expect]
-        case rules.DrawPairs():
-            return [("differ", column) for column in rule.differ]
-        case rules.RankPairs():
-            return [(place, getattr(rule, place)) for place in ("by", "alike") if getattr(rule, place)]
-        case rules.BothWays():
-            things = [("both_ways", column) for column in rule.exchanged]
-            label = [("label", rule.label)] if rule.label else []
-            return [*things, *(("within", column) for column in rule.within), *label]
-        case rules.PairUp():
-            return [("pair_up", rule.pair_up)]
-        case _:
-            name = rules.rule_name(rule)
-            return [(name, getattr(rule, name))]
 
 
 def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
@@ -51,12 +28,8 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
             return shared | _two_sided(columns, shared)
         case rules.RankPairs():
             return _two_sided(columns) | {"ratio": None} | ({"alike": None} if rule.alike else {})
-        case rules.Cut() | rules.Compare():
-            return columns | dict.fromkeys(rule.into)
-        case rules.Rename() | rules.ThresholdRule() | rules.Count() | rules.BothWays() if rule.into:
-            return columns | {rule.into: None}
         case _:
-            return columns
+            return columns | dict.fromkeys(as_names(getattr(rule, "into", ())))
 
 
 def _two_sided(columns: Iterable[str], shared: Container[str] = ()) -> dict[str, None]:
@@ -65,11 +38,7 @@ def _two_sided(columns: Iterable[str], shared: Container[str] = ()) -> dict[str,
 
 def unknown_in(rule: Rule, columns: dict[str, None]) -> list[tuple[str, str]]:
     """What a rule reads that does not exist: the field that names it, and the message."""
-    return [
-        (field, f"there is no column '{column}'{did_you_mean(column, columns)}")
-        for field, column in columns_needed(rule)
-        if column not in columns
-    ]
+    return [(field, no_column(column, columns)) for field, column in rule.columns_read() if column not in columns]
 
 
 def apply(rule: Rule, table: Table) -> Table:
@@ -100,7 +69,7 @@ def apply(rule: Rule, table: Table) -> Table:
         case rules.BothWays():
             rows = list(_both_ways(rule, rows, bad))
         case _:
-            rows = list(_each(_changer(rule), rows, bad))
+            rows = list(_each(partial(_CHANGES[type(rule)], rule), rows, bad))
     return Table(rows, columns, bad, notes)
 
 
@@ -146,30 +115,13 @@ def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: li
             yield row
 
 
-def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
-    match rule:
-        case rules.Rename():
-            return partial(_rename, rule.rename, rule.into or rule.rename, rule.values, rule.otherwise)
-        case rules.ThresholdRule():
-            return partial(_name_range, rule)
-        case rules.Cut():
-            return partial(_cut, rule)
-        case rules.Count():
-            return partial(_count, rule)
-        case rules.Compare():
-            return partial(_compare, rule)
-        case rules.Expect():
-            return partial(_expect, rule)
-    raise TypeError(rule)
-
-
-def _rename(column: str, into: str, values: dict[str, str], otherwise: str | None, cells: dict[str, Any]) -> None:
+def _rename(rule: rules.Rename, cells: dict[str, Any]) -> None:
     def renamed(value: Any) -> Any:
-        other = value if otherwise is None else otherwise
-        return values.get(value, other) if isinstance(value, str) else other
+        other = value if rule.otherwise is None else rule.otherwise
+        return rule.values.get(value, other) if isinstance(value, str) else other
 
-    value = cells.get(column)
-    cells[into] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
+    value = cells.get(rule.rename)
+    cells[rule.into or rule.rename] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
 
 
 def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:
@@ -212,6 +164,17 @@ def _expect(rule: rules.Expect, cells: dict[str, Any]) -> None:
             values = split_words(cell, column, rule.separator)
         for value in values if rule.values else ():
             one_of(value, rule.values, column)
+
+
+_CHANGES: dict[type[Rule], Callable[[Any, dict[str, Any]], None]] = {
+    rules.Rename: _rename,
+    rules.ThresholdRule: _name_range,
+    rules.Cut: _cut,
+    rules.Count: _count,
+    rules.Compare: _compare,
+    rules.Expect: _expect,
+}
+"""What the rules do that change one row at a time."""
 
 
 def _both_ways(rule: rules.BothWays, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:

@@ -15,7 +15,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -23,7 +22,17 @@ from pydantic import (
 from seesay import metrics
 from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expanded
 from seesay.data.task_files.row_rules import Rule
-from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.data.task_files.schema_base import (
+    READS,
+    Column,
+    ListBranch,
+    Names,
+    Part,
+    Text,
+    TextBranch,
+    exactly_one,
+    kind_of,
+)
 from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
 from seesay.questions import SLOT
 from seesay.registry import did_you_mean
@@ -35,21 +44,21 @@ MOST_OPTIONS = 10_000
 class Options(Part):
     """Where a question's options come from, where they are not one list for all questions."""
 
-    column: Text = ""
+    column: Column = ""
     """A column that lists the row's options."""
     separator: Text = ";"
     """What separates the options in that column."""
-    columns: Names = ()
+    columns: Annotated[Names, READS] = ()
     """Columns that hold one option each."""
-    answers: Text = ""
+    answers: Column = ""
     """A column: all of its values are the options of every question."""
-    within: Text = ""
+    within: Column = ""
     """With `answers`: only the values of rows that are equal in this column."""
     order: Literal["alphabet", "rows"] = "alphabet"
     """With `answers`: their order, by alphabet or as the rows have them."""
     sets: dict[str, Names] = Field(default={})
     """Named sets of options, of which `by` chooses one."""
-    by: Text = ""
+    by: Column = ""
     """With `sets`: the column that names the row's set."""
 
     @model_validator(mode="after")
@@ -63,7 +72,7 @@ class Options(Part):
 
 
 ByLabel = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    TextBranch | ListBranch | Annotated[dict[str, Text], Tag("<mapping>")],
     Discriminator(kind_of),
 ]
 
@@ -71,21 +80,21 @@ ByLabel = Annotated[
 class Gold(Part):
     """The right answers of a row, where they are not simply the label in a column."""
 
-    column: Text = ""
+    column: Column = ""
     """The column with the label, or with a list of labels."""
     separator: Text = ""
     """What separates several right labels in that column."""
     says: Literal["label", "index", "number", "letter", "column"] = "label"
     """What the column holds: the label itself, the option's index from 0 or number from 1, its letter from A, or the
     name of its column."""
-    share: Text = ""
+    share: Column = ""
     """A column with the number of people who gave that label; its weight is their share."""
     of: float | None = Field(default=None, gt=0)
     """With `share`: the number of people who were asked."""
-    weights: ByLabel | None = None
+    weights: Annotated[ByLabel | None, READS] = None
     """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, or one column
     that holds a mapping."""
-    votes: ByLabel | None = None
+    votes: Annotated[ByLabel | None, READS] = None
     """Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; a label weighs
     its share."""
 
@@ -130,27 +139,11 @@ def _by_name(value: Any) -> Any:
     return value
 
 
-TemplateEntry = Annotated[
-    TemplateText,
-    BeforeValidator(_as_template),
-    WithJsonSchema({"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]}),
-]
+TemplateEntry = Annotated[TemplateText, BeforeValidator(_as_template, json_schema_input_type=str | TemplateText)]
 Templates = Annotated[
     dict[str, TemplateEntry],
-    BeforeValidator(_by_name),
     Field(max_length=MOST_TEMPLATES),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": {"type": "string"}},
-                {
-                    "type": "object",
-                    "additionalProperties": {"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]},
-                },
-            ]
-        }
-    ),
+    BeforeValidator(_by_name, json_schema_input_type=str | list[str] | dict[str, TemplateEntry]),
 ]
 
 
@@ -174,21 +167,21 @@ class PublishedFigure(Part):
 
 
 OptionSource = Annotated[
-    Annotated[Text, Tag("<text>")]
+    TextBranch
     | Annotated[Annotated[Names, Field(min_length=2, max_length=MOST_OPTIONS)], Tag("<list>")]
     | Annotated[Options, Tag("<mapping>")],
     Discriminator(kind_of),
 ]
 GoldSource = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Gold, Tag("<mapping>")],
+    TextBranch | Annotated[Gold, Tag("<mapping>")],
     Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
 ]
 ColumnOrColumns = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")],
+    TextBranch | ListBranch,
     Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<text>"),
 ]
 TagSources = Annotated[
-    Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    ListBranch | Annotated[dict[str, Text], Tag("<mapping>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<mapping>"),
 ]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.data.task_files.schema_base import Column, Names, Part, Text, TextBranch, exactly_one, kind_of
 
 MOST_INLINE = 10_000
 
@@ -23,7 +23,7 @@ InlineRow = Annotated[dict[str, Cell], WithJsonSchema({"type": "object"})]
 InlineRows = Annotated[
     list[
         Annotated[
-            Annotated[Text, Tag("<text>")] | Annotated[InlineRow, Tag("<mapping>")],
+            TextBranch | Annotated[InlineRow, Tag("<mapping>")],
             Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
         ]
     ],
@@ -31,7 +31,7 @@ InlineRows = Annotated[
     AfterValidator(one_kind),
 ]
 Source = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")],
+    TextBranch | Annotated[InlineRows, Tag("<list>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
 ]
 
@@ -67,7 +67,7 @@ class Reading(Part):
 class Split(Part):
     """How one source of rows is divided: by a column, or by objects drawn with a seed."""
 
-    column: Text = ""
+    column: Column = ""
     """The column that says train, validation (or dev) or test."""
     seed: int | None = Field(default=None, ge=0)
     """Draw 20 % of the objects for training and 10 % for validation with this seed."""
@@ -79,6 +79,6 @@ class Split(Part):
 
 
 RowSources = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
+    TextBranch | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
     Discriminator(kind_of),
 ]

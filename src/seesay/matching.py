@@ -5,13 +5,14 @@ The rules, in order:
 1. A reasoning trace (`<think>…</think>` and its relatives) is cut off; a trace that never ends leaves no answer.
 2. What the answer repeats of the question is left out: "the color of a red fox is brown" names brown.
 3. Where it says "the answer is …", "Answer: …" or `\\boxed{…}`, the last of these is read, else the whole.
-4. An option is named by its words, in singular or plural, with or without an article, or by an alias; of overlapping
+4. A letter alone, or in front of the answer ("b", "(b) red", "option B"), stands for an option that was shown under it.
+5. An option is named by its words, in singular or plural, with or without an article, or by an alias; of overlapping
    names the longest counts ("light blue" is not "blue").
-5. A name in a question, or under a negation ("not red", "isn't red", "anything but red", "red is wrong"), is not an
+6. A name in a question, or under a negation ("not red", "isn't red", "anything but red", "red is wrong"), is not an
    answer. Denying one of a yes-no pair affirms the other; denying anything else affirms nothing.
-6. The first sentence that affirms any option decides; if it names several, all of them count. One that lists most of
+7. The first sentence that affirms any option decides; if it names several, all of them count. One that lists most of
    the options answers nothing.
-7. Of an answer that goes on for pages, its beginning and its end are read.
+8. Of an answer that goes on for pages, its beginning and its end are read.
 """
 
 from __future__ import annotations
@@ -78,6 +79,9 @@ _DENIED_AFTER = re.compile(
 )
 _LISTED = re.compile(r"\s*(?:or|nor|and)\b|\s*\w+(?:\s+(?:or|nor|and)\s+[\w ]+)?\s*$")
 _NEGATED_WHOLE = re.compile(r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$")
+_LETTER = re.compile(
+    r"^\s*(?:(?:option|choice|letter)\s+)?(?:\(([a-z]{1,2})\)|([a-z]{1,2})(?=\s*[).:]|\s*$))[).:\s-]*", re.IGNORECASE
+)
 _ARTICLE = re.compile(r"^(?:a|an|the|some)\s+")
 
 
@@ -127,10 +131,11 @@ def match(
     options: Sequence[str],
     *,
     asked: str = "",
+    letters: Sequence[str] = (),
     aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> NamedOptions:
-    """The options that a free answer names. `asked` is the question, with its slot; `aliases` are
-    further names of options."""
+    """The options that a free answer names. `asked` is the question, with its slot; `letters` those shown with the
+    options, in their order; `aliases` are further names of options."""
     text, unfinished = without_reasoning(text)
     if unfinished:
         return NamedOptions((), "unfinished")
@@ -144,18 +149,26 @@ def match(
     marked = [group for marker in _ANSWER.finditer(plain) for group in marker.groups() if group]
     denied = False
     for part in (*marked[-1:], plain):
-        reading = _read(part, options, names)
+        reading = _read(part, options, letters, names)
         if reading.labels or reading.reason == "all":
             return reading
         denied |= reading.reason == "denied"
     return NamedOptions((), "denied" if denied else "none")
 
 
-def _read(text: str, options: Sequence[str], names: Mapping[str, str]) -> NamedOptions:
+def _read(text: str, options: Sequence[str], letters: Sequence[str], names: Mapping[str, str]) -> NamedOptions:
+    lettered = _LETTER.match(text) if letters else None
+    if lettered:
+        letter = (lettered.group(1) or lettered.group(2)).lower()
+        if letter in letters:
+            label = options[list(letters).index(letter)]
+            rest = _affirmed(text[lettered.end() :], names)
+            agrees = set(rest[0]) <= {label}  # not the letter of one and the name of another
+            return NamedOptions((label,)) if agrees else NamedOptions((), "none")
     labels, denied = _affirmed(text, names)
     if not labels:
-        is_pair = {option.lower() for option in options} in OPPOSITES
-        if is_pair and len(set(denied)) == 1:
+        pair = next((p for p in OPPOSITES if {o.lower() for o in options} == p), None)
+        if pair and len(set(denied)) == 1:
             return NamedOptions(tuple(option for option in options if option != denied[0]))
         return NamedOptions((), "denied" if denied else "none")
     distinct = tuple(dict.fromkeys(labels))

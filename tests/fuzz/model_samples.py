@@ -107,7 +107,7 @@ add(
     "reply",
     "reply.txt",
     ["It is red.", "<think>red?</think> Not red, but **green**.\n\nAnswer: (b) green"],
-    lambda path: match(_text(path), ("red", "green"), asked="A cup is [MASK].").labels,
+    lambda path: match(_text(path), ("red", "green"), asked="A cup is [MASK].", letters="ab").labels,
 )
 add("retry-after", "header.txt", ["7.5", "Mon, 16 Nov 2026 12:01:30 GMT"], lambda path: str(retry_after(_text(path))))
 add(

@@ -212,8 +212,8 @@ class LstmModel(WordModel):
         import torch
         from torch.nn.utils.rnn import pack_sequence
 
-        rows = pack_sequence([torch.tensor(text) for text in texts], enforce_sorted=False)
-        return rows.to(self._network.output.weight.device)
+        device = self._network.output.weight.device
+        return pack_sequence([torch.tensor(text, device=device) for text in texts], enforce_sorted=False)
 
     def _states(self, texts: PackedSequence, state: State | None = None) -> tuple[PackedSequence, State]:
         """The hidden state after every word, and the state at the end of each text."""

@@ -71,7 +71,7 @@ class HardTest:
 
 def reasoners(material: Material) -> list[TrainedReasoner]:
     """The trained reasoners at hand, sweeps included."""
-    return material.once("reasoners", lambda: trained_reasoners(material.folders("reasoner")))
+    return material.once("reasoners", lambda: trained_reasoners(material.folders["reasoner"]))
 
 
 def hard_test(material: Material) -> HardTest:

@@ -61,7 +61,7 @@ def published_table(table: str) -> DataTable:
 
 def sweep_rows(material: Material) -> list[SweepRow]:
     """The trainings of every sweep at hand."""
-    return [row for folder in material.folders("sweep") for row in read_results(folder)]
+    return [row for folder in material.folders["sweep"] for row in read_results(folder)]
 
 
 def sweep_table(table: str) -> Callable[[Material], Rendered]:

@@ -43,7 +43,7 @@ def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix, 
         matrix, about = pvectors.read(folder)
         return str(about.get("model", folder.name)), folder, matrix, about.get("contexts", {})
 
-    return material.once("matrices", lambda: [read(folder) for folder in material.folders("matrix")])
+    return material.once("matrices", lambda: [read(folder) for folder in material.folders["matrix"]])
 
 
 def contexts(material: Material) -> Rendered:

@@ -147,7 +147,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
 def learning_curves(material: Material) -> list[Band]:
     """The curves that `seesay probe --how learning-curve` wrote to the folders, the headline of each task first."""
     curves = []
-    for folder in material.folders("curves"):
+    for folder in material.folders["curves"]:
         path = folder / CURVES
         try:
             curves += [Band(**row) for row in read_json(path)["curves"]]

@@ -41,13 +41,13 @@ from seesay.mining.choices import (
 )
 from seesay.mining.count_relations import DELETE_WORK, CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
+from seesay.mining.fingerprints import CAPTIONS
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
 from seesay.progress import ProgressBars, no_progress
 
 AUTO, NONE = "auto", "none"
-CAPTIONS = "captions:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,20 @@ class Unique(Part):
     """Keep the first of the rows that are equal in these columns, and report the others."""
 
     unique: OneOrMore = Field(description="The column, or columns.")
+    any_case: bool = Field(default=False, description="Whether capitals make no difference.")
+    refuse: bool = Field(default=False, description="Whether the others are bad rows, listed one by one.")
     because: Text = Field(default="", description="Why, for the report.")
+
+
+class Expect(Part):
+    """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the reason."""
+
+    expect: OneOrMore = Field(description='The column, or columns; none may be empty, unless `values` has "".')
+    values: OneOrMore = Field(default=(), description="The values that there may be.")
+    separator: Text = Field(
+        default="",
+        description="What separates the entries of a list: every one is checked, and none may be there twice.",
+    )
 
 
 class Compare(Part):
@@ -126,6 +139,67 @@ class DrawPairs(Part):
     differ: OneOrMore = Field(default=(), description="Columns in which the two rows must differ.")
 
 
+class RankPairs(Part):
+    """Draw pairs of rows, the larger one first: equally many of every kind, and every row about equally often.
+
+    A kind is a range of the ratio of the two numbers and, with `alike`, whether the two rows are equal in a column.
+    Column `x` becomes `x_a` and `x_b`; `ratio` is the name of the range, and `alike` is "same" or "different".
+    """
+
+    rank_pairs: int = Field(ge=1, le=1_000_000, description="The number of pairs; each is drawn once.")
+    by: Text = Field(description="The column with the number, which is above 0.")
+    ratios: dict[str, float] = Field(
+        min_length=1, description="The ranges of the ratio by name: where each begins, in rising order, from above 1."
+    )
+    alike: Text = Field(default="", description="The column in which half of the pairs are equal, and half are not.")
+    seed: int = Field(default=0, ge=0, description="The seed.")
+
+    @model_validator(mode="after")
+    def _rise(self) -> Self:
+        starts = list(self.ratios.values())
+        if starts != sorted(set(starts)) or starts[0] <= 1:
+            raise ValueError("'ratios' must rise, and begin above 1")
+        return self
+
+
+class BothWays(Part):
+    """Ask about two things in both orders: a row is followed by the one with the two exchanged, if that is not there.
+
+    A row that compares a thing with itself, or contradicts an earlier one, is a bad row.
+    """
+
+    both_ways: dict[str, Text] = Field(
+        min_length=1, description="The columns to exchange, each with its counterpart; the first two name the things."
+    )
+    within: OneOrMore = Field(default=(), description="Columns in which the two rows are equal, such as the scene.")
+    label: Text = Field(default="", description="The column with the answer, which `opposites` turn round.")
+    opposites: dict[str, Text] = Field(
+        default={}, description="With `label`: answers and their opposites; any other is its own."
+    )
+    into: Text = Field(default="", description="A column for the names of the two, in one order for both rows.")
+
+    @model_validator(mode="after")
+    def _turns(self) -> Self:
+        if bool(self.label) != bool(self.opposites):
+            raise ValueError("'label' and 'opposites' go together: the column, and what its answers turn into")
+        return self
+
+    @property
+    def things(self) -> tuple[str, str]:
+        """The columns that name the two things."""
+        return next(iter(self.both_ways.items()))
+
+    @property
+    def exchanged(self) -> dict[str, str]:
+        """Every column that is exchanged, with its counterpart."""
+        return {**self.both_ways, **{second: first for first, second in self.both_ways.items()}}
+
+    def opposite(self, answer: str) -> str:
+        """The answer to the same question the other way round."""
+        turned = {**{second: first for first, second in self.opposites.items()}, **self.opposites}
+        return turned.get(answer, answer)
+
+
 def as_number(value: Any) -> float:
     """A cell as a number, NaN where it is none."""
     try:
@@ -137,7 +211,8 @@ def as_number(value: Any) -> float:
 
 KINDS: dict[str, type[Part]] = {
     "drop": Drop, "keep": Keep, "rename": Rename, "threshold": ThresholdRule, "cut": Cut, "count": Count,
-    "unique": Unique, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
+    "unique": Unique, "expect": Expect, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
+    "rank_pairs": RankPairs, "both_ways": BothWays,
 }  # fmt: skip
 
 
@@ -160,9 +235,12 @@ Rule = Annotated[
     | Annotated[Cut, Tag("<cut>")]
     | Annotated[Count, Tag("<count>")]
     | Annotated[Unique, Tag("<unique>")]
+    | Annotated[Expect, Tag("<expect>")]
     | Annotated[Compare, Tag("<compare>")]
     | Annotated[PairUp, Tag("<pair_up>")]
-    | Annotated[DrawPairs, Tag("<draw_pairs>")],
+    | Annotated[DrawPairs, Tag("<draw_pairs>")]
+    | Annotated[RankPairs, Tag("<rank_pairs>")]
+    | Annotated[BothWays, Tag("<both_ways>")],
     Discriminator(
         _kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"
     ),

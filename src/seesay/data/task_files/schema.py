@@ -42,6 +42,9 @@ class Options(Part):
     within: Text = Field(
         default="", description="With `answers`: only the values of rows that are equal in this column."
     )
+    order: Literal["alphabet", "rows"] = Field(
+        default="alphabet", description="With `answers`: their order, by alphabet or as the rows have them."
+    )
     sets: dict[str, Names] = Field(default={}, description="Named sets of options, of which `by` chooses one.")
     by: Text = Field(default="", description="With `sets`: the column that names the row's set.")
 
@@ -196,6 +199,7 @@ class TaskFile(Part):
     title: Text = Field(default="", description="What the task asks, in a few words.")
     licence: Text = Field(default="", description="The licence of the rows.")
     citation: Text = Field(default="", description="What to cite.")
+    source: Text = Field(default="", description="Who published it, in a few words: Forbes & Choi 2017.")
     dataset: Text = Field(default="", description="The data set of `seesay data` that the files of rows belong to.")
     rows: RowSources = Field(
         description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seesay.data.catalogue import HAGSTROM_JOHANSSON
+from seesay.data.catalogue import WORKS
 from seesay.papers.memory_colors.figures import (
     colors_by_template,
     memory_colors,
@@ -25,7 +25,7 @@ from seesay.papers.paper import read_paper
 
 PAPER = read_paper(
     "memory_colors",
-    HAGSTROM_JOHANSSON,
+    WORKS["hagstrom-johansson-2022"],
     {
         "Figure 1": overview,
         "Tables 2 and 3": models,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seesay.data.catalogue import SINGH
+from seesay.data.catalogue import WORKS
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import read_paper
 from seesay.papers.viphy import figures, tables
@@ -14,7 +14,7 @@ SPACE = figures.METRICS | {"macro_f1_space": "macro F1"}
 
 PAPER = read_paper(
     "viphy",
-    SINGH,
+    WORKS["singh-2023"],
     {
         "Table 1": tables.dataset,
         "Table 3": tables.zero_shot,

@@ -100,7 +100,7 @@ def dataset(material: Material) -> Rendered:
     )
     if conceptnet is None:
         text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
-    return Rendered(Status.SHOWN if conceptnet else Status.IN_PART, text, [DataTable(header, lines, "Ours")])
+    return Rendered(text, [DataTable(header, lines, "Ours")], status=Status.SHOWN if conceptnet else Status.IN_PART)
 
 
 def _line(
@@ -144,7 +144,7 @@ def zero_shot(material: Material) -> Rendered:
         'the paper\'s ("A is [MASK] than B in size") and that of its published code ("the A is …").'
     )
     status = Status.SHOWN if len(done) == 3 else Status.IN_PART
-    return Rendered(status, text, [DataTable(header, lines, "Ours")])
+    return Rendered(text, [DataTable(header, lines, "Ours")], status=status)
 
 
 def is_linear(group: TaskRuns) -> bool:
@@ -224,7 +224,7 @@ def probes(
         whole = human and any(len(cells) == len(heads) for _, way, cells in rows if way != JUDGED)
         text = "\n\n".join([PROBE if lines else f"{missing}: people's rows alone are ours.", *notes, note])
         table = DataTable(["ours, in percent", "asked", *heads], [*lines, *human], "Ours")
-        return Rendered(Status.SHOWN if whole else Status.IN_PART, text, [table])
+        return Rendered(text, [table], status=Status.SHOWN if whole else Status.IN_PART)
 
     return render
 
@@ -327,4 +327,4 @@ def categories(material: Material) -> Rendered:
         f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, whose encoder is '
         f"another. These are {len(names):,} of the {len(published):,} names, at even steps."
     )
-    return Rendered(Status.SHOWN, text, charts=analysis.charts)
+    return Rendered(text, charts=analysis.charts)

@@ -158,6 +158,12 @@ class Question:
         """The gold label of the greatest weight, of equal ones the first."""
         return max(self.gold, key=self.gold.__getitem__)
 
+    @property
+    def gold_shares(self) -> dict[str, float]:
+        """The gold labels with their weights as shares of the whole."""
+        total = sum(self.gold.values()) or 1
+        return {label: weight / total for label, weight in self.gold.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:

@@ -26,7 +26,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 
 def shown(material: Material) -> Rendered:
-    return Rendered(Status.SHOWN, "As <printed>.", tables=[DataTable(["ours"], [[0.5]])])
+    return Rendered("As <printed>.", tables=[DataTable(["ours"], [[0.5]])])
 
 
 def missing(material: Material) -> Rendered:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from tests.reports.made_up import HOSTILE
 
-from seesay.reports.charts import Bar, Series, bars, columns, dendrogram, heat_map, histogram, lines, stacked_bars
+from seesay.reports.charts import Bar, Series, bars, columns, dendrogram, heat_map, histograms, lines, stacked_bars
 from seesay.reports.charts.kernel import axis, log_axis
 from seesay.reports.charts.lines import spread_apart
 from seesay.reports.charts.scatter import HEIGHT, Spot, scatter
@@ -203,12 +203,12 @@ def test_columns_are_as_high_as_their_counts() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_a_histogram_counts_every_value_once(values: list[float]) -> None:
-    chart = histogram([*values, NAN, math.inf], title="t", x_label="x")
+    chart = histograms([("", [*values, NAN, math.inf])], title="t", x_label="x")
     assert sum(int(told(e).rpartition(": ")[2]) for e in found(chart, "fill")) == len(values)
 
 
 def test_a_histogram_puts_values_into_their_bins() -> None:
-    chart = histogram([0.0, 0.1, 0.9, 1.0], title="t", x_label="x", bins=2)
+    chart = histograms([("", [0.0, 0.1, 0.9, 1.0])], title="t", x_label="x", bins=2)
     assert [told(e) for e in found(chart, "fill")] == ["0 to 0.5: 2", "0.5 to 1: 2"]
 
 
@@ -223,7 +223,7 @@ EMPTY = (
     bars([Bar("a", NAN)], title="t"),
     stacked_bars([], COLORS, title="t"),
     columns([], title="t", y_label="y"),
-    histogram([NAN], title="t", x_label="x"),
+    histograms([("", [NAN])], title="t", x_label="x"),
 )
 
 
@@ -247,7 +247,7 @@ def hostile(name: str) -> list[Markup]:
         bars([Bar(name, 1, 0, 2, name), Bar("b", 1)], title=name, x_label=name),
         stacked_bars([(name, (1, 2))], [name, "b"], title=name),
         columns([(name, 1), ("b", 2)], **named),
-        histogram([1, 2], title=name, x_label=name, y_label=name),
+        histograms([("", [1, 2])], title=name, x_label=name, y_label=name),
     ]
 
 

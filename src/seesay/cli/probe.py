@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -221,10 +222,10 @@ def probe(
         del common["categories"]
         settings = Settings(length, limit, seed, resamples)
         curves, errors = api.layers(**common, settings=settings, layers=layers, how=way, control=control)
-        _show_layers(curves, target, quiet, as_json)
+        _show_layers(curves, target, as_json)
     elif way is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)
-        _show_curves(points, target, quiet, as_json)
+        _show_curves(points, target, as_json)
     else:
         results = api.probe(
             **common,
@@ -242,7 +243,7 @@ def probe(
             command=recorded_command(),
         )
         errors = list(results.errors)
-        _show(results, target, output, seed, resamples, quiet, as_json)
+        _show(results, target, output, seed, resamples, as_json)
     if errors:
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
@@ -261,7 +262,7 @@ def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool
         raise UserError("--limit does not go with --how learning-curve: it uses parts of the questions already.")
 
 
-def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
+def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
     from seesay.reports.analysis import write_analyses
     from seesay.reports.score_analyses import learning_curves
@@ -269,34 +270,22 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
     from seesay.runs import learning_curve
 
     bands = learning_curve.bands(points)
-    page = write_analyses(target, "Learning curves", learning_curves(bands))
-    _print_figures(curves_table(bands), learning_curve.as_json(points), page, quiet, as_json)
+    write_analyses(target, "Learning curves", learning_curves(bands))
+    _print(learning_curve.as_json(points), [curves_table(bands)], target, as_json)
 
 
-def _show_layers(curves: list[LayerCurve], target: Path, quiet: bool, as_json: bool) -> None:
+def _show_layers(curves: list[LayerCurve], target: Path, as_json: bool) -> None:
     """Write the page of the layers, and print their figures."""
     from seesay.reports.pages.layers import write_layers
     from seesay.reports.tables import layers_table
     from seesay.runs.layers import curves_json
 
-    page = write_layers(target, curves)
-    _print_figures(layers_table(curves), curves_json(curves), page, quiet, as_json)
+    write_layers(target, curves)
+    _print(curves_json(curves), [layers_table(curves)], target, as_json)
 
 
-def _print_figures(table: Table, document: object, page: Path, quiet: bool, as_json: bool) -> None:
-    from seesay.cli.output import out, print_json
-
-    if as_json:
-        print_json(document)
-    else:
-        out.print(table)
-        if not quiet:
-            out.print(f"Report: {page}")
-
-
-def _show(results: Results, target: Path, output: Path, seed: int, resamples: int, quiet: bool, as_json: bool) -> None:
+def _show(results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool) -> None:
     """Write the page and the figures over seeds, and print them."""
-    from seesay.cli.output import out, print_json
     from seesay.files import write_json
     from seesay.reports.tables import comparison_table, overview, seeds_table
     from seesay.runs.records import Record
@@ -307,17 +296,25 @@ def _show(results: Results, target: Path, output: Path, seed: int, resamples: in
     seed_summaries = [row for row in over_seeds(results.runs) if row.seeds > 1]
     if seed_summaries:
         write_json(output / "seeds.json", [asdict(row) for row in seed_summaries])
+    tables = [overview(results.runs)]
+    if seed_summaries:
+        tables.append(seeds_table(seed_summaries))
+    if comparisons:
+        tables.append(comparison_table(comparisons))
+    fields = set(Record.model_fields)
+    _print([figure.model_dump(include=fields) for figure in results.figures], tables, target, as_json)
+
+
+def _print(document: object, tables: Sequence[Table], page: Path, as_json: bool) -> None:
+    """Print the document, or the tables and where the page is."""
+    from seesay.cli.output import out, print_json, remark
+
     if as_json:
-        fields = set(Record.model_fields)
-        print_json([figure.model_dump(include=fields) for figure in results.figures])
-    else:
-        out.print(overview(results.runs))
-        if seed_summaries:
-            out.print(seeds_table(seed_summaries))
-        if comparisons:
-            out.print(comparison_table(comparisons))
-        if not quiet:
-            out.print(f"Report: {target}")
+        print_json(document)
+        return
+    for table in tables:
+        out.print(table)
+    remark(f"Report: {page}")
 
 
 def _batch_size(text: str) -> int | None:

@@ -10,15 +10,7 @@ import typer
 
 from seesay.cli.options import Json, RunFolders
 
-
-class Format(StrEnum):
-    """What a report is written as."""
-
-    HTML = "html"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
+Format = StrEnum("Format", ["html", "csv", "markdown", "latex", "json"])
 
 
 def report(
@@ -32,7 +24,7 @@ def report(
         typer.Option(
             "--format", "-f", help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure."
         ),
-    ] = Format.HTML,
+    ] = Format.html,
     slices: Annotated[
         list[str] | None,
         typer.Option("--slice", metavar="TAG,TAG", help="Cross these tags, as in answers,segment; may be repeated."),
@@ -53,7 +45,7 @@ def report(
     results = api.results(runs).measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
-    if format is not Format.HTML:
+    if format is not Format.html:
         text = results.table(format)
         if output is None:
             print(text, end="")

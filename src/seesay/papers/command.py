@@ -39,7 +39,7 @@ def paper(
         raise UserError(f"There is no folder '{data}': --data is the folder of the published files.")
     bars = progress_bars(quiet=quiet or as_json)
     material = Material(folders or [], data, 80 if listed else items, brief=listed, progress=bars)
-    material.check()
+    _ = material.folders  # folders that hold nothing are refused before work begins
     page = render_entries(loaded, material)
     written = None if listed else write_paper(output or Path(f"{loaded.name}.html"), loaded, page)
     if as_json:

@@ -55,8 +55,8 @@ class Material:
         return value
 
     @cached_property
-    def _folders(self) -> dict[str, list[Path]]:
-        """The folders of every kind, each once."""
+    def folders(self) -> dict[str, list[Path]]:
+        """The folders of each kind of `MARKS` at or below the paths, each once."""
         folders: dict[str, dict[Path, None]] = {kind: {} for kind in MARKS}
         for path in self.paths:
             if not path.is_dir():
@@ -73,18 +73,10 @@ class Material:
                 folders[kind][folder] = None
         return {kind: list(members) for kind, members in folders.items()}
 
-    def check(self) -> None:
-        """Refuse folders that hold nothing, before work begins."""
-        _ = self._folders
-
-    def folders(self, kind: str) -> list[Path]:
-        """The folders of a kind of `MARKS`, at or below the paths."""
-        return self._folders[kind]
-
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """The finished runs; how many are not finished is logged."""
-        folders = self.folders("run")
+        folders = self.folders["run"]
         finished = [folder for folder in folders if (folder / FIGURES).is_file()]
         if len(finished) < len(folders):
             log.warning("Left out: %d runs that are not finished.", len(folders) - len(finished))

@@ -38,11 +38,11 @@ class Rendered:
     """An entry as far as it can be shown. `text` says what differs and why, in paragraphs separated by empty lines;
     `tables` are open on the page, `numbers` (those behind the charts) are folded."""
 
-    status: Status
     text: str = ""
     tables: Sequence[DataTable] = ()
     charts: Sequence[Markup] = ()
     numbers: DataTable | None = None
+    status: Status = Status.SHOWN
 
 
 Render = Callable[[Material], Rendered]
@@ -104,7 +104,7 @@ def read_paper(
 
 def not_here(sentence: str) -> Render:
     """An entry of which nothing can be ours, such as a drawing, with the sentence that says why."""
-    return lambda _: Rendered(Status.NOT_HERE, sentence)
+    return lambda _: Rendered(sentence, status=Status.NOT_HERE)
 
 
 Page = Sequence[tuple[PaperEntry, Rendered]]
@@ -120,7 +120,7 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
     try:
         rendered = entry.render(material)
     except UserError as error:
-        rendered = Rendered(Status.NOT_HERE, str(error))
+        rendered = Rendered(str(error), status=Status.NOT_HERE)
     return replace(rendered, tables=(*entry.published, *rendered.tables))
 
 

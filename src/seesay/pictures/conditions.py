@@ -46,7 +46,7 @@ def contrasts(run: Run) -> list[Contrast]:
     """Every contrast that the run has questions for; p-values by sign flips, corrected for their number (Holm)."""
     task, metric = run.task, metrics.get(run.task.metrics[0])
     items = items_by_template(task, run.answers, run.manifest.length)
-    (stats,) = statistics([metric], items)
+    stats = statistics([metric], items)[metric.name]
     tested = []
     for pair in CONTRASTS:
         by_object = [_by_object(run, stats, tags) for tags in pair]

@@ -76,9 +76,8 @@ def gold_shares(task: Task, labels: Sequence[str]) -> list[float]:
     """The share of each label among the gold answers, every question weighted equally."""
     totals: defaultdict[str, float] = defaultdict(float)
     for question in task.questions:
-        weight = sum(question.gold.values()) or 1
-        for label, part in question.gold.items():
-            totals[label] += part / weight
+        for label, share in question.gold_shares.items():
+            totals[label] += share
     return [totals[label] / (sum(totals.values()) or 1) for label in labels]
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from seesay.quantities import quantity
 from seesay.questions import Question, Task
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
-from seesay.reports.charts import columns, heat_map, histogram, stacked_bars
+from seesay.reports.charts import columns, heat_map, histograms, stacked_bars
 from seesay.tasks.categories import CATEGORIES, agreement
 from seesay.tasks.page_analyses import PAGE_ANALYSES, PageAnalyses
 from seesay.tasks.viphy.facts import SOURCE
@@ -84,7 +84,7 @@ def entropies(task: Task) -> Analysis:
     title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
     charts = (
         stacked_bars(bars, labels, title=title),
-        histogram([row.entropy for row in rows], title="Entropy", x_label="bits", y_label="objects"),
+        histograms([("", [row.entropy for row in rows])], title="Entropy", x_label="bits", y_label="objects"),
     )
     text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
     heading = "From one colour to many"
@@ -93,8 +93,7 @@ def entropies(task: Task) -> Analysis:
 
 def distribution(question: Question, task: Task) -> GoldDistribution:
     """A question's gold distribution and its entropy."""
-    total = sum(question.gold.values())
-    shares = {label: weight / total for label, weight in question.gold.items() if weight > 0}
+    shares = {label: share for label, share in question.gold_shares.items() if share > 0}
     in_words = {_word(task, label): share for label, share in shares.items()}
     return GoldDistribution(question.object, entropy(shares.values()), in_words)
 
@@ -147,11 +146,10 @@ def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
     for question in task.questions:
         part = part_of.get(question.id)
         if part is not None:
-            total = sum(question.gold.values())
             counts[part] += 1
             part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
-            for label, weight in question.gold.items():
-                part_sums[label] += weight / total
+            for label, share in question.gold_shares.items():
+                part_sums[label] += share
     rows = []
     for part, n in sorted(counts.items()):
         rows.append(LabelShares(part, n, {_word(task, label): share / n for label, share in sums[part].items()}))

@@ -70,13 +70,13 @@ def _table(
 ) -> pa.Table:
     """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
     columns: dict[str, Any] = {
-        "question": pa.array([answer.question for answer in answers], pa.string()),
-        "template": pa.array([answer.template for answer in answers], pa.string()),
-        "prompt": pa.array([row and row.prompt.text for row in explained], pa.string()),
-        "options": pa.array([answer.options for answer in answers], pa.list_(pa.string())),
-        "gold": pa.array([row and list(row.gold.items()) for row in explained], _ANSWER.field("gold").type),
-        "chosen": pa.array([row and row.chosen for row in explained], pa.string()),
-        "right": pa.array([row and row.right for row in explained], pa.float64()),
+        "question": [answer.question for answer in answers],
+        "template": [answer.template for answer in answers],
+        "prompt": [row and row.prompt.text for row in explained],
+        "options": [answer.options for answer in answers],
+        "gold": [row and list(row.gold.items()) for row in explained],
+        "chosen": [row and row.chosen for row in explained],
+        "right": [row and row.right for row in explained],
     }
     for name, number in (("scores", 0), ("neutral", 1)):
         own: list[Scores | None] = []
@@ -86,7 +86,7 @@ def _table(
             own.append(scores if first == row else None)
             elsewhere.append(None if first == row else first)
         columns[name] = _score_array(own)
-        columns[f"{name}_row"] = pa.array(elsewhere, pa.int32())
+        columns[f"{name}_row"] = elsewhere
     return pa.table(columns, schema=_ANSWER)
 
 

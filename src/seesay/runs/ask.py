@@ -7,7 +7,7 @@ import platform
 import random
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -272,7 +272,7 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
     return Manifest(
         seesay=seesay.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        command=settings.command,
+        **asdict(settings),
         model=model.name,
         family=model.family,
         model_fingerprint=model.fingerprint,
@@ -283,11 +283,7 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
         task_fingerprint=task.fingerprint,
         templates=[template.name for template in task.templates],
         questions=len(task.questions),
-        limit=settings.limit,
         scope=model.scope,
-        length=settings.length,
-        seed=settings.seed,
-        resamples=settings.resamples,
         signature=signature,
         environment=environment(),
         citation=task.citation,

@@ -177,8 +177,7 @@ class _Sample:
             named = [name for name in self.task.metrics if name in run.task.metrics]
             answers = select(run.answers, self.task.questions, [t.name for t in self.task.templates])
             items = items_by_template(self.task, answers, run.manifest.length)
-            computed = statistics([metrics.get(name) for name in named], items)
-            self._stats[run.folder] = dict(zip(named, computed, strict=True))
+            self._stats[run.folder] = statistics([metrics.get(name) for name in named], items)
         return self._stats[run.folder]
 
     def drawn(self, run: Run, name: str, both: BoolArray) -> list[tuple[float, FloatArray]]:

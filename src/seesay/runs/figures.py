@@ -144,10 +144,11 @@ def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:
     return np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
 
 
-def statistics(chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]) -> list[FloatArray]:
+def statistics(chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]) -> dict[str, FloatArray]:
     """Each metric's sufficient statistics, templates × questions × k, in one pass over the templates."""
     by_template = [[_in_blocks(metric, per_template) for metric in chosen] for per_template in items]
-    return [np.stack(stats) for stats in zip(*by_template, strict=True)]
+    by_metric = zip(*by_template, strict=True)
+    return {metric.name: np.stack(stats) for metric, stats in zip(chosen, by_metric, strict=True)}
 
 
 def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
@@ -163,18 +164,16 @@ def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
 
 def _figures(manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]) -> list[Figure]:
     draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
-    named = {name: metrics.get(name) for name in task.metrics}
-    plain = dict(
-        zip(named, statistics(list(named.values()), items_by_template(task, answers, manifest.length)), strict=True)
-    )
+    measured = [metrics.get(name) for name in task.metrics]
+    plain = statistics(measured, items_by_template(task, answers, manifest.length))
     gained: dict[str, FloatArray] = {}
     if task.neutral:
-        limited = {name: metric for name, metric in named.items() if not metric.whole_vocabulary}
-        items = items_by_template(task, answers, manifest.length, gain=True)
-        gained = dict(zip(limited, statistics(list(limited.values()), items), strict=True))
+        limited = [metric for metric in measured if not metric.whole_vocabulary]
+        gained = statistics(limited, items_by_template(task, answers, manifest.length, gain=True))
     first = next(items_by_template(task, answers, manifest.length))
     rows: list[Figure] = []
-    for name, metric in named.items():
+    for metric in measured:
+        name = metric.name
         by_part = {subset.part: metrics.chance(metric, first.take(subset.where)) for subset in chosen}
         for title, stats in ((name, plain[name]), (CALIBRATED + name, gained.get(name))):
             if stats is not None:

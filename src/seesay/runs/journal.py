@@ -131,9 +131,6 @@ def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:
 
     Lengths that are the same for many prompts are kept once, in `lengths`.
     """
-    rank = scores.logp if scores.rank is None else scores.rank
-    if not len(scores.logp) == len(scores.tokens) == len(scores.chars) == len(rank):
-        raise ValueError("the scores differ in length")
     tokens, chars = (array("i", np.asarray(column, "i4").tobytes()) for column in (scores.tokens, scores.chars))
     return replace(
         scores,

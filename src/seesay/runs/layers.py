@@ -114,8 +114,9 @@ def probe_layers(
     parts = dict(splits)
     if settings.limit is not None:
         parts["test"] = limited(parts["test"], settings.limit, settings.seed)
+    test = parts["test"]
     texts = [text for name in ("train", "validation", "test") for text in probe_texts(parts[name])]
-    title = f"{cache.encoder.name} · {parts['test'].name}"
+    title = f"{cache.encoder.name} · {test.name}"
     with progress(f"{title}: texts", "texts") as advance:
         cache.fill(texts, advance)
     kept = cache.size(texts)
@@ -130,16 +131,16 @@ def probe_layers(
     notes = []
     if control and not shares_things(parts):
         notes.append(
-            f"No thing of {parts['test'].name}'s test questions occurs in training, so that labels which mean nothing "
+            f"No thing of {test.name}'s test questions occurs in training, so that labels which mean nothing "
             "cannot be learnt by heart: the control is what guessing gets."
         )
     signature = (
-        f"task:{parts['test'].name}.{parts['test'].version}@{parts['test'].fingerprint}|questions:"
-        f"{len(parts['test'].questions)}|model:{cache.encoder.name}@{cache.encoder.fingerprint}|how:linear|seeds:{seeds}|"
+        f"task:{test.name}.{test.version}@{test.fingerprint}|questions:{len(test.questions)}|"
+        f"model:{cache.encoder.name}@{cache.encoder.fingerprint}|how:linear|seeds:{seeds}|"
         f"control:{'thing' if control else 'none'}|seed:{settings.seed}|resamples:{settings.resamples}|"
         f"seesay:{seesay.__version__}"
     )
-    figures = layer_figures(cache.encoder.name, parts["test"], chosen, stats, settings, signature)
+    figures = layer_figures(cache.encoder.name, test, chosen, stats, settings, signature)
     return LayerCurve("linear", tuple(figures), kept, notes=tuple(notes))
 
 

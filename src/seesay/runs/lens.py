@@ -46,7 +46,7 @@ def lens(
     chosen = chosen_layers(layers, len(scores))
     answers = [assemble(task, scores[layer]) for layer in chosen]
     metric = metrics.get(task.metrics[0])
-    stats = [statistics([metric], items_by_template(task, table, settings.length))[0] for table in answers]
+    stats = [statistics([metric], items_by_template(task, table, settings.length))[metric.name] for table in answers]
     figures = layer_figures(model.name, task, chosen, [stats], settings, manifest.signature)
     notes = model.notes()
     model.clear_notes()

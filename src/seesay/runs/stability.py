@@ -76,7 +76,7 @@ def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None
     figures = []
     for run in runs:
         answers = select(run.answers, questions, names)
-        (stats,) = statistics([metric], items_by_template(shared_task, answers, run.manifest.length))
+        stats = statistics([metric], items_by_template(shared_task, answers, run.manifest.length))[metric.name]
         figures += [(draw.sums(of_template[None]), metric.value) for of_template in stats]
     values = draw.values(figures)
     sign = -1.0 if metric.lower_is_better else 1.0

@@ -71,7 +71,7 @@ class HardTest:
 
 def reasoners(material: Material) -> list[TrainedReasoner]:
     """The trained reasoners at hand, sweeps included."""
-    return material.once("reasoners", lambda: trained_reasoners(material.folders("reasoner")))
+    return material.once("reasoners", lambda: trained_reasoners(material.folders["reasoner"]))
 
 
 def hard_test(material: Material) -> HardTest:
@@ -108,7 +108,7 @@ def by_adjective_and_shape(material: Material) -> Rendered:
         "Half of the items are about small things."
     )
     chart = bars(drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy")
-    return Rendered(test.status, text, charts=[chart], numbers=share_table(["adjective", "shape"], rows))
+    return Rendered(text, charts=[chart], numbers=share_table(["adjective", "shape"], rows), status=test.status)
 
 
 def k_of_agreeing_and_differing(material: Material) -> Rendered:
@@ -139,7 +139,7 @@ def k_of_agreeing_and_differing(material: Material) -> Rendered:
     else:
         rows = shares(answered.predictions, lambda row: ("agree" if row.agrees else "differ",))
         tables.append(share_table(["thresholds"], rows, f"{answered.name} on the two groups"))
-    return Rendered(Status.SHOWN, text, tables, [chart], numbers)
+    return Rendered(text, tables, [chart], numbers)
 
 
 def by_distance(material: Material) -> Rendered:
@@ -163,7 +163,7 @@ def by_distance(material: Material) -> Rendered:
         right, items = row.share.right, row.share.items
         body.append([between(row), brief(items), brief(right), brief(items - right), number(row.share.accuracy)])
     numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
-    return Rendered(test.status, text, charts=[chart], numbers=numbers)
+    return Rendered(text, charts=[chart], numbers=numbers, status=test.status)
 
 
 def max_pooled_features(material: Material) -> Rendered:
@@ -176,7 +176,7 @@ def max_pooled_features(material: Material) -> Rendered:
         "where there are enough; none is chosen by hand. The target is framed. The overlay shows how many channels "
         "take their maximum from a cell, as far as that exceeds an even share: all that the classifier gets to see."
     )
-    return Rendered(test.status, text, charts=[attention_chart(example, test.name) for example in test.examples])
+    return Rendered(text, charts=[attention_chart(example, test.name) for example in test.examples], status=test.status)
 
 
 def _spread(values: Sequence[float]) -> list[str]:

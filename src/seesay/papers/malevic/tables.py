@@ -61,7 +61,7 @@ def published_table(table: str) -> DataTable:
 
 def sweep_rows(material: Material) -> list[SweepRow]:
     """The trainings of every sweep at hand."""
-    return [row for folder in material.folders("sweep") for row in read_results(folder)]
+    return [row for folder in material.folders["sweep"] for row in read_results(folder)]
 
 
 def sweep_table(table: str) -> Callable[[Material], Rendered]:
@@ -82,7 +82,7 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
         if body:
             tables.insert(0, DataTable(HEADER, body, "Ours"))
             text = SWEEP + (f"\n\nNot trained here: {', '.join(empty)}." if empty else "")
-        return Rendered(Status.IN_PART if empty else Status.SHOWN, text, tables)
+        return Rendered(text, tables, status=Status.IN_PART if empty else Status.SHOWN)
 
     return render
 
@@ -139,4 +139,4 @@ def seen_and_unseen(material: Material) -> Rendered:
             "circles as on small squares; one that has learnt whole combinations answers the unseen ones the wrong way "
             "round, below chance."
         )
-    return Rendered(table.status, text, tables, charts)
+    return Rendered(text, tables, charts, status=table.status)

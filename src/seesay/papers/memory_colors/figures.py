@@ -35,7 +35,7 @@ def overview(material: Material) -> Rendered:
         prompt = task.templates[0].ask(question).text
         body.append([name, prompt, ", ".join(question.gold)])
     text = "The first question of each task in its first template. The drawing in print is the authors'."
-    return Rendered(Status.IN_PART, text, [DataTable(["task", "question", "answers"], body)])
+    return Rendered(text, [DataTable(["task", "question", "answers"], body)], status=Status.IN_PART)
 
 
 def models(material: Material) -> Rendered:
@@ -51,7 +51,7 @@ def models(material: Material) -> Rendered:
         "print; what none of them says is left empty. Below it stand the models asked here."
     )
     header = ["model", "family", "what is scored", "fingerprint"]
-    return Rendered(Status.IN_PART, text, [DataTable(header, sorted(rows), "Asked here")])
+    return Rendered(text, [DataTable(header, sorted(rows), "Asked here")], status=Status.IN_PART)
 
 
 def published_colors() -> DataTable:
@@ -82,7 +82,7 @@ def memory_colors(material: Material) -> Rendered:
         charts.append(bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates"))
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))
-    return Rendered(Status.SHOWN, SPREAD + few(material, COLORS), tables, charts)
+    return Rendered(SPREAD + few(material, COLORS), tables, charts)
 
 
 def colors_by_template(material: Material) -> Rendered:
@@ -111,7 +111,7 @@ def colors_by_template(material: Material) -> Rendered:
     body.append(["sd", *(number(stdev(values)) if len(values) > 1 else NONE for values in means)])
     text = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
     table = DataTable(["template", *(name for name, _ in columns)], body)
-    return Rendered(Status.SHOWN if len(columns) > published else Status.NOT_HERE, text, [table])
+    return Rendered(text, [table], status=Status.SHOWN if len(columns) > published else Status.NOT_HERE)
 
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:

@@ -15,7 +15,7 @@ from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.papers.material import Material
 from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import figure_cells
 from seesay.reports.pages.sections import DataTable
@@ -41,7 +41,7 @@ def entries_table(material: Material) -> Rendered:
             missed.append(f"PF ≥ {segment} by {kept.total() - printed:+,}".replace("-", "−"))
     text = "Entries are pairs of a concept and a feature; segments are nested."
     text += f" They differ from print: {', '.join(missed)}." if missed else " All five are as printed."
-    return Rendered(Status.SHOWN, text, [DataTable(["segment", *relations, "all", "published"], body)])
+    return Rendered(text, [DataTable(["segment", *relations, "all", "published"], body)])
 
 
 class PanelFigure(NamedTuple):
@@ -98,7 +98,7 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup
             )
         header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "chance", "questions"]
         about = f"{AP} {DRAWN[draw]} Its values are published as a drawing only." + few(material, NORMS)
-        return Rendered(Status.SHOWN, about, charts=charts, numbers=DataTable(header, body))
+        return Rendered(about, charts=charts, numbers=DataTable(header, body))
 
     return render
 

@@ -26,7 +26,7 @@ from seesay.language.relations.published import (
 from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered
 from seesay.papers.spatial_relations.vectors import own_matrices, published_files
 from seesay.reports.charts import heat_map
 from seesay.reports.formatting import NONE, interval, number, p_value
@@ -95,7 +95,7 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
                     numbers = [number(test.value), ends, f"{test.questions:,}", number(test.chance), _printed(printed)]
                     body.append([test.test, name, of, *numbers])
         header = ["test", "vectors", "from", "ours", "95 % interval", "questions", "chance", "published"]
-        return Rendered(Status.SHOWN, text, [DataTable(header, body)])
+        return Rendered(text, [DataTable(header, body)])
 
     return render
 
@@ -108,7 +108,7 @@ def human_judgements(material: Material) -> Rendered:
         "How strongly people associate one word with another (the mean of the two directions, or the one that exists), "
         "and how similar they say that two are. The tables were read off the published figure: good for ranks only."
     )
-    return Rendered(Status.SHOWN, text, charts=charts)
+    return Rendered(text, charts=charts)
 
 
 def correlations(material: Material) -> Rendered:
@@ -137,7 +137,7 @@ def correlations(material: Material) -> Rendered:
         "differences mean nothing."
     )
     header = ["people", "vectors", "from", "ρ", "95 % interval", "pairs", "p", "p, words shuffled", "published"]
-    return Rendered(Status.SHOWN, text, [DataTable(header, body)])
+    return Rendered(text, [DataTable(header, body)])
 
 
 def _square(ratings: HumanRatings, title: str) -> Markup:
@@ -162,7 +162,7 @@ def perplexities(material: Material) -> Rendered:
         "per token, 10/2 per sentence. The paper's equation is the sentence one; its published matrix was made with "
         "the token one (`seesay relations matrix --level`)."
     )
-    return Rendered(Status.SHOWN, text, [DataTable(["perplexity", "of the example"], body)])
+    return Rendered(text, [DataTable(["perplexity", "of the example"], body)])
 
 
 def precision(material: Material) -> Rendered:
@@ -181,4 +181,4 @@ def precision(material: Material) -> Rendered:
         "only two are matched once each counts as often as there. `seesay score captions` has the plain one as a row, "
         "over all words of the captions; the clipped one is BLEU-1 without its brevity penalty."
     )
-    return Rendered(Status.SHOWN, text, [DataTable(["measure", "of the example"], body)])
+    return Rendered(text, [DataTable(["measure", "of the example"], body)])

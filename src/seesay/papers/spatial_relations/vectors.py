@@ -43,7 +43,7 @@ def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix, 
         matrix, about = pvectors.read(folder)
         return str(about.get("model", folder.name)), folder, matrix, about.get("contexts", {})
 
-    return material.once("matrices", lambda: [read(folder) for folder in material.folders("matrix")])
+    return material.once("matrices", lambda: [read(folder) for folder in material.folders["matrix"]])
 
 
 def contexts(material: Material) -> Rendered:
@@ -64,7 +64,7 @@ def contexts(material: Material) -> Rendered:
         "contexts are Visual Genome's region descriptions, which are not at hand"
         + ("; the counts are those of your own captions." if own else ".")
     )
-    return Rendered(Status.IN_PART, text, numbers=DataTable(header, body))
+    return Rendered(text, numbers=DataTable(header, body), status=Status.IN_PART)
 
 
 def heat_maps(material: Material) -> Rendered:
@@ -78,7 +78,7 @@ def heat_maps(material: Material) -> Rendered:
         "their sum and rows scaled to length 1. White is 0; the darker, the worse the relation fits the contexts of "
         "the column. Computed from the published 97 x 97 perplexities, rows and columns in the paper's lists."
     )
-    return Rendered(Status.SHOWN, text, charts=charts)
+    return Rendered(text, charts=charts)
 
 
 def _heat_map(vectors: WordVectors, columns: tuple[str, ...], title: str) -> Markup:
@@ -97,7 +97,7 @@ def two_clusters(material: Material) -> Rendered:
         "Two of the printed clusters. The paper reads off them that `above` and `over` choose their contexts more than "
         "`to the left of` and `to the right of` do. Each chart has a scale of its own."
     )
-    return Rendered(Status.SHOWN, text, charts=charts)
+    return Rendered(text, charts=charts)
 
 
 def clusters(material: Material) -> Rendered:
@@ -121,7 +121,7 @@ def clusters(material: Material) -> Rendered:
         "others differ by a few relations. Every cosine between P-vectors is close to 1: what tells pairs apart is "
         "their rank among all pairs."
     )
-    return Rendered(Status.SHOWN, text, tables, [chart])
+    return Rendered(text, tables, [chart])
 
 
 def templates(material: Material) -> Rendered:
@@ -137,4 +137,4 @@ def templates(material: Material) -> Rendered:
         "(Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest value: "
         f"{number(float(grids.rows.max()))}."
     )
-    return Rendered(Status.SHOWN, text, charts=charts)
+    return Rendered(text, charts=charts)

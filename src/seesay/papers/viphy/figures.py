@@ -115,7 +115,7 @@ def by_cardinality(material: Material) -> Rendered:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *LABELS], rows, "Ours")
     status = Status.SHOWN if runs and not notes else Status.IN_PART
-    return Rendered(status, "\n\n".join([text, *notes]), [table], charts)
+    return Rendered("\n\n".join([text, *notes]), [table], charts, status=status)
 
 
 def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
@@ -139,7 +139,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
         text = (
             "The published figures are linear probes. Small parts have wide intervals: the run's own report has them."
         )
-        return Rendered(Status.SHOWN, text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
+        return Rendered(text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
 
     return render
 
@@ -147,7 +147,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
 def learning_curves(material: Material) -> list[Band]:
     """The curves that `seesay probe --how learning-curve` wrote to the folders, the headline of each task first."""
     curves = []
-    for folder in material.folders("curves"):
+    for folder in material.folders["curves"]:
         path = folder / CURVES
         try:
             curves += [Band(**row) for row in read_json(path)["curves"]]
@@ -178,7 +178,7 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         )
         rows: Cells = [[b.model, b.fraction, b.questions, 100 * b.mean, 100 * b.low, 100 * b.high] for b in curves]
         header = ["model", "fraction", "questions", "mean, percent", "lowest", "highest"]
-        return Rendered(Status.SHOWN, text, charts=[chart], numbers=DataTable(header, rows))
+        return Rendered(text, charts=[chart], numbers=DataTable(header, rows))
 
     return render
 
@@ -213,7 +213,7 @@ def cardinality(material: Material) -> Rendered:
     )
     numbers = DataTable(["typical colours", "data", "objects", *COLORS], rows)
     status = Status.IN_PART if notes else Status.SHOWN
-    return Rendered(status, "\n\n".join([text, *notes]), charts=charts, numbers=numbers)
+    return Rendered("\n\n".join([text, *notes]), charts=charts, numbers=numbers, status=status)
 
 
 def kitchen(material: Material) -> Rendered:
@@ -227,7 +227,7 @@ def kitchen(material: Material) -> Rendered:
         "paper draws thirty pairs at random; these stand at even steps of the order, in percent."
     )
     chart = stacked_bars(bars, PLACES, title=title, room=WIDE)
-    return Rendered(Status.SHOWN, text, charts=[chart], numbers=_in_percent(drawn))
+    return Rendered(text, charts=[chart], numbers=_in_percent(drawn))
 
 
 def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
@@ -255,7 +255,7 @@ def category_colors(material: Material) -> Rendered:
     """Figure 15: the colours of each category, in percent."""
     analysis = by_category(material.task("viphy-color"))
     text = f"{analysis.text} In percent, of the test questions."
-    return Rendered(Status.SHOWN, text, charts=analysis.charts, numbers=_in_percent(analysis.rows))
+    return Rendered(text, charts=analysis.charts, numbers=_in_percent(analysis.rows))
 
 
 def ninety_objects(material: Material) -> Rendered:
@@ -279,7 +279,7 @@ def ninety_objects(material: Material) -> Rendered:
         "stand with the shares of the authors' earlier file."
     )
     numbers = DataTable(["object", "entropy, bits", *COLORS], rows)
-    return Rendered(Status.SHOWN, text, charts=[chart], numbers=numbers)
+    return Rendered(text, charts=[chart], numbers=numbers)
 
 
 def _shares(cells: Sequence[str]) -> dict[str, float]:

@@ -32,6 +32,8 @@ NOT_LEVEL = Slice.of({"level": "no"})
 SAMPLE = 3_000
 """Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories minilm` takes all."""
 
+JUDGED = "judge"
+"""How people were asked."""
 LANGUAGE = ("BERT-base", "RoBERTa-large", "UnifiedQA-large", "DeBERTa-xxl")
 VISION = ("VisualBERT", "ViLT", "FLAVA", "CLIP")
 
@@ -98,7 +100,7 @@ def dataset(material: Material) -> Rendered:
     )
     if conceptnet is None:
         text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
-    return Rendered(Status.SHOWN if conceptnet else Status.IN_PART, text, [DataTable(header, lines, "Ours")])
+    return Rendered(text, [DataTable(header, lines, "Ours")], status=Status.SHOWN if conceptnet else Status.IN_PART)
 
 
 def _line(
@@ -112,13 +114,12 @@ def _line(
 
 def zero_shot_published() -> DataTable:
     """Table 3 as printed; UnifiedQA chooses among the options."""
-    tasks = {"colour": color, "size": size, "space": space}
-    by_model: dict[str, dict[str, float]] = {}
-    for name, task in tasks.items():
+    rows = []
+    for name, task in {"colour": color, "size": size, "space": space}.items():
         for row in task.PUBLISHED:
-            by_model.setdefault("people" if row.model.startswith("people") else row.model, {})[name] = row.value
-    lines = [[model, *(percent(values.get(name)) for name in tasks)] for model, values in by_model.items()]
-    return DataTable(["published, in percent", *tasks], lines, "Relaxed accuracy")
+            model = "people" if row.model.startswith("people") else row.model
+            rows.append(replace(row, model=model, metric=name))
+    return with_averages(rows, {row.metric: row.metric for row in rows}, "Relaxed accuracy")
 
 
 def zero_shot(material: Material) -> Rendered:
@@ -143,7 +144,7 @@ def zero_shot(material: Material) -> Rendered:
         'the paper\'s ("A is [MASK] than B in size") and that of its published code ("the A is …").'
     )
     status = Status.SHOWN if len(done) == 3 else Status.IN_PART
-    return Rendered(status, text, [DataTable(header, lines, "Ours")])
+    return Rendered(text, [DataTable(header, lines, "Ours")], status=status)
 
 
 def is_linear(group: TaskRuns) -> bool:
@@ -206,11 +207,10 @@ def probes(
     heads = [head for _, _, head in columns]
 
     def render(material: Material) -> Rendered:
-        rows = _rows_of(material, columns, lambda group, run: is_linear(group))
-        judged = _rows_of(material, columns, lambda group, run: is_judged(run))
+        rows = _rows_of(material, columns)
         lines, judged_lines = (
-            [[model, way, *(cells.get(head) for head in heads)] for model, way, cells in each]
-            for each in (rows, judged)
+            [[model, way, *map(cells.get, heads)] for model, way, cells in rows if (way == JUDGED) is judged]
+            for judged in (False, True)
         )
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
         human, notes = [], []
@@ -221,23 +221,24 @@ def probes(
         human += judged_lines
         if not lines and not human:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
-        whole = human and any(len(cells) == len(heads) for _, _, cells in rows)
+        whole = human and any(len(cells) == len(heads) for _, way, cells in rows if way != JUDGED)
         text = "\n\n".join([PROBE if lines else f"{missing}: people's rows alone are ours.", *notes, note])
         table = DataTable(["ours, in percent", "asked", *heads], [*lines, *human], "Ours")
-        return Rendered(Status.SHOWN if whole else Status.IN_PART, text, [table])
+        return Rendered(text, [table], status=Status.SHOWN if whole else Status.IN_PART)
 
     return render
 
 
 def _rows_of(
-    material: Material, columns: Sequence[tuple[str, str, str]], chosen: Callable[[TaskRuns, Run], bool]
+    material: Material, columns: Sequence[tuple[str, str, str]]
 ) -> list[tuple[str, str, dict[str, str | None]]]:
-    """Model, way of asking and cells; runs of several tasks share a row, two runs of one task do not."""
+    """Model, way of asking and cells of linear probes and people; runs of several tasks share a row, two runs of one
+    task do not."""
     rows: list[tuple[str, str, dict[str, str | None]]] = []
     for group in material.groups_of(*(task for task, _, _ in columns)):
         metrics = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
-        for entry in (entry for entry in group.entries if chosen(group, entry.run)):
-            way = "judge" if is_judged(entry.run) else asked_as(group.task)
+        for entry in (entry for entry in group.entries if is_linear(group) or is_judged(entry.run)):
+            way = JUDGED if is_judged(entry.run) else asked_as(group.task)
             values = {head: cell(entry.figure(metric)) for metric, head in metrics}
             same = (row for row in rows if row[:2] == (entry.label, way) and not row[2].keys() & values.keys())
             if (row := next(same, None)) is None:
@@ -326,4 +327,4 @@ def categories(material: Material) -> Rendered:
         f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, whose encoder is '
         f"another. These are {len(names):,} of the {len(published):,} names, at even steps."
     )
-    return Rendered(Status.SHOWN, text, charts=analysis.charts)
+    return Rendered(text, charts=analysis.charts)

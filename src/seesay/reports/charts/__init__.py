@@ -1,7 +1,7 @@
 """Charts as inline SVG, all drawn with one kernel."""
 
 from seesay.reports.charts.bars import Bar, bars, stacked_bars
-from seesay.reports.charts.columns import columns, histogram, histograms
+from seesay.reports.charts.columns import columns, histograms
 from seesay.reports.charts.heat import heat_map
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.charts.tree import dendrogram
@@ -13,7 +13,6 @@ __all__ = [
     "columns",
     "dendrogram",
     "heat_map",
-    "histogram",
     "histograms",
     "lines",
     "stacked_bars",

@@ -58,15 +58,10 @@ def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_
     return chart("columns", WIDTH, bottom, title, parts)
 
 
-def histogram(values: Sequence[float], *, title: str, x_label: str, y_label: str = "count", bins: int = 20) -> Markup:
-    """The number of finite values in each of `bins` equal bins between round numbers."""
-    return histograms([("", values)], title=title, x_label=x_label, y_label=y_label, bins=bins)
-
-
 def histograms(
     series: Sequence[tuple[str, Sequence[float]]], *, title: str, x_label: str, y_label: str = "count", bins: int = 20
 ) -> Markup:
-    """Several samples in the same bins, their columns side by side."""
+    """The number of finite values of each sample in `bins` equal bins between round numbers, columns side by side."""
     samples = [[float(value) for value in values if math.isfinite(value)] for _, values in series]
     if not any(samples):
         return empty_chart("histogram", title)

@@ -65,12 +65,10 @@ def _here_usually_blind(
         yield _question(subject, BLIND, about, options, usual, subject, tags)
     tags = {**tags, "condition": picture.condition}
     twin = f"{subject} | {BLIND}"
-    pulls: dict[str, dict[str, tuple[str, ...]]] = {}
-    if shown not in typical:
-        pulls = {HERE: {"prior": typical}, USUALLY: {"picture": (shown,)}}
-    for asked, gold in ((HERE, {shown: 1.0}), (USUALLY, usual)):
+    for asked, gold, source, pull in ((HERE, {shown: 1.0}, "prior", typical), (USUALLY, usual, "picture", (shown,))):
+        pulls = {} if shown in typical else {source: pull}
         if asked == USUALLY or picture.condition != "silhouette":
-            yield _question(picture.name, asked, about, options, gold, subject, tags, path, pulls.get(asked), twin)
+            yield _question(picture.name, asked, about, options, gold, subject, tags, path, pulls, twin)
 
 
 _Fields = dict[str, dict[str, str]]

@@ -115,7 +115,7 @@ def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], C
             _bins_table(named, "distance"),
         ),
     ):
-        drawn: dict[str, Markup] = {}
+        drawn: Charts = {}
         for name, diagnosis in named:
             drawn |= {f"{key} {name} {i}": chart for i, chart in enumerate(draw(diagnosis, name), 1)}
         if drawn:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.captions.coco.lexer import lex
-from seesay.captions.coco.tokenize import PUNCTUATION, Tokenizer, tokenize
+from seesay.captions.coco.tokenize import PUNCTUATION, tokenize
 
 ASKED = {
     "A man (or woman) [or child] {x}": "a man -lrb- or woman -rrb- -lsb- or child -rsb- -lcb- x -rcb-",
@@ -66,7 +66,7 @@ def test_a_line_break_is_a_blank() -> None:
 def test_remembered_words_change_nothing(caption: str) -> None:
     """A caption made of plain words takes a short cut; it must lead to the same place."""
     slow = " ".join(token for token in (token.lower() for token in lex(caption)) if token not in PUNCTUATION)
-    assert Tokenizer()(caption) == slow
+    assert tokenize(caption) == slow
 
 
 @settings(deadline=None)

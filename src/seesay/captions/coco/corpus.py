@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from seesay.captions.coco.ngrams import GramCounts, Grams, Ints, Words, changes, count_grams, lookup, number_words
-from seesay.captions.coco.tokenize import Tokenizer
+from seesay.captions.coco.tokenize import tokenize
 from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
 
@@ -33,7 +33,6 @@ class CaptionCorpus:
     @classmethod
     def tokenized(cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionCorpus:
         """From raw text."""
-        tokenize = Tokenizer()
         return cls([tokenize(text) for text in hypotheses], [[tokenize(text) for text in refs] for refs in references])
 
     def __len__(self) -> int:

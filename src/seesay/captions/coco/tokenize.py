@@ -8,7 +8,7 @@ phone number or a tag is one token with a no-break space inside, which ROUGE cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from functools import lru_cache
 
 from seesay.captions.coco.lexer import lex, step
 from seesay.captions.coco.lexicon import ABBREVIATIONS, TWO_TOKENS
@@ -24,51 +24,44 @@ _PLAIN = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)*)('s)?([,;:!?]?|\.)")
 _LINE_BREAKS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
-class _PlainChunks(dict[str, str | None]):
-    """The tokens of every chunk of text if they are the same in every caption, else None."""
+def tokenize(caption: str) -> str:
+    """A caption's tokens in lower case without punctuation, joined by blanks. A line break is a blank.
 
-    def __missing__(self, chunk: str) -> str | None:
-        tokens = self[chunk] = _context_free(chunk)
-        return tokens
-
-
-class Tokenizer:
-    """Caches the tokens of every plain word: captions repeat their words."""
-
-    def __init__(self) -> None:
-        self._plain = _PlainChunks()
-
-    def __call__(self, caption: str) -> str:
-        """The caption's tokens, joined by blanks. A line break is a blank."""
-        if not caption.isascii() or "\n" in caption or "\r" in caption:
-            caption = _LINE_BREAKS.sub(" ", caption)
-        tokens = [self._plain[chunk] for chunk in caption.split(" ")]
-        if None in tokens:
-            return self._with_context(caption)
-        return " ".join(filter(None, tokens))
-
-    def _with_context(self, caption: str) -> str:
-        """The same for a caption with chunks that are not plain: only those are lexed."""
-        tokens = []
-        at, begins = 0, True
-        while at < len(caption):
-            if begins:
-                end = caption.find(" ", at)
-                chunk = caption[at:] if end < 0 else caption[at:end]
-                plain = self._plain[chunk]
-                if plain is not None:
-                    if plain:
-                        tokens.append(plain)
-                    at += len(chunk) + 1
-                    continue
-            token, at = step(caption, at)
-            begins = caption[at - 1] == " "
-            if token and (token := token.lower()) not in PUNCTUATION:
-                tokens.append(token)
-        return " ".join(tokens)
+    >>> tokenize('A man (in the U.S.) isn\\'t "riding" his bike.')
+    "a man -lrb- in the u.s. -rrb- is n't riding his bike"
+    """
+    if not caption.isascii() or "\n" in caption or "\r" in caption:
+        caption = _LINE_BREAKS.sub(" ", caption)
+    tokens = [_context_free(chunk) for chunk in caption.split(" ")]
+    if None in tokens:
+        return _with_context(caption)
+    return " ".join(filter(None, tokens))
 
 
+def _with_context(caption: str) -> str:
+    """The same for a caption with chunks that are not plain: only those are lexed."""
+    tokens = []
+    at, begins = 0, True
+    while at < len(caption):
+        if begins:
+            end = caption.find(" ", at)
+            chunk = caption[at:] if end < 0 else caption[at:end]
+            plain = _context_free(chunk)
+            if plain is not None:
+                if plain:
+                    tokens.append(plain)
+                at += len(chunk) + 1
+                continue
+        token, at = step(caption, at)
+        begins = caption[at - 1] == " "
+        if token and (token := token.lower()) not in PUNCTUATION:
+            tokens.append(token)
+    return " ".join(tokens)
+
+
+@lru_cache(maxsize=1 << 17)  # captions repeat their words
 def _context_free(chunk: str) -> str | None:
+    """The tokens of a chunk of text if they are the same in every caption, else None."""
     if not chunk:
         return ""
     match = _PLAIN.fullmatch(chunk)
@@ -77,20 +70,6 @@ def _context_free(chunk: str) -> str | None:
     word, genitive, mark = match[1].lower(), match[2], match[3]
     if mark == "." and (len(word) < 2 or word in ABBREVIATIONS):
         return None
-    return _join(lex(chunk)) if genitive or word in TWO_TOKENS else word
-
-
-def _join(tokens: Iterable[str]) -> str:
-    return " ".join(token for token in (token.lower() for token in tokens) if token not in PUNCTUATION)
-
-
-_shared = Tokenizer()
-
-
-def tokenize(caption: str) -> str:
-    """A caption's tokens in lower case without punctuation, joined by blanks.
-
-    >>> tokenize('A man (in the U.S.) isn\\'t "riding" his bike.')
-    "a man -lrb- in the u.s. -rrb- is n't riding his bike"
-    """
-    return _shared(caption)
+    if not genitive and word not in TWO_TOKENS:
+        return word
+    return " ".join(token for token in map(str.lower, lex(chunk)) if token not in PUNCTUATION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from itertools import accumulate
 
@@ -121,16 +121,12 @@ def _crosses(a: Bracket, b: Bracket) -> bool:
     return a.start < b.start < a.end < b.end or b.start < a.start < b.end < a.end
 
 
-_COLUMNS = ("matched", "unlabelled", "gold", "test", "crossing", "complete", "none", "two", "tags", "words", "one")
+_COLUMNS = (*(field.name for field in fields(ParseScore)), "complete", "none", "two", "one")
 
 
 def statistics(scores: Sequence[ParseScore]) -> FloatArray:
     """One row per sentence, in the order of `_COLUMNS`."""
-    rows = [
-        (s.matched, s.unlabelled, s.gold, s.test, s.crossing, s.matched == s.gold == s.test, s.crossing == 0,
-         s.crossing <= 2, s.tags, s.words, 1)
-        for s in scores
-    ]  # fmt: skip
+    rows = [(*astuple(s), s.matched == s.gold == s.test, s.crossing == 0, s.crossing <= 2, 1) for s in scores]
     return np.asarray(rows, np.float64).reshape(-1, len(_COLUMNS))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seesay.captions.coco.cider import DocumentFrequency
@@ -119,12 +119,14 @@ def _comparisons(
 ) -> list[TextComparison]:
     tests = compare(a.measurements, b.measurements, images, drawn)
     adjusted = holm([test.p_signflip for test in tests])
-    return [
-        TextComparison(
-            task="captions", metric=test.name, a=a.name, b=b.name, value_a=test.difference.value_a,
-            value_b=test.difference.value_b, difference=test.difference.difference, low=test.difference.low,
-            high=test.difference.high, p_bootstrap=test.difference.p, p_signflip=test.p_signflip, p_holm=float(p),
-            n=len(images), signature_a=line, signature_b=line,
-        )
-        for test, p in zip(tests, adjusted, strict=True)
-    ]  # fmt: skip
+    comparisons = []
+    for test, p_holm in zip(tests, adjusted.tolist(), strict=True):
+        figures = asdict(test.difference)
+        p_bootstrap = figures.pop("p")
+        comparisons.append(
+            TextComparison(
+                task="captions", metric=test.name, a=a.name, b=b.name, **figures, p_bootstrap=p_bootstrap,
+                p_signflip=test.p_signflip, p_holm=p_holm, n=len(images), signature_a=line, signature_b=line,
+            )
+        )  # fmt: skip
+    return comparisons

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seesay.metrics.base import Measurement
@@ -63,8 +63,8 @@ def make_records(
     """Each measurement with its 95 % interval."""
     return [
         TextRecord(
-            model=system, task=task, metric=measurement.name, slice=part, value=interval.value, low=interval.low,
-            high=interval.high, n=len(measurement.statistics), signature=signature,
+            model=system, task=task, metric=measurement.name, slice=part, **asdict(interval),
+            n=len(measurement.statistics), signature=signature,
         )
         for measurement, interval in zip(measurements, resamples.measurements(measurements), strict=True)
     ]  # fmt: skip

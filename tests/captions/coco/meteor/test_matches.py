@@ -40,6 +40,5 @@ def test_matches_are_those_of_each_pair(pairs: list[tuple[str, list[str]]], firs
     matcher = Matcher(RESOURCES, normalize_all(texts, RESOURCES.prefixes), corpus.owner)
     first = min(first, len(corpus) - 1)
     matches = matcher.matches(range(first, len(corpus)))
-    rows = [matches.rows(reference) for reference in range(len(matches.owner))]
     words = [(normalize(h, RESOURCES.prefixes), [normalize(r, RESOURCES.prefixes) for r in refs]) for h, refs in pairs]
-    assert rows == [_plain(hypothesis, reference) for hypothesis, refs in words[first:] for reference in refs]
+    assert matches.rows() == [_plain(hypothesis, reference) for hypothesis, refs in words[first:] for reference in refs]

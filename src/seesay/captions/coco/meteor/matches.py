@@ -7,7 +7,8 @@ paraphrases with the reference as the table's phrase, then with the hypothesis a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from seesay.captions.coco.meteor.resources import MeteorResources
 from seesay.captions.coco.meteor.stem import stem
 from seesay.captions.coco.ngrams import Ints, Words, expand, numbering
 from seesay.metrics.base import BoolArray
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,10 @@ class Texts:
     functional: BoolArray
     """Which words are function words."""
 
-    @cached_property
-    def starts(self) -> Ints:
-        """Where each text begins."""
-        return np.cumsum(self.lengths) - self.lengths
+    def split(self, values: list[T]) -> list[list[T]]:
+        """One value per word, text by text."""
+        ends = np.cumsum(self.lengths).tolist()
+        return [values[start:end] for start, end in pairwise([0, *ends])]
 
 
 @dataclass(frozen=True)
@@ -52,25 +55,14 @@ class Matches:
     hypothesis_size: Ints
     module: Ints
 
-    @cached_property
-    def _bounds(self) -> list[int]:
-        """Where the matches of each reference begin, and where the last ones end."""
-        bounds: list[int] = np.searchsorted(self.word, [*self.theirs.starts, len(self.theirs.words)]).tolist()
-        return bounds
-
-    def rows(self, reference: int) -> list[list[RawMatch]]:
-        """For each word of a reference the matches that begin there."""
-        rows: list[list[RawMatch]] = [[] for _ in range(int(self.theirs.lengths[reference]))]
-        part = slice(*self._bounds[reference : reference + 2])
-        columns = (self.place, self.size, self.hypothesis, self.hypothesis_size, self.module)
-        for match in zip(*(column[part].tolist() for column in columns), strict=True):
-            rows[match[0]].append(match)
-        return rows
-
-    @cached_property
-    def place(self) -> Ints:
-        """Where in its reference each match begins."""
-        return self.theirs.place[self.word]
+    def rows(self) -> list[list[list[RawMatch]]]:
+        """For each reference, and each of its words, the matches that begin there."""
+        rows: list[list[RawMatch]] = [[] for _ in self.theirs.words]
+        place = self.theirs.place[self.word]
+        columns = (self.word, place, self.size, self.hypothesis, self.hypothesis_size, self.module)
+        for word, *match in zip(*(column.tolist() for column in columns), strict=True):
+            rows[word].append(tuple(match))
+        return self.theirs.split(rows)
 
 
 class Matcher:

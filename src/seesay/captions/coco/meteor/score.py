@@ -11,7 +11,7 @@ import numpy as np
 
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.meteor.alignment import WEIGHTS, RawMatch, align
-from seesay.captions.coco.meteor.matches import Matcher, Texts
+from seesay.captions.coco.meteor.matches import Matcher
 from seesay.captions.coco.meteor.normalize import normalize_all
 from seesay.captions.coco.meteor.resources import MeteorResources
 from seesay.captions.coco.ngrams import changes
@@ -56,18 +56,13 @@ class _Work:
     def rows(self, captions: range) -> FloatArray:
         """The statistics of some of the captions."""
         matches = self._matcher.matches(captions)
-        ours, theirs = _split(matches.ours), _split(matches.theirs)
-        captions_of_references = enumerate(matches.owner.tolist())
-        rows = np.array([_compare(matches.rows(j), ours[i], theirs[j]) for j, i in captions_of_references])
+        ours = matches.ours.split(matches.ours.functional.tolist())
+        theirs = matches.theirs.split(matches.theirs.functional.tolist())
+        pairs = zip(matches.rows(), matches.owner.tolist(), theirs, strict=True)
+        rows = np.array([_compare(found, ours[caption], reference) for found, caption, reference in pairs])
         order = np.lexsort((-pooled(rows), matches.owner))  # by caption, the best first, then the first of equals
         best = order[changes(matches.owner[order])]
         return rows[best]
-
-
-def _split(texts: Texts) -> list[list[bool]]:
-    """Which words of each text are function words."""
-    flags, ends = texts.functional.tolist(), np.cumsum(texts.lengths).tolist()
-    return [flags[start:end] for start, end in pairwise([0, *ends])]
 
 
 _PAIRS = 200_000

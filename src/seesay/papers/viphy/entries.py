@@ -8,7 +8,7 @@ from seesay.papers.paper import Paper, PaperEntry, not_here
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import figures, tables
 from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.viphy import color, space
+from seesay.tasks.wording import wording
 
 _PAPER = "&& seesay paper viphy runs"
 _DATA = "seesay data add viphy FOLDER && seesay paper viphy"
@@ -46,12 +46,12 @@ PAPER = Paper(
                    tables.probes([("viphy-color", *metric) for metric in _COLOR.items()], tables.coda_rows,
                                  tables.CODA_NOTE),
                    f"{_LINEAR} viphy-color -o runs {_PAPER}", _MODELS,
-                   (tables.with_averages(color.LINEAR_PUBLISHED, _COLOR, "Linear probes"),)),
+                   (tables.with_averages(wording("viphy-color")["linear_published"], _COLOR, "Linear probes"),)),
         PaperEntry("Table 5", "Linear probes: space",
                    tables.probes([("viphy-space", *metric) for metric in _SPACE.items()],
                                  tables.example_rows(PlaceFact), tables.agreement_note("space")),
                    f"{_LINEAR} viphy-space -o runs {_PAPER}", _MODELS,
-                   (tables.with_averages(space.LINEAR_PUBLISHED, _SPACE, "Linear probes"),)),
+                   (tables.with_averages(wording("viphy-space")["linear_published"], _SPACE, "Linear probes"),)),
         PaperEntry("Table 6", "Linear probes: size, by inference",
                    tables.probes([(task, "", part) for task, part in SIZE_SETS.parts.items()],
                                  tables.example_rows(SizeFact),

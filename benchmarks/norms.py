@@ -26,7 +26,8 @@ from sklearn.metrics import average_precision_score
 from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
 from seesay.runs.store import find_runs
-from seesay.tasks.property_norms import RELATIONS, TEMPLATES
+from seesay.tasks.property_norms import RELATIONS
+from seesay.tasks.wording import wording
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -41,7 +42,10 @@ def save_bert(folder: Path, norms: Path) -> Path:
     """A random BERT that writes each answer and concept of the norms as one piece."""
     words = (norms / "labels.txt").read_text().split()
     words += [line.partition(",")[0] for line in (norms / "descriptors.csv").read_text().splitlines()[1:]]
-    texts = [template.text.lower() for template in TEMPLATES] + [*RELATIONS.values(), "a an the"]
+    texts = [template.text.lower() for template in wording("property-norms")["templates"]] + [
+        *RELATIONS.values(),
+        "a an the",
+    ]
     words += re.findall(r"\w+|[.,:?]", " ".join(texts))
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
     pieces += [mark + letter for mark in ("", "##") for letter in string.ascii_lowercase + string.digits]

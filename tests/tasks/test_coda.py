@@ -13,7 +13,9 @@ from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.tasks import load_task
-from seesay.tasks.coda import TEMPLATES
+from seesay.tasks.wording import wording
+
+TEMPLATES = wording("coda")["templates"]
 
 Rows = list[dict[str, object]]
 

@@ -12,7 +12,10 @@ from seesay.data import store
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question
 from seesay.tasks import load_task
-from seesay.tasks.property_norms import COLUMNS, TEMPLATES, read_articles, read_words, resolve
+from seesay.tasks.property_norms import COLUMNS, read_articles, read_words, resolve
+from seesay.tasks.wording import wording
+
+TEMPLATES = wording("property-norms")["templates"]
 
 Row = tuple[str, str, int, str, str]
 

@@ -22,25 +22,11 @@ from seesay.errors import UserError
 from seesay.metrics.base import ScoredItems
 from seesay.metrics.jensen_shannon import jensen_shannon
 from seesay.metrics.rank_correlation import kendall
-from seesay.questions import BadRow, Question, Task, Template
+from seesay.questions import BadRow, Question, Task
+from seesay.tasks.wording import wording
 
 ANNOTATIONS, OBJECTS = "annotations.jsonl", "objects.jsonl"
 GROUPS = ("single", "multi", "any")
-
-# The ten cloze templates of the paper. The last one names a single thing; nine kinds have no singular, and the paper
-# leaves them out of it: here the determiner agrees with them ("These jeans are").
-TEMPLATES = (
-    Template("most", "Most {things} {are} [MASK]."),
-    Template("everyone-knows-most", "Everyone knows that most {things} {are} [MASK]."),
-    Template("everyone-knows", "Everyone knows that {things} {are} [MASK]."),
-    Template("commonly", "Commonly {things} {are} [MASK]."),
-    Template("all", "All {things} {are} [MASK]."),
-    Template("it-is-known", "It is known that {things} {are} [MASK]."),
-    Template("its-known", "It's known that {things} {are} [MASK]."),
-    Template("it-is-known-most", "It is known that most {things} {are} [MASK]."),
-    Template("its-known-most", "It's known that most {things} {are} [MASK]."),
-    Template("this", "{this} {thing} {is} [MASK]."),
-)
 
 Matrix = npt.NDArray[np.float64]
 
@@ -169,10 +155,8 @@ def load(data: Path | None = None) -> Task:
         name="coda",
         version="1",
         title="",
-        templates=TEMPLATES,
         questions=tuple(questions),
-        metrics=("jensen_shannon", "spearman", "kendall"),
-        neutral={"things": "things", "are": "are", "this": "This", "thing": "thing", "is": "is"},
         citation=CATALOGUE["coda"].citation,
         bad_rows=tuple(bad),
+        **wording("coda"),
     )

@@ -19,7 +19,8 @@ from seesay.data.colors import COLORS
 from seesay.data.lines import whole_lines
 from seesay.data.rows import column_names, parse_rows, read_table
 from seesay.errors import UserError
-from seesay.questions import BadRow, Question, Task, Template
+from seesay.questions import BadRow, Question, Task
+from seesay.tasks.wording import wording
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
 COLORS_AS_PUBLISHED = frozenset("grey" if color == "gray" else color for color in COLORS)
@@ -45,18 +46,6 @@ READ_AS = {
 }
 """Features, and the alternatives that the authors read as them (`create-visual-property-norms-evaluation.ipynb`)."""
 _READINGS = {alternative: feature for feature, alternatives in READ_AS.items() for alternative in alternatives}
-
-TEMPLATES = (
-    Template("plain", "{thing} {relation} [MASK]."),
-    Template("everybody-knows", "everybody knows that {thing} {relation} [MASK]."),
-    Template("usually", "{thing} usually {relation} [MASK]."),
-    Template("q-a", "q: {thing} {relation}? a: [MASK]."),
-    Template("q-a-usually", "q: {thing} usually {relation}? a: [MASK]."),
-    Template("generally-first", "generally, {thing} {relation} [MASK]."),
-    Template("generally", "{thing} generally {relation} [MASK]."),
-    Template("describe", "describe the properties of {thing}. {thing} {relation} [MASK]."),
-    Template("describe-usually", "describe the properties of {thing}. {thing} usually {relation} [MASK]."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +216,10 @@ def load(data: Path | None = None) -> Task:
         name="property-norms",
         version="2",
         title="",
-        templates=TEMPLATES,
         questions=tuple(questions),
-        metrics=("average_precision", "vocabulary_average_precision"),
-        neutral={"thing": "something"},
         citation=CATALOGUE["property-norms"].citation,
         bad_rows=tuple(bad),
         data_notes=(*notes, *describe_entries(entries_by_segment(entries, words))),
         nested_by="segment",
+        **wording("property-norms"),
     )

@@ -19,15 +19,14 @@ import yaml
 from seesay.data import store
 from seesay.data.task_files.texts import capital, with_article
 from seesay.errors import UserError
-from seesay.questions import SLOT, Question, Task, Template
+from seesay.questions import SLOT, Question, Task
+from seesay.tasks.wording import wording
 
 CONCEPTS = (
     "bouncing", "breaking", "circumference", "directions", "grasping",
     "height", "mass", "rolling", "sliding", "stacking",
 )  # fmt: skip
 LEXICONS = "lexicons.yml"
-TEMPLATES = (Template("published", "{context} {before}[MASK]{after}"),)
-CHOICE = (Template("question", "{context} {question} [MASK]"),)
 MOST_QUESTIONS = 100_000
 _LARGEST = 1 << 16
 _PLACEHOLDER = re.compile(r"\{(a:)?([a-z_]+?)(\d*)\}")
@@ -68,12 +67,10 @@ def load(data: Path | None = None) -> Task:
         name="prost",
         version="1",
         title="",
-        templates=TEMPLATES,
-        choice_templates=CHOICE,
         questions=tuple(questions),
-        metrics=("accuracy", "true_confidence"),
         citation=store.get_dataset("prost").citation,
         licence=store.get_dataset("prost").licence,
+        **wording("prost"),
     )
 
 

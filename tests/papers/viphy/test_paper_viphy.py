@@ -23,6 +23,7 @@ from seesay.reports.pages.sections import DataTable
 from seesay.runs import store
 from seesay.runs.run import Run
 from seesay.tasks.viphy import space
+from seesay.tasks.wording import wording
 
 PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
 """Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as published."""
@@ -140,7 +141,8 @@ def places(levels: Mapping[str, tuple[str, ...]]) -> Task:
     """Places of made-up pairs with these labels."""
     facts = [PlaceFact("kitchen", name, "sink", 1, 1, 1, typical) for name, typical in levels.items()]
     questions = tuple(space.questions(facts))
-    return Task("viphy-space", "1", "t", space.TEMPLATES, questions, ("relaxed_accuracy", "vocabulary_accuracy"))
+    templates = wording("viphy-space")["templates"]
+    return Task("viphy-space", "1", "t", templates, questions, ("relaxed_accuracy", "vocabulary_accuracy"))
 
 
 def test_two_labels_by_hand() -> None:

@@ -186,6 +186,23 @@ TagSources = Annotated[
 ]
 
 
+class Wording(Part):
+    """How a task puts its questions, where Python code reads their rows, and what was published about it."""
+
+    templates: Templates
+    """The ways to put a question, by name."""
+    choice_templates: Templates = Field(default={})
+    """How to put it to a model that is shown the options."""
+    linear_text: Text = ""
+    """What is encoded for a linear probe."""
+    neutral: dict[str, Text] = Field(default={})
+    """What to put for fields in the prompt of the calibrated rule."""
+    metrics: Names
+    """Metrics by name, the headline first."""
+    published: list[PublishedFigure] = Field(default=[])
+    """Published figures, shown beside the answers."""
+
+
 class TaskFile(Part):
     """A task: where its rows are, how a row becomes a question, and how the question is put."""
 

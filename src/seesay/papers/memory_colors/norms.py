@@ -21,7 +21,8 @@ from seesay.reports.formatting import figure_cells
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms
-from seesay.tasks.property_norms import PUBLISHED_ENTRIES, TEMPLATES, entries_by_segment, read_files, read_words
+from seesay.tasks.property_norms import PUBLISHED_ENTRIES, entries_by_segment, read_files, read_words
+from seesay.tasks.wording import wording
 
 CHANCE = "chance"
 AP = "Mean average precision over the answer words (614 in print)."
@@ -131,12 +132,13 @@ def _panel_bars(
     def mean(values: Sequence[float], figures: Sequence[Figure]) -> float:
         return float(np.average(values, weights=[weight(figure) for figure in figures]))
 
+    templates = len(wording("property-norms")["templates"])
     drawn = []
     for name, members in group_by(cells, lambda cell: cell.panel).items():
         figures: list[Figure] = []
         for model, of_model in group_by(members, lambda cell: cell.model).items():
             figures = [cell.figure for cell in of_model]
-            sd = pooled_sd([(f.value, f.spread) for f in figures], len(TEMPLATES)) if whiskers else None
+            sd = pooled_sd([(f.value, f.spread) for f in figures], templates) if whiskers else None
             drawn.append(bar_with_sd(name, mean([f.value for f in figures], figures), sd, model))
         chances = [figure.chance for figure in figures if figure.chance is not None]
         drawn += [Bar(name, mean(chances, figures), series=CHANCE)] if len(chances) == len(figures) else []

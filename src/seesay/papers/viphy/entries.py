@@ -7,7 +7,7 @@ from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import read_paper
 from seesay.papers.viphy import figures, tables
 from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.viphy import color, space
+from seesay.tasks.wording import wording
 
 COLOR = figures.METRICS | {"macro_f1": "macro F1"}
 SPACE = figures.METRICS | {"macro_f1_space": "macro F1"}
@@ -44,8 +44,8 @@ PAPER = read_paper(
     },
     {
         "Table 3": [tables.zero_shot_published()],
-        "Table 4": [tables.with_averages(color.LINEAR_PUBLISHED, COLOR, "Linear probes")],
-        "Table 5": [tables.with_averages(space.LINEAR_PUBLISHED, SPACE, "Linear probes")],
+        "Table 4": [tables.with_averages(wording("viphy-color")["linear_published"], COLOR, "Linear probes")],
+        "Table 5": [tables.with_averages(wording("viphy-space")["linear_published"], SPACE, "Linear probes")],
         "Table 6": [tables.sizes_published()],
         "Table 8": [tables.CATEGORY_TEXTS],
         "Figure 5": figures.published_cardinality(),

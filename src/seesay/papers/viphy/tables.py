@@ -25,8 +25,8 @@ from seesay.runs.records import Figure
 from seesay.runs.run import Run
 from seesay.tasks.categories import CATEGORIES, ENCODER, assign
 from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.viphy import color, size, space
 from seesay.tasks.viphy.human import figures_of
+from seesay.tasks.wording import wording
 
 NOT_LEVEL = Slice.of({"level": "no"})
 SAMPLE = 3_000
@@ -115,8 +115,9 @@ def _line(
 def zero_shot_published() -> DataTable:
     """Table 3 as printed; UnifiedQA chooses among the options."""
     rows = []
-    for name, task in {"colour": color, "size": size, "space": space}.items():
-        for row in task.PUBLISHED:
+    tasks = {"colour": "viphy-color", "size": "viphy-size", "space": "viphy-space"}
+    for name, task in tasks.items():
+        for row in wording(task)["published"]:
             model = "people" if row.model.startswith("people") else row.model
             rows.append(replace(row, model=model, metric=name))
     return with_averages(rows, {row.metric: row.metric for row in rows}, "Relaxed accuracy")
@@ -301,10 +302,9 @@ def agreement_note(dimension: str) -> str:
 
 def sizes_published() -> DataTable:
     """Table 6 as printed."""
-    sets = (size.LINEAR_PUBLISHED, size.LINEAR_PUBLISHED_SUBTYPE, size.LINEAR_PUBLISHED_TRANSITIVE)
-    parts = SIZE_SETS.parts.values()
-    rows = [replace(row, metric=part) for part, published in zip(parts, sets, strict=True) for row in published]
-    return with_averages(rows, {part: part for part in parts}, "Linear probes")
+    parts = SIZE_SETS.parts
+    rows = [replace(row, metric=part) for task, part in parts.items() for row in wording(task)["linear_published"]]
+    return with_averages(rows, {part: part for part in parts.values()}, "Linear probes")
 
 
 CATEGORY_TEXTS = DataTable(

@@ -12,14 +12,15 @@ from seesay.data import store
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
-from seesay.data.task_files.schema import PublishedFigure, TaskFile, TemplateText
+from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.questions import BadRow, Published, Question, Slice, Splits, Task, Template
+from seesay.questions import BadRow, Question, Splits, Task
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
+from seesay.tasks.wording import figures, templates
 
 log = logging.getLogger(__name__)
 
@@ -124,8 +125,6 @@ class _Builder:
         if test is None or not self._columns_exist(test) or not self._splits_fit():
             return None
         file = self.file
-        templates = _templates(file.templates, file.words)
-        choice = _templates(file.choice_templates, file.words)
         builder = self.questions = QuestionBuilder(file, list(test.columns), self.sources.picture_folder)
         for name in self.sources.other_splits() if builder.needs_all_rows else ():
             other = self.sources.table(name)
@@ -151,18 +150,17 @@ class _Builder:
             self.sources.notes.append(f"{builder.without_picture:,} questions have no picture")
         data, as_published = self.sources.provenance()
         dataset = store.get_dataset(file.dataset) if file.dataset else None
-        figures = [(figure.how, _published(figure)) for figure in file.published]
-        if self.sources.data is not None and not as_published:
-            figures = []  # about other rows than these
+        is_about_other_rows = self.sources.data is not None and not as_published
+        published = [] if is_about_other_rows else file.published
         return Task(
             name=self.declaration.name,
             version=file.version,
             title=file.title,
-            templates=templates,
+            templates=templates(file.templates, file.words),
             questions=questions,
             metrics=file.metrics or (builder.default_metric(),),
             neutral=_neutral(file),
-            published=tuple(figure for how, figure in figures if how == "cloze"),
+            published=figures(published, "cloze"),
             citation=file.citation or (dataset.citation if dataset else ""),
             licence=file.licence or (dataset.licence if dataset else ""),
             bad_rows=tuple(bad),
@@ -170,9 +168,9 @@ class _Builder:
             data_notes=(*self.sources.notes, *test.notes),
             as_published=as_published,
             nested_by=file.nested_by,
-            choice_templates=choice,
+            choice_templates=templates(file.choice_templates, file.words),
             linear_text=file.linear_text,
-            linear_published=tuple(figure for how, figure in figures if how == "linear"),
+            linear_published=figures(published, "linear"),
             load_splits=self._splits(builder, parts),
         )
 
@@ -247,15 +245,6 @@ class _Builder:
                 "majority_accuracy (the heaviest counts)",
                 "metrics",
             )
-
-
-def _published(figure: PublishedFigure) -> Published:
-    part = None if figure.slice is None else Slice.parse(figure.slice)
-    return Published(figure.model, figure.metric, figure.value, figure.source, figure.spread, part)
-
-
-def _templates(entries: Mapping[str, TemplateText], words: Mapping[str, str]) -> tuple[Template, ...]:
-    return tuple(Template(name, entry.text, {**words, **entry.words}) for name, entry in entries.items())
 
 
 def _neutral(file: TaskFile) -> dict[str, str]:

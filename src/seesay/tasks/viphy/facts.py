@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic
 
@@ -13,7 +13,8 @@ from seesay.data.cells import BadValueError, prompt_text
 from seesay.data.knowledge import COLORS, PLACES, SIZES, ColorFact, Fact, PlaceFact, SizeFact, SubtypeFact
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
-from seesay.questions import BadRow, DataSource, Published, Question, Slice, Splits, Task, Template
+from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task
+from seesay.tasks.wording import wording
 
 VERSION = "1"
 SOURCE = "Singh, Qasemi & Chen 2023"
@@ -133,74 +134,41 @@ def build(
     rows: Sequence[Fact],
     source: Facts[Fact],
     *,
-    templates: tuple[Template, ...],
-    choice_templates: tuple[Template, ...],
-    linear_text: str,
-    metrics: tuple[str, ...],
-    neutral: dict[str, str],
-    published: Callable[[], tuple[tuple[Published, ...], tuple[Published, ...]]],
+    people: Callable[[], tuple[Published, ...]] = tuple,
     training: Callable[[], Facts[Fact]] | None = None,
     more_files: Sequence[Path] = (),
     derived: str = "",
 ) -> Task:
     """A ViPhy task. Published figures, zero-shot and of a linear probe, are shown beside the published questions only.
 
-    `training` are the facts that a linear probe learns from, by default those of the task itself; `derived` says how
-    the rows were made of others.
+    `people` gives further figures to show beside both. `training` are the facts that a linear probe learns from, by
+    default those of the task itself; `derived` says how the rows were made of others.
     """
     data = _data_sources((*source.files, *more_files), source)
     as_published = not derived and all(entry.as_published for entry in data)
-    zero_shot, linear = published() if as_published else ((), ())
 
     def load_splits() -> Splits:
         train_on = training() if training else source
         train, validation = (tuple(questions(train_on.split(name))) for name in ("train", "val"))
         return {"train": train, "validation": validation}
 
-    return Task(
+    task = Task(
         name=name,
         version=VERSION,
         title="",
-        templates=templates,
         questions=tuple(questions(rows)),
-        metrics=metrics,
-        neutral=neutral,
-        published=zero_shot,
         citation=CATALOGUE["viphy"].citation if source.published else "",
         bad_rows=tuple(source.bad),
         data=tuple(data),
         data_notes=(derived,) if derived else tuple(source.notes),
         as_published=as_published,
-        choice_templates=choice_templates,
-        linear_text=linear_text,
-        linear_published=linear,
         load_splits=load_splits,
+        **wording(name),
     )
-
-
-def zero_shot_rows(
-    bert: float, roberta: float, visual_bert: float, unified_qa: float, *, headline: str, part: Slice | None = None
-) -> tuple[Published, ...]:
-    """The paper's zero-shot figures: by the whole vocabulary, on a part of the questions where one is named, and of
-    UnifiedQA, which chooses, by the task's headline."""
-    source = f"{SOURCE}, zero-shot"
-    filled = {"BERT-large": bert, "RoBERTa-large": roberta, "VisualBERT": visual_bert}
-    return (
-        *(Published(model, "vocabulary_accuracy", value, source, slice=part) for model, value in filled.items()),
-        Published("UnifiedQA-large", headline, unified_qa, f"{source}, by choice"),
-    )
-
-
-def linear_rows(
-    metrics: Sequence[str], table: Sequence[tuple[str, *tuple[float | None, ...]]]
-) -> tuple[Published, ...]:
-    """The published figures of the paper's linear probe; a cell that the paper leaves empty has none."""
-    return tuple(
-        Published(model, metric, value, SOURCE if model.startswith("people") else f"{SOURCE}, linear probe")
-        for column, metric in enumerate(metrics)
-        for model, *values in table
-        if (value := values[column]) is not None
-    )
+    if not as_published:
+        return replace(task, published=(), linear_published=())
+    of_people = people()
+    return replace(task, published=task.published + of_people, linear_published=task.linear_published + of_people)
 
 
 def _data_sources(paths: Sequence[Path], source: Facts[Fact]) -> list[DataSource]:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from tests.judge.crowd import Crowd, Server, kill_during, quantile
-from tests.judge.test_load import check, design, pairs
+from tests.judge.storage.test_load import check, design, pairs
 
 
 def main() -> None:

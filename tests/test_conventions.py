@@ -69,3 +69,29 @@ def test_no_two_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(name)
     assert {cls: files for cls, files in homes.items() if len(files) > 1} == {}
+
+
+WHOLE_HOUSE = {"chaos", "fuzz", "together", "plugin_package"}
+"""Folders of tests that belong to no single package."""
+
+
+def test_tests_lie_where_their_modules_lie() -> None:
+    """A folder of tests has the name of a package; a test named after a module of the same package lies beside it."""
+    tests = SOURCE.parents[1] / "tests"
+    packages_by_module: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        package = path.parent.relative_to(SOURCE)
+        top = str(package).partition("/")[0]
+        packages_by_module[top, path.stem].add(str(package))
+        if path.stem == "__init__":  # a test of a whole package lies in its folder or beside it
+            packages_by_module[top, path.parent.name] |= {str(package), str(package.parent)}
+    astray = []
+    for path in tests.rglob("test_*.py"):
+        package = path.parent.relative_to(tests)
+        top = str(package).partition("/")[0]
+        if top in WHOLE_HOUSE:
+            continue
+        homes = packages_by_module.get((top, path.stem.removeprefix("test_")), {str(package)})
+        if not (SOURCE / package).is_dir() or str(package) not in homes:
+            astray.append((str(path.relative_to(tests)), sorted(homes)))
+    assert astray == []

@@ -75,8 +75,8 @@ def _runs(folder: Path) -> None:
 
 def _study(folder: Path) -> None:
     from tests.judge.annotators import careful, judge
+    from tests.judge.results.test_export import put
     from tests.judge.studies import rating_study, serve_in_test
-    from tests.judge.test_export import put
 
     study = rating_study(folder, count=20, judgements=6)
     served = serve_in_test(study, str(folder / "study.sqlite"))

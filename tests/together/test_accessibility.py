@@ -1,6 +1,6 @@
 """axe-core on every kind of page, on a desktop and on a phone, in light and dark; nothing is wider than the screen.
 
-Those of `seesay judge` are in tests/judge/test_in_browser.py.
+Those of `seesay judge` are in tests/judge/web/test_in_browser.py.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ import pytest
 from tests.judge.annotators import careful, judge
 from tests.judge.crowd import Server
 from tests.judge.postgres import cluster
+from tests.judge.results.test_export import choose, put
 from tests.judge.studies import choice_study, pairs_file, rating_study, serve_in_test
-from tests.judge.test_export import choose, put
 from typer.testing import CliRunner, Result
 
 from seesay.errors import UserError

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from tests.judge.annotators import always_similar, at_random, careful, judge
+from tests.judge.results.test_export import put
 from tests.judge.studies import serve_in_test
-from tests.judge.test_export import put
 
 from seesay.errors import UserError
 from seesay.judge.results.export import export_study

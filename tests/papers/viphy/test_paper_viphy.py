@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.judge.test_several_labels import BLUE, GREEN, RED, judged, study
+from tests.judge.results.test_several_labels import BLUE, GREEN, RED, judged, study
 from tests.reports.test_score_analyses import answered
 from tests.shared_data import shared
 

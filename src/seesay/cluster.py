@@ -16,7 +16,7 @@ from seesay.errors import UserError, first_line, missing_extra
 
 MAX_RESTARTS = 5
 """How often a worker that died is started again on a cluster."""
-MAX_FAILED_ATTEMPTS = 2
+MAX_FAILED_ATTEMPTS = 3
 """Give up after this many attempts in a row that finish no part because workers die on this machine."""
 
 _made_here: dict[str, Callable[[Any], Any]] = {}
@@ -58,10 +58,14 @@ def map_parts(
     while left:
         lost: list[Exception] = []
         before = len(left)
-        for part, result in spread(tuple(left), make_worker, workers, lost):
+        # A part that kills its process takes its neighbours along: after a failure each has a process to itself.
+        at_once = 1 if failed_attempts else workers
+        for part, result in spread(tuple(left), make_worker, workers, at_once, lost):
             left.remove(part)
             yield part, result
         failed_attempts = failed_attempts + 1 if len(left) == before else 0
+        if failed_attempts and at_once == 1:
+            left = [*left[1:], left[0]]  # the first of them is the one that kills
         if left and failed_attempts == MAX_FAILED_ATTEMPTS:
             raise UserError(
                 f"{len(left)} of {len(parts)} {unit} could not be finished because workers died "
@@ -70,7 +74,11 @@ def map_parts(
 
 
 def _here(
-    parts: Sequence[Part], make_worker: Callable[[], Callable[[Part], Result]], workers: int, lost: list[Exception]
+    parts: Sequence[Part],
+    make_worker: Callable[[], Callable[[Part], Result]],
+    workers: int,
+    at_once: int,
+    lost: list[Exception],
 ) -> Iterator[tuple[Part, Result]]:
     """The parts that processes finish before one of them dies, which ends them all."""
     if workers == 1:
@@ -83,7 +91,7 @@ def _here(
     from multiprocessing import get_context
 
     work = partial(_work, uuid4().hex, make_worker, Path.cwd())
-    pool = ProcessPoolExecutor(min(workers, len(parts)), get_context("spawn"), initializer=_die_with_parent)
+    pool = ProcessPoolExecutor(min(at_once, len(parts)), get_context("spawn"), initializer=_die_with_parent)
     try:
         futures = {pool.submit(work, part): part for part in parts}
         for future in as_completed(futures):
@@ -101,6 +109,7 @@ def _on_ray(
     parts: Sequence[Part],
     make_worker: Callable[[], Callable[[Part], Result]],
     workers: int,
+    at_once: int,
     lost: list[Exception],
     what: str,
 ) -> Iterator[tuple[Part, Result]]:
@@ -111,7 +120,7 @@ def _on_ray(
     waiting = list(reversed(parts))
     running: dict[Any, Part] = {}
     while waiting or running:
-        while waiting and len(running) < workers:
+        while waiting and len(running) < at_once:
             part = waiting.pop()
             running[remote.remote(*job, part)] = part
         (done,), _ = ray.wait(list(running), num_returns=1)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from seesay.captions.commands import app
 from seesay.errors import UserError
+from seesay.questions import Slice
 from seesay.runs.records import Comparison, Record
 
 HYPOTHESES = ["A dog runs in the park.", "Two cats sleep.", "A man rides a bike."] * 4
@@ -24,6 +26,11 @@ def _no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SEESAY_METEOR", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     monkeypatch.setenv("COLUMNS", "200")
+
+
+def as_record(row: dict[str, Any]) -> Record:
+    """A printed row: its slice is a text there."""
+    return Record(**{**row, "slice": row["slice"] and Slice.parse(row["slice"])})
 
 
 def _score(*arguments: str | Path) -> Result:
@@ -41,7 +48,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_json_is_a_list_of_records(files: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     done = _score("captions", *files, "--resamples", "100", "--json")
     assert done.exit_code == 0, done.output
-    records = [Record(**row) for row in json.loads(done.stdout)]
+    records = [as_record(row) for row in json.loads(done.stdout)]
     assert [record.metric for record in records][:5] == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR(ex_st)"]
     assert {(record.model, record.task, record.n) for record in records} == {("ours", "captions", 12)}
     assert all(record.low <= record.value <= record.high for record in records)
@@ -66,7 +73,7 @@ def test_two_systems(files: tuple[Path, Path], tmp_path: Path) -> None:
     assert (comparison.a, comparison.b, comparison.n) == ("ours", "theirs", 12)
     assert comparison.difference < 0
     assert comparison.high < 0
-    assert {Record(**row).model for row in document["records"]} == {"ours", "theirs"}
+    assert {as_record(row).model for row in document["records"]} == {"ours", "theirs"}
     shown = _score("captions", *files, "--versus", other, "--no-meteor", "--resamples", "100").stdout
     assert "ours − theirs" in shown
 
@@ -112,7 +119,7 @@ def test_parses(tmp_path: Path) -> None:
     assert "line 3: the words differ: 'dogs' in gold, 'cats' in test" in done.stderr
     assert "line 4: 1 bracket not closed" in done.stderr
     assert "line 6: no parse" in done.stderr
-    records = [Record(**row) for row in json.loads(done.stdout)]
+    records = [as_record(row) for row in json.loads(done.stdout)]
     figures = {(record.metric, record.slice and str(record.slice)): record for record in records}
     assert figures["labelled precision", None].value == pytest.approx((3 + 2 + 51 + 3) / 60)
     assert figures["unlabelled F1", None].value == 1

@@ -262,6 +262,6 @@ add("study-file", "study.sqlite", [_study()], _open_study)
 add(
     "prolific-keys",
     "jwks.json",
-    [{"keys": [{"kty": "RSA", "kid": "k", "alg": "RS256", "n": "AQAB", "e": "AQAB"}]}],
+    [{"keys": [{"kty": "RSA", "kid": "k", "alg": "RS256", "n": "_" * 341 + "w", "e": "AQAB"}]}],
     lambda path: SignedIds(path, "https://x.example").check().worker("a.b.c", 0),
 )

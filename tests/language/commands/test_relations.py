@@ -199,7 +199,7 @@ def test_unknown_choices_are_refused(option: str, value: str, choices: tuple[str
     ("name", "text", "reason"),
     [
         ("matrix.csv", "relation,in,on\nin,1,2\nin,2,1\n", "'in' occurs twice"),
-        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "'in' occurs twice"),
+        ("matrix.csv", "relation,in,in\nin,1,2\non,2,1\n", "two columns named 'in'"),
         ("matrix.csv", "", "is damaged"),
         ("about.json", "{", "about.json is damaged"),
         ("about.json", "[]", "about.json is damaged"),

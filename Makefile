@@ -16,7 +16,7 @@ WORKERS ?= -n logical --maxprocesses 4 --dist worksteal
 SYSTEM ?= yes
 PROGRAMS := $(if $(filter no,$(SYSTEM)),,system)
 
-.PHONY: demo check check-tests test test-all lint docs messages bench fuzz constraints system clean
+.PHONY: demo check check-tests test test-all lint docs index messages bench fuzz constraints system clean
 
 # A first look at 20 questions per task within a minute, then all of them.
 demo: $(VENV)/.models
@@ -48,6 +48,10 @@ lint: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
+
+# What `seesay tasks` says of the tasks that are files, from the files.
+index: $(VENV)/.dev
+	$(BIN)/python tools/task_index.py
 
 # The texts of the judge's page: collected, merged into the catalogues (to be translated by hand), compiled.
 JUDGE := src/seesay/judge

@@ -6,31 +6,14 @@ import os
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.shared_data import PUBLISHED_DATA
+from tests.light import skip_heavy
 
 settings.register_profile("seesay", deadline=None)  # a busy machine is no failure
 settings.register_profile("light", deadline=None, max_examples=20)
 settings.load_profile("seesay")
-
-# What models, browsers and clusters are made of. Importing one of these takes about as long as a hundred light tests.
-HEAVY_PACKAGES = frozenset(
-    {
-        "datasets",
-        "inspect_ai",
-        "lm_eval",
-        "onnxruntime",
-        "playwright",
-        "ray",
-        "spacy",
-        "torch",
-        "transformers",
-        "xllamacpp",
-    }
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,23 +37,6 @@ def pytest_configure(config: pytest.Config) -> None:
     starts_workers = bool(config.getoption("numprocesses", None))  # which are other programs, and run the tests
     if config.getoption("light") and not starts_workers:
         sys.addaudithook(skip_heavy)
-
-
-def skip_heavy(event: str, arguments: tuple[Any, ...]) -> None:
-    """Skip the test, or the file of tests, that is about to import a heavy package, start a program or read large data.
-
-    What a test needs is seen when it asks for it, so that nobody has to keep a list of light tests. pytest's exception
-    is no `Exception`: no handler in seesay takes it for a missing package.
-    """
-    if event == "import":
-        package = str(arguments[0]).partition(".")[0]
-        if package in HEAVY_PACKAGES:
-            pytest.skip(f"--light: needs {package}", allow_module_level=True)
-    elif event == "subprocess.Popen":
-        program = Path(os.fsdecode(arguments[0])).name
-        pytest.skip(f"--light: starts {program}", allow_module_level=True)
-    elif event == PUBLISHED_DATA:
-        pytest.skip(f"--light: reads the published data {arguments[0]}", allow_module_level=True)
 
 
 @pytest.hookimpl(wrapper=True)

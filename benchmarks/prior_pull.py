@@ -30,7 +30,7 @@ from seesay.pictures.training_set import TESTS, PriorColorSet
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import write_svg
 from seesay.scenes.reasoners.model import load_reasoner
-from seesay.scenes.reasoners.sources import PictureSetSource
+from seesay.scenes.reasoners.sources import picture_set_source
 
 NETWORKS = {"film": "FiLM", "stacked-attention": "attention"}
 PERCENTS = (0, 1, 5, 20, 50)
@@ -59,7 +59,7 @@ def train(network: str, percent: int, seed: int, folder: Path) -> None:
     model, source = load_reasoner(str(folder), ModelOptions(device="cpu")), PriorColorSet(percent)
     answers: list[dict[str, Any]] = []
     for test in TESTS:
-        items = PictureSetSource(source).load(test, model.extractor)
+        items = picture_set_source(source).load(test, model.extractor)
         logp = model.log_probabilities(np.asarray(items.features), items.sentences)
         for picture, row in zip(source.pictures(test), logp, strict=True):
             assert isinstance(picture.subject, Thing)

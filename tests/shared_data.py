@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.needs import absent
 
-PUBLISHED_DATA = "seesay.tests.published_data"  # the event of which `--light` hears (conftest.py)
+PUBLISHED_DATA = "seesay.tests.published_data"  # the event of which `--light` hears (tests/light.py)
 
 
 def shared(path: str) -> Path:

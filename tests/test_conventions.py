@@ -1,4 +1,4 @@
-"""The house rules that a linter does not know: one atomic writer, a declared contract, unique names, small files."""
+"""The house rules that a linter does not know: one atomic writer, a declared contract, unique names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from seesay.models.base import Model
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "seesay"
-LONGEST_FILE = 350
 HOOKS = {name for name in vars(Model) if not name.startswith("__")} | set(Model.__annotations__)
 
 
@@ -70,8 +69,3 @@ def test_no_two_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(name)
     assert {cls: files for cls, files in homes.items() if len(files) > 1} == {}
-
-
-def test_files_are_short() -> None:
-    lengths = {name: len((SOURCE / name).read_text(encoding="utf-8").splitlines()) for name in modules()}
-    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}

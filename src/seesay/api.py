@@ -128,9 +128,6 @@ class Results:
         """Write one page for all the runs, which opens offline."""
         from seesay.reports.pages.runs import write
 
-        path = Path(path)
-        if path.is_dir():
-            raise UserError(f"'{path}' is a folder: name a file for the report.")
         return write(path, self.runs, self.compare() if comparisons is None else comparisons)
 
     def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str | None = None) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class UserError(Exception):
     """A mistake that the user can fix. The command line prints it as one sentence and exits with code 2."""
@@ -9,6 +11,12 @@ class UserError(Exception):
 
 class NewerVersionError(UserError):
     """A file of a newer version: not damaged, but not for this one to read."""
+
+
+def refuse_unknown(what: str, name: str, known: Collection[str]) -> None:
+    """Refuse a name that is none of the known ones."""
+    if name not in known:
+        raise UserError(f"Unknown {what} '{name}': choose one of {', '.join(known)}.")
 
 
 def missing_extra(what: str, extra: str, error: ImportError) -> UserError:

@@ -52,6 +52,12 @@ def write_text(path: Path, text: str) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
+def refuse_folder(path: Path, what: str) -> None:
+    """Refuse a folder where a file is to be written."""
+    if path.is_dir():
+        raise UserError(f"'{path}' is a folder: name a file for the {what}.")
+
+
 def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     """Write a JSON document atomically, ending in a newline."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
@@ -192,6 +198,14 @@ def is_used(folder: Path) -> bool:
     """Whether a folder holds anything but its lock and what a crash left half-written."""
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     return any(name != ".lock" and not name.endswith(_UNFINISHED) for name in names)
+
+
+def refuse_foreign_folder(folder: Path, manifest: str) -> None:
+    """Refuse to write into a file, or into a folder of other files: one that is used, and has no `manifest` of ours."""
+    if folder.is_file():
+        raise UserError(f"'{folder}' is a file: choose a folder.")
+    if is_used(folder) and not (folder / manifest).is_file():
+        raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
 
 
 def remove_unfinished(folder: Path) -> None:

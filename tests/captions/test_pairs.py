@@ -71,9 +71,9 @@ def test_a_book_is_no_caption(tmp_path: Path) -> None:
 def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
     hypotheses = read_captions(_write(tmp_path / "h.json", '{"1": "a", "2": "b"}'), single=True)
     references = read_captions(_write(tmp_path / "r.json", '{"1": ["a"], "3": ["c"]}'))
-    both = pair(hypotheses, references)
-    assert (both.images, both.hypotheses, both.references) == (["1"], ["a"], [["a"]])
-    assert both.left_out == [
+    images, left_out = pair(hypotheses, references)
+    assert images == ["1"]
+    assert left_out == [
         f"{tmp_path}/h.json: image 2 has no reference in r.json",
         f"{tmp_path}/r.json: image 3 has no caption in h.json",
     ]
@@ -81,12 +81,16 @@ def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
 
 def test_captions_in_memory(tmp_path: Path) -> None:
     """By image or in order; what a file says and what memory says are paired alike."""
-    by_image = pair(load_captions({"1": "a", "2": "b"}), load_references({"2": ["c", "d"], "1": ["e"]}))
-    assert (by_image.images, by_image.references) == (["1", "2"], [["e"], ["c", "d"]])
-    in_order = pair(load_captions(["a", "b"]), load_references([["e"], ["c", "d"]]))
-    assert (in_order.hypotheses, in_order.references) == (["a", "b"], [["e"], ["c", "d"]])
+    by_image = load_references({"2": ["c", "d"], "1": ["e"]})
+    assert pair(load_captions({"1": "a", "2": "b"}), by_image) == (["1", "2"], [])
+    assert by_image.texts == {"1": ["e"], "2": ["c", "d"]}
+    captions, in_order = load_captions(["a", "b"]), load_references([["e"], ["c", "d"]])
+    assert pair(captions, in_order) == (["1", "2"], [])
+    assert captions.texts == {"1": ["a"], "2": ["b"]}
+    assert in_order.texts == by_image.texts
     from_file = load_references(_write(tmp_path / "r.txt", "e\nc\td\n"))
-    assert pair(load_captions(["a", "b"]), from_file).references == in_order.references
+    assert pair(captions, from_file) == (["1", "2"], [])
+    assert from_file.texts == in_order.texts
     with pytest.raises(UserError, match="a list of texts"):
         load_references(["e", "c"])
     with pytest.raises(UserError, match="paired in order"):

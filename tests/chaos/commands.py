@@ -121,7 +121,12 @@ _LISTED = [
         "probe",
         ("probe", "mock:0:20", "--task", "core-color", "--limit", "40", "--resamples", "100", "-o", "out", "--quiet"),
         "out",
-        imports=("seesay.runs.ask", "seesay.reports.pages.runs", "seesay.models.baselines", "seesay.tasks.core_color"),
+        imports=(
+            "seesay.runs.ask",
+            "seesay.reports.pages.runs",
+            "seesay.models.baselines",
+            "seesay.tasks.from_file.builtin",
+        ),
     ),
     Command(
         "scenes make",
@@ -252,7 +257,7 @@ _LISTED = [
         ("data", "add", "memory-colors", "table.jsonl", "--force"),
         "out",
         _table,
-        ("seesay.data.store", "seesay.tasks.memory_colors"),
+        ("seesay.data.store", "seesay.tasks.from_file.builtin"),
         (("SEESAY_DATA", "out"),),
     ),
     Command("site", ("site", "runs", "-o", "out"), "out", _runs, ("seesay.reports.site",)),

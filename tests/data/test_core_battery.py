@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 from wordfreq import zipf_frequency
 
-from seesay.data import core
+from seesay.data.core_tables import FOLDER, core_rows
 
 COLORS = {"black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow"}
 NAME = re.compile(r"[a-z]+(?:[' -][a-z]+)*")
@@ -22,7 +22,7 @@ SOUNDS_VOWEL = ("hour", "honest", "heir")
 
 def names(table: str) -> list[str]:
     column = {"colors": "object", "sizes": "object", "parts": "concept"}[table]
-    return [row[column] for row in core.rows(table)]
+    return [row[column] for row in core_rows(table)]
 
 
 def bare(name: str) -> str:
@@ -38,7 +38,7 @@ def doubles(values: Iterable[str]) -> list[str]:
     ("table", "least"), [("colors", 220), ("sizes", 170), ("spaces", 270), ("parts", 160)], ids=lambda value: str(value)
 )
 def test_every_table_is_large_enough_to_tell_models_apart(table: str, least: int) -> None:
-    assert len(core.rows(table)) >= least
+    assert len(core_rows(table)) >= least
 
 
 @pytest.mark.parametrize("table", ["colors", "sizes"])
@@ -47,12 +47,12 @@ def test_no_thing_stands_twice_not_even_in_the_plural(table: str) -> None:
 
 
 def test_no_concept_stands_twice_under_one_relation() -> None:
-    assert doubles(f"{bare(row['concept'])} {row['relation']}" for row in core.rows("parts")) == []
+    assert doubles(f"{bare(row['concept'])} {row['relation']}" for row in core_rows("parts")) == []
 
 
 def all_names() -> list[str]:
-    spaces = [name for row in core.rows("spaces") for name in (row["scene"], row["a"], row["b"])]
-    answers = [word for row in core.rows("parts") for word in row["answers"].split(";")]
+    spaces = [name for row in core_rows("spaces") for name in (row["scene"], row["a"], row["b"])]
+    answers = [word for row in core_rows("parts") for word in row["answers"].split(";")]
     return sorted({*names("colors"), *names("sizes"), *names("parts"), *spaces, *answers})
 
 
@@ -73,7 +73,7 @@ def test_articles_fit_their_nouns(table: str) -> None:
 
     wrong = [
         (row["article"], noun)
-        for row, noun in zip(core.rows(table), names(table), strict=True)
+        for row, noun in zip(core_rows(table), names(table), strict=True)
         if row["article"] not in ("", "the", expected(noun))
     ]
     assert wrong == []
@@ -81,11 +81,11 @@ def test_articles_fit_their_nouns(table: str) -> None:
 
 @pytest.mark.parametrize("table", ["sizes", "parts"])
 def test_things_that_a_verb_agrees_with_are_singular(table: str) -> None:
-    assert [row for row in core.rows(table) if not row["article"]] == []
+    assert [row for row in core_rows(table) if not row["article"]] == []
 
 
 class TestColors:
-    rows = core.rows("colors")
+    rows = core_rows("colors")
 
     def test_only_the_eleven_colors(self) -> None:
         assert {color for row in self.rows for color in row["colors"].split(";")} == COLORS
@@ -111,7 +111,7 @@ class TestColors:
 
 
 class TestSizes:
-    rows = core.rows("sizes")
+    rows = core_rows("sizes")
     metres: ClassVar = {row["object"]: float(row["metres"]) for row in rows}
 
     def test_they_span_millimetres_to_kilometres(self) -> None:
@@ -143,7 +143,7 @@ class TestSizes:
 
 def space_classes() -> Iterator[tuple[str, dict[str, str], list[tuple[str, str]]]]:
     """For every scene: what stands on one level (each thing with a representative), and which level is above which."""
-    rows = core.rows("spaces")
+    rows = core_rows("spaces")
     for scene in dict.fromkeys(row["scene"] for row in rows):
         here = [row for row in rows if row["scene"] == scene]
         level = {name: name for row in here for name in (row["a"], row["b"])}
@@ -157,7 +157,7 @@ def space_classes() -> Iterator[tuple[str, dict[str, str], list[tuple[str, str]]
 
 
 class TestSpaces:
-    rows = core.rows("spaces")
+    rows = core_rows("spaces")
     opposite: ClassVar = {"above": "below", "below": "above", "similar": "similar"}
 
     def test_no_pair_stands_twice_and_each_stands_both_ways_round(self) -> None:
@@ -197,7 +197,7 @@ class TestSpaces:
 
 
 class TestParts:
-    rows = core.rows("parts")
+    rows = core_rows("parts")
 
     def answers(self, relation: str) -> dict[str, set[str]]:
         return {row["concept"]: set(row["answers"].split(";")) for row in self.rows if row["relation"] == relation}
@@ -266,6 +266,6 @@ class TestParts:
 
 
 def test_the_tables_come_with_their_dedication() -> None:
-    text = core.path("colors").with_name("LICENSE").read_text(encoding="utf-8")
+    text = (FOLDER / "LICENSE").read_text(encoding="utf-8")
     assert "CC0 1.0" in text
-    assert all(f"{table}.csv" in text for table in core.COLUMNS)
+    assert all(path.name in text for path in FOLDER.glob("*.csv"))

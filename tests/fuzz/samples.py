@@ -147,7 +147,7 @@ add(
     "references",
     "references.json",
     CAPTIONS,
-    lambda path: pair(read_captions(path.with_name("h.json"), single=True), read_references([path])).images,
+    lambda path: pair(read_captions(path.with_name("h.json"), single=True), read_references([path]))[0],
     beside={"h.json": as_bytes({"1": "a dog", "2": "a cat"})},
 )
 add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)

@@ -11,7 +11,8 @@ import pytest
 from tests.judge.studies import ServedStudy, form_token, serve_in_test, task
 
 from seesay.errors import UserError
-from seesay.judge.items import ITEM_TYPES, InvalidAnswerError, ItemAnswer, NumberItem, SeveralItem, TextItem
+from seesay.judge.items import ITEM_TYPES, ItemAnswer, NumberItem, SeveralItem, TextItem
+from seesay.judge.rejections import InvalidAnswerError
 from seesay.judge.results.export import export_study
 from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import build_study, study_from_pairs, study_from_task

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.judge.studies import task
 
-from seesay.judge.answers import RequestRejectedError, check_answer
 from seesay.judge.items import ItemAnswer
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.results.agreement import agreement_coefficients
 from seesay.judge.results.export_tables import item_rows, judgement_rows
 from seesay.judge.results.human_run import write_human_run
@@ -44,10 +44,10 @@ def test_an_answer_names_labels_by_bits() -> None:
         ("red",), ("green",), ("red", "blue"), ("red", "green", "blue"),
     ]  # fmt: skip
     for value in (1, 7):
-        check_answer(item, ItemAnswer(value, "chosen"))
+        item.check(ItemAnswer(value, "chosen"))
     for value in (0, 8):
         with pytest.raises(RequestRejectedError, match="from 1 to 7"):
-            check_answer(item, ItemAnswer(value, "chosen"))
+            item.check(ItemAnswer(value, "chosen"))
 
 
 def test_the_run_by_hand(tmp_path: Path) -> None:

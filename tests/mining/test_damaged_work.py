@@ -154,7 +154,7 @@ def test_rooms_of_a_killed_process_are_finished(tmp_path: Path) -> None:
     assert (tmp_path / "killed/truth.json").stat().st_mtime_ns == before
     (tmp_path / "other").mkdir()
     (tmp_path / "other/mine.txt").touch()
-    with pytest.raises(UserError, match="is not empty: name a new folder"):
+    with pytest.raises(UserError, match="holds other files: choose an empty or a new folder"):
         write_rooms(tmp_path / "other", 30)
     with lock_folder(tmp_path / "locked"):
         write_rooms(tmp_path / "locked", 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from hypothesis import given
@@ -12,6 +14,7 @@ from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
     chunks,
+    compute_batches,
     halve_until_it_fits,
     is_out_of_memory,
 )
@@ -33,9 +36,25 @@ def test_batches_of_equal_length(sentences: list[tuple[int, ...]], budget: int) 
 @given(st.lists(st.integers(0, 80), max_size=20), st.integers(1, 50))
 def test_a_plan_keeps_order_and_budget(lengths: list[int], budget: int) -> None:
     prompts = [Prompt("x" * length, ()) for length in lengths]
-    batches = batches_by_budget(prompts, range(len(prompts)), budget, lambda prompt: len(prompt.text))
+    batches = batches_by_budget(prompts, budget, lambda prompt: len(prompt.text), lambda prompt: 0)
     assert [i for batch in batches for i in batch] == list(range(len(prompts)))
     assert all(len(batch) == 1 or sum(lengths[i] // 4 + 1 for i in batch) <= budget for batch in batches)
+
+
+def test_a_plan_orders_prompts() -> None:
+    prompts = [Prompt(text, ()) for text in "bca"]
+    assert batches_by_budget(prompts, 2, lambda prompt: 1, lambda prompt: prompt.text) == [[2, 0], [1]]
+
+
+def test_batches_are_computed_one_by_one_and_put_in_order() -> None:
+    computed: list[list[int]] = []
+
+    def squares(batch: Sequence[int]) -> list[int]:
+        computed.append(list(batch))
+        return [i * i for i in batch]
+
+    assert compute_batches([[2, 0], [1]], squares) == [0, 1, 4]
+    assert computed == [[2, 0], [1]]
 
 
 def test_chunks() -> None:

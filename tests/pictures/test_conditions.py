@@ -30,11 +30,11 @@ def test_contrasts_and_gallery(name: str, other: str, tmp_path: Path) -> None:
     )
     by_pair = {(contrast.a, contrast.b): contrast for contrast in contrasts(prior)}
     here = by_pair[Slice.of(asked="here", condition=other), Slice.of(asked="here", condition=same)]
-    assert (here.value_a, here.value_b, here.difference) == (0.0, 1.0, -1.0)
+    assert (here.between.value_a, here.between.value_b, here.between.difference) == (0.0, 1.0, -1.0)
     assert here.p == pytest.approx(1 / 201)
     assert here.p <= here.p_holm <= 1
     usually = by_pair[Slice.of(asked="usually", condition=other), Slice.of(asked="blind")]
-    assert (usually.difference, usually.p) == (0.0, 1.0)
+    assert (usually.between.difference, usually.p) == (0.0, 1.0)
     assert usually.n == here.n
     page = render([prior, mock])
     assert page.count('<li class="pulled">') >= 12

@@ -175,7 +175,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
     next((one / "images" / "test").iterdir()).write_bytes(b"half")
     write_pictures("prior-size", one, seed=3, size=16)
     assert all((one / file).read_bytes() == (two / file).read_bytes() for file in files)
-    with pytest.raises(UserError, match="other settings"):
+    with pytest.raises(UserError, match="was started with seed 3, not 4: choose another folder"):
         write_pictures("prior-size", one, seed=4, size=16)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")

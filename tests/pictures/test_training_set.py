@@ -19,7 +19,7 @@ from seesay.pictures.things import Thing
 from seesay.pictures.training_set import TESTS, PriorColorSet
 from seesay.runs.ask import Settings, limited, run
 from seesay.scenes.reasoners.features.extractor import PixelExtractor
-from seesay.scenes.reasoners.sources import PictureSetSource, open_source
+from seesay.scenes.reasoners.sources import open_source, picture_set_source
 from seesay.tasks import load_task
 
 
@@ -58,8 +58,8 @@ def test_tests_are_the_same_for_every_mixture() -> None:
 
 
 def test_names_of_mixtures() -> None:
-    assert open_source("prior-color")[1] == "prior-color-0"
-    assert open_source("prior-color-20", items=64)[0].splits["train"] == 64
+    assert open_source("prior-color").name == "prior-color-0"
+    assert open_source("prior-color-20", items=64).splits["train"] == 64
     for wrong in ("prior-color-many", "prior-color-101"):
         with pytest.raises(UserError, match="percentage of recoloured"):
             open_source(wrong)
@@ -71,12 +71,12 @@ def test_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert library.member
     icons.icon("lemon")
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    items = PictureSetSource(source).load("val", PixelExtractor(16))
+    items = picture_set_source(source).load("val", PixelExtractor(16))
     assert items.answer_names == COLORS
     pictures = source.pictures("val")
     assert [COLORS[answer] for answer in items.answers] == [picture.color for picture in pictures]
     assert items.sentences[0].startswith("What is the color of the ")
-    again = PictureSetSource(source).load("val", PixelExtractor(16))
+    again = picture_set_source(source).load("val", PixelExtractor(16))
     assert np.array_equal(items.features, again.features)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from seesay.api import load_tasks, probe
 from seesay.data import store
 from seesay.errors import UserError
 from seesay.questions import Task
-from seesay.tasks import TASK_FILES, TASKS, expand, load_task, prost, task_groups
+from seesay.tasks import INDEX, TASK_FILES, TASKS, expand, load_task, prost, task_card, task_groups
 
 # Questions that are asked, and all with those of the other splits.
 COUNTS = {
@@ -225,3 +227,27 @@ def test_a_prost_template_that_does_not_fit_its_rule_is_one_sentence(choices: tu
     pattern = prost.Pattern("p1", "mass", "A {w}.", "It is [MASK].", "", choices, rule)
     with pytest.raises(UserError, match=f"PROST's p1 does not fit its rule, '{rule}'"):
         list(prost.expand(pattern, {"w": ["cup", "lid"]}))
+
+
+def test_the_index_says_what_the_files_say() -> None:
+    from tools.task_index import heads
+
+    index = json.loads(INDEX.read_text(encoding="utf-8"))
+    assert index == heads(), "run `make index`"
+    for name in index:
+        card = task_card(name)
+        assert card.title
+        assert card.source
+        assert card.needs or card.licence
+
+
+def test_listing_tasks_reads_no_task_file() -> None:
+    code = """
+import sys
+import seesay.tasks as tasks
+
+assert not {"yaml", "numpy", "pydantic"} & sys.modules.keys()
+assert all(tasks.task_card(name).title for name in tasks.TASKS.names())
+assert not {"yaml", "seesay.data.task_files"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,6 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.tasks import load_task
-from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED, PUBLISHED, TEMPLATES
 
 # How `results.csv` calls the models of the paper.
 MODELS = {
@@ -43,9 +42,10 @@ def test_the_published_file_has_109_things() -> None:
     assert task.bad_rows == ()
     assert set(task.labels) == {label for question in task.questions for label in question.gold}
     asked = {question.id: question for question in task.questions}
-    assert TEMPLATES[0].ask(asked["sunflower"]).text == "Q: What is the color of a sunflower? A: It is [MASK]."
-    assert TEMPLATES[4].ask(asked["grass"]).text == "What is the color of grass? [SEP] [MASK]."
-    assert TEMPLATES[8].ask(asked["pineapple"]).text == "the inside of a pineapple usually has the color of [MASK]."
+    templates = task.templates
+    assert templates[0].ask(asked["sunflower"]).text == "Q: What is the color of a sunflower? A: It is [MASK]."
+    assert templates[4].ask(asked["grass"]).text == "What is the color of grass? [SEP] [MASK]."
+    assert templates[8].ask(asked["pineapple"]).text == "the inside of a pineapple usually has the color of [MASK]."
     assert asked["stone"].gold == {"grey": 1.0}
 
 
@@ -53,7 +53,8 @@ def test_templates_are_those_of_the_published_results() -> None:
     with shared("memory_colors/results.csv").open() as file:
         rows = list(csv.DictReader(file))
     published = list(dict.fromkeys(row["question_template"] for row in rows))
-    assert [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in TEMPLATES] == published
+    templates = load_task("memory-colors", shared("memory_colors")).templates
+    assert [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates] == published
 
 
 def test_published_figures_are_those_of_the_published_results() -> None:
@@ -62,7 +63,7 @@ def test_published_figures_are_those_of_the_published_results() -> None:
         for entry in csv.DictReader(file):
             accuracies.setdefault(entry["model"], []).append(float(entry["accuracy"]))
     assert set(accuracies) == set(MODELS)
-    figures = {figure.model: figure for figure in PUBLISHED}
+    figures = {figure.model: figure for figure in load_task("memory-colors", shared("memory_colors")).published}
     for model, values in accuracies.items():
         assert len(values) == 13
         assert all(value * 109 == pytest.approx(round(value * 109), abs=1e-6) for value in values)
@@ -72,8 +73,9 @@ def test_published_figures_are_those_of_the_published_results() -> None:
 
 
 def test_colours_are_in_alphabetical_order() -> None:
-    assert list(COLORS_AS_PUBLISHED) == sorted(COLORS_AS_PUBLISHED)
-    assert len(COLORS_AS_PUBLISHED) == 11
+    options = load_task("memory-colors", shared("memory_colors")).questions[0].options
+    assert list(options) == sorted(options)
+    assert len(options) == 11
 
 
 def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
@@ -84,8 +86,8 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
         row("sky", "turquoise"),
         {"item": "snow", "label": "white"},
         row("tomato", "green"),
-        row("x" * 200),
-        {**row("coal"), "item": 3},
+        row("x" * 20_001),
+        {**row("coal"), "item": ["coal"]},
         row("grass", "green", ""),
     )
     task = load_task("memory-colors", path)
@@ -93,11 +95,11 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     assert [question.fields["thing"] for question in task.questions] == ["a tomato", "grass"]
     assert task.bad_rows == (
         BadRow(2, "not JSON"),
-        BadRow(3, "'turquoise' is not one of the eleven colours"),
-        BadRow(4, "'descriptor' is missing"),
-        BadRow(5, "repeats row 1"),
-        BadRow(6, "'item' is longer than 100 characters"),
-        BadRow(7, "'item' is not a text"),
+        BadRow(3, "gold 'turquoise' is not among the options (black, blue, brown, green, grey, orange, …)"),
+        BadRow(4, "'thing' is missing"),
+        BadRow(5, "id 'tomato' is already that of row 1"),
+        BadRow(6, "'thing' is longer than 20,000 characters"),
+        BadRow(7, "'item' is a list, not a text"),
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text, parse_json
+from seesay.data.cells import BadValueError
+from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text
 from seesay.data.lines import LONGEST_LINE, read_errors, read_head, read_lines
-from seesay.data.rows import json_rows
+from seesay.data.rows import Row, json_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -30,52 +31,67 @@ ReferenceSource = Path | str | Sequence[Path] | Mapping[str, Sequence[str]] | Se
 class CaptionSet:
     """Captions by image, and the rows that could not be used. `unit` is what a row of the source is called.
 
-    Of `plain` text, line by line, the line number is the image.
+    Of `plain` text, line by line, the line number is the image. In a `single` set, an image has one caption.
     """
 
     source: str
+    single: bool = False
     texts: dict[str, list[str]] = field(default_factory=dict)
     bad: list[BadRow] = field(default_factory=list)
     unit: str = "line"
     plain: bool = False
 
-    def add(self, row: int, image: str, texts: list[str], *, single: bool) -> None:
-        """Add one row's captions; with `single`, a second caption of an image is a bad row."""
-        if single and (image in self.texts or len(texts) != 1):
-            self.bad.append(BadRow(row, f"a second caption for image {image}"))
-        elif not all(isinstance(text, str) for text in texts):
-            self.bad.append(BadRow(row, "not a text"))
-        elif not all(map(is_text, (image, *texts))):
-            self.bad.append(BadRow(row, "holds half of a surrogate pair"))
-        elif any(len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS for text in texts):
-            self.bad.append(BadRow(row, f"a caption of more than {MOST_WORDS:,} words, or {MOST_CHARACTERS:,} letters"))
+    def add(self, row: int, image: str, texts: list[str]) -> None:
+        """Add one row's captions, or note why they cannot be used."""
+        try:
+            self._validate(image, texts)
+        except BadValueError as error:
+            self.bad.append(BadRow(row, str(error)))
         else:
             self.texts.setdefault(image, []).extend(texts)
 
-    def add_row(self, number: int, row: object, *, single: bool) -> None:
+    def _validate(self, image: str, texts: list[str]) -> None:
+        if self.single and (image in self.texts or len(texts) != 1):
+            raise BadValueError(f"a second caption for image {image}")
+        if not all(isinstance(text, str) for text in texts):
+            raise BadValueError("not a text")
+        if not all(map(is_text, (image, *texts))):
+            raise BadValueError("holds half of a surrogate pair")
+        if any(len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS for text in texts):
+            raise BadValueError(f"a caption of more than {MOST_WORDS:,} words, or {MOST_CHARACTERS:,} letters")
+
+    def add_entry(self, number: int, entry: object) -> None:
         """Add what a JSON object says of an image."""
-        if not isinstance(row, dict) or isinstance(row, DuplicateKeys):
-            self.bad.append(BadRow(number, "a key is there twice" if isinstance(row, dict) else "not a JSON object"))
-            return
-        image = next((row[key] for key in _IDS if key in row), None)
-        texts = next((row[key] for key in _TEXTS if key in row), None)
-        texts = [texts] if isinstance(texts, str) else texts
-        if isinstance(image, bool) or not isinstance(image, int | str):
-            self.bad.append(BadRow(number, "no 'image_id' (a number or a text)"))
-        elif not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            self.bad.append(BadRow(number, "no 'caption' (a text) or 'captions' (a list of texts)"))
+        try:
+            image, texts = _parse_entry(entry)
+        except BadValueError as error:
+            self.bad.append(BadRow(number, str(error)))
         else:
-            self.add(number, str(image), texts, single=single)
+            self.add(number, image, texts)
+
+
+def _parse_entry(entry: object) -> tuple[str, list[str]]:
+    if not isinstance(entry, dict):
+        raise BadValueError("not a JSON object")
+    if isinstance(entry, DuplicateKeys):
+        raise BadValueError("a key is there twice")
+    image = next((entry[key] for key in _IDS if key in entry), None)
+    texts = next((entry[key] for key in _TEXTS if key in entry), None)
+    texts = [texts] if isinstance(texts, str) else texts
+    if isinstance(image, bool) or not isinstance(image, int | str):
+        raise BadValueError("no 'image_id' (a number or a text)")
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise BadValueError("no 'caption' (a text) or 'captions' (a list of texts)")
+    return str(image), texts
 
 
 def load_captions(source: CaptionSource) -> CaptionSet:
     """One caption per image, from a file or from memory."""
     if isinstance(source, str | Path):
         return read_captions(Path(source), single=True)
-    captions = CaptionSet("the captions", unit="entry", plain=not isinstance(source, Mapping))
-    rows = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
-    for number, (image, text) in enumerate(rows, 1):
-        captions.add(number, str(image), [text], single=True)
+    captions = CaptionSet("the captions", single=True, unit="entry", plain=not isinstance(source, Mapping))
+    for number, image, text in _rows_in_memory(source):
+        captions.add(number, image, [text])
     return captions
 
 
@@ -86,23 +102,31 @@ def load_references(source: ReferenceSource) -> CaptionSet:
     if isinstance(source, Sequence) and source and all(isinstance(path, Path) for path in source):
         return read_references([path for path in source if isinstance(path, Path)])
     references = CaptionSet("the references", unit="entry", plain=not isinstance(source, Mapping))
-    rows: Iterable[tuple[object, Any]] = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
-    for number, (image, texts) in enumerate(rows, 1):
+    for number, image, texts in _rows_in_memory(source):
         if isinstance(texts, str | Path) or not isinstance(texts, Iterable):
             raise UserError("Give the references of each caption as a list of texts, or files as Path objects.")
-        references.add(number, str(image), list(texts), single=False)
+        references.add(number, image, list(texts))
     return references
+
+
+def _rows_in_memory(source: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
+    """The number, the image and what is said of it, row by row."""
+    rows: Iterable[tuple[object, Any]] = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
+    for number, (image, value) in enumerate(rows, 1):
+        yield number, str(image), value
 
 
 def read_captions(path: Path, *, single: bool = False) -> CaptionSet:
     """A file's captions; with `single`, one per image."""
-    captions = CaptionSet(str(path))
+    captions = CaptionSet(str(path), single)
     head = read_head(path, LONGEST_LINE).decode("utf-8-sig", "replace")
     start = head.lstrip()[:1]
     if start == "[" or (start == "{" and not _is_json_lines(head)):
-        _read_document(captions, path, single)
+        _read_document(captions, path)
+    elif start == "{":
+        _read_json_lines(captions, path)
     else:
-        _read_by_line(captions, path, single, is_json=start == "{")
+        _read_plain_text(captions, path)
     if not captions.texts:
         bad = next(iter(captions.bad), None)
         first = f"{captions.unit} {bad.row}: {bad.reason}" if bad else "it is empty"
@@ -131,18 +155,8 @@ def _check_same_length(a: CaptionSet, b: CaptionSet) -> None:
         raise UserError(f"{sizes}: without image ids they are paired in order.")
 
 
-@dataclass(frozen=True)
-class CaptionPairs:
-    """Captions and references of the images that have both, and every row that was left out, as a sentence."""
-
-    images: list[str]
-    hypotheses: list[str]
-    references: list[list[str]]
-    left_out: list[str]
-
-
-def pair(hypotheses: CaptionSet, references: CaptionSet) -> CaptionPairs:
-    """Bring captions and references together by image."""
+def pair(hypotheses: CaptionSet, references: CaptionSet) -> tuple[list[str], list[str]]:
+    """The images that have both captions and references, and every row that was left out, as a sentence."""
     if hypotheses.plain != references.plain:
         raise UserError("Plain text has no image ids: captions and references must both be plain text, or neither.")
     if hypotheses.plain:
@@ -157,41 +171,34 @@ def pair(hypotheses: CaptionSet, references: CaptionSet) -> CaptionPairs:
     images = [image for image in hypotheses.texts if image in references.texts]
     if not images:
         raise UserError(f"{hypotheses.source} and {references.source} have no image in common.")
-    texts = [hypotheses.texts[image][0] for image in images]
-    return CaptionPairs(images, texts, [references.texts[image] for image in images], left_out)
+    return images, left_out
 
 
 def _is_json_lines(head: str) -> bool:
     """Whether a line by itself is an object with an image, and not COCO's annotations all in one."""
-    for line in head.splitlines()[:3]:
-        try:
-            row = parse_json(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and any(key in row for key in _IDS):
-            return True
-    return False
+    rows = json_rows(enumerate(head.splitlines()[:3], 1))
+    return any(key in row.cells for row in rows if isinstance(row, Row) for key in _IDS)
 
 
-def _read_by_line(captions: CaptionSet, path: Path, single: bool, *, is_json: bool) -> None:
-    """JSON lines, or one caption per line; references may stand side by side, separated by tabs."""
-    captions.plain = not is_json
-    lines = read_lines(path, most=MOST_ROWS)
-    if is_json:
-        for row in json_rows(lines):
-            if isinstance(row, BadRow):
-                captions.bad.append(row)
-            else:
-                captions.add_row(row.number, row.cells, single=single)
-        return
-    for number, line in lines:
+def _read_plain_text(captions: CaptionSet, path: Path) -> None:
+    """One caption per line; references may stand side by side, separated by tabs."""
+    captions.plain = True
+    for number, line in read_lines(path, most=MOST_ROWS):
         if isinstance(line, BadRow):
             captions.bad.append(line)
         else:
-            captions.add(number, str(number), [line] if single else line.split("\t"), single=single)
+            captions.add(number, str(number), [line] if captions.single else line.split("\t"))
 
 
-def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
+def _read_json_lines(captions: CaptionSet, path: Path) -> None:
+    for row in json_rows(read_lines(path, most=MOST_ROWS)):
+        if isinstance(row, BadRow):
+            captions.bad.append(row)
+        else:
+            captions.add_entry(row.number, row.cells)
+
+
+def _read_document(captions: CaptionSet, path: Path) -> None:
     """COCO's annotations, a list of records, or an object of captions by image, entry by entry."""
     captions.unit = "entry"
     by_image: dict[str, list[object]] = {}
@@ -205,11 +212,11 @@ def _read_document(captions: CaptionSet, path: Path, single: bool) -> None:
                     raise UserError(f"{path} has more than {MOST_ROWS:,} entries: split it.")
                 if key in ("", "annotations"):
                     has_records = True
-                    captions.add_row(number, entry, single=single)
+                    captions.add_entry(number, entry)
                 elif not has_records:
                     by_image.setdefault(key, []).append(entry if isinstance(entry, str) else None)
     except BrokenFileError as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
     for number, (image, texts) in enumerate(() if has_records else by_image.items(), 1):
-        captions.add_row(number, {"image_id": image, "captions": texts}, single=single)
+        captions.add_entry(number, {"image_id": image, "captions": texts})
     captions.bad += [BadRow(number, f"the key {key!r} is there twice: the first is kept") for key in duplicates]

@@ -39,10 +39,9 @@ def _list(as_json: bool) -> None:
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
     from seesay.folders import data_folder
+    from seesay.grouping import group_by
 
-    statuses: dict[str, list[FileStatus]] = {}
-    for status in store.check_files():
-        statuses.setdefault(status.dataset, []).append(status)
+    statuses = group_by(store.check_files(), lambda status: status.dataset)
     if as_json:
         keys = ("name", "title", "task", "licence", "citation", "home", "fetchable", "request")
         datasets = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+RunFolders = Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")]
 BatchSize = Annotated[int | None, typer.Option(min=1, help="Tokens in a batch. Default: what memory allows.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")]
 Family = Annotated[str | None, typer.Option(help="masked or causal, where the model does not say.")]

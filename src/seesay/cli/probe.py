@@ -15,6 +15,8 @@ from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from seesay.api import Results
     from seesay.runs.layers import LayerCurve
     from seesay.runs.learning_curve import Point
@@ -169,6 +171,7 @@ def probe(
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
     from seesay.cli.output import progress_bars
+    from seesay.files import refuse_folder
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
     from seesay.runs.ways import How
@@ -177,8 +180,7 @@ def probe(
     _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
     name = "layers" if layers else "learning-curve" if way is How.LEARNING_CURVE else "report"
     target = report or output / f"{name}.html"
-    if target.is_dir():
-        raise UserError(f"'{target}' is a folder: name a file for the report.")
+    refuse_folder(target, "report")
     for folder in (output, target.parent):  # a folder that cannot be written is found now, not after an hour
         folder.mkdir(parents=True, exist_ok=True)
     common: dict[str, Any] = {
@@ -261,7 +263,6 @@ def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool
 
 def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the learning curves' page, and print them."""
-    from seesay.cli.output import out, print_json
     from seesay.reports.analysis import write_analyses
     from seesay.reports.score_analyses import learning_curves
     from seesay.reports.tables import curves_table
@@ -269,26 +270,26 @@ def _show_curves(points: list[Point], target: Path, quiet: bool, as_json: bool) 
 
     bands = learning_curve.bands(points)
     page = write_analyses(target, "Learning curves", learning_curves(bands))
-    if as_json:
-        print_json(learning_curve.as_json(points))
-    else:
-        out.print(curves_table(bands))
-        if not quiet:
-            out.print(f"Report: {page}")
+    _print_figures(curves_table(bands), learning_curve.as_json(points), page, quiet, as_json)
 
 
 def _show_layers(curves: list[LayerCurve], target: Path, quiet: bool, as_json: bool) -> None:
     """Write the page of the layers, and print their figures."""
-    from seesay.cli.output import out, print_json
     from seesay.reports.pages.layers import write_layers
     from seesay.reports.tables import layers_table
     from seesay.runs.layers import curves_json
 
     page = write_layers(target, curves)
+    _print_figures(layers_table(curves), curves_json(curves), page, quiet, as_json)
+
+
+def _print_figures(table: Table, document: object, page: Path, quiet: bool, as_json: bool) -> None:
+    from seesay.cli.output import out, print_json
+
     if as_json:
-        print_json(curves_json(curves))
+        print_json(document)
     else:
-        out.print(layers_table(curves))
+        out.print(table)
         if not quiet:
             out.print(f"Report: {page}")
 

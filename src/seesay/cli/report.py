@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from seesay.cli.options import Json
+from seesay.cli.options import Json, RunFolders
 
 
 class Format(StrEnum):
@@ -22,7 +22,7 @@ class Format(StrEnum):
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")],
+    runs: RunFolders,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The file to write. Default: report.html; other formats are printed."),

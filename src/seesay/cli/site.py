@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.options import RunFolders
+
 
 def site(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")],
+    runs: RunFolders,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("public"),
     url: Annotated[str | None, typer.Option(help="Where the site will be, for links from the Hub's files.")] = None,
     hub_dataset: Annotated[

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from seesay.cli.options import Json, Quiet
-from seesay.cli.tasks import tasks
+from seesay.cli.tasks import gold_text, print_slices, tasks
 from seesay.errors import UserError
 from seesay.quantities import quantity
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 40
 _SHOWN_QUESTIONS = 3
-_SHOWN_SLICES = 12
 
 
 class _ShowByDefault(TyperGroup):
@@ -98,15 +97,11 @@ def _show_task(examination: Examination) -> None:
     for note in task.data_notes:
         out.print(f"{note}.")
     for question in task.questions[:_SHOWN_QUESTIONS]:
-        gold = ", ".join(f"{label} ({weight:.2f})" for label, weight in question.gold.items())
-        out.print(f"\nQuestion {question.id}; gold: {gold}")
+        out.print(f"\nQuestion {question.id}; gold: {gold_text(question.gold)}")
         for kind, text in previews(task, question):
             out.print(f"  {kind + ':':<17}{text}")
     out.print()
-    for name, counts in slices(task).items():
-        shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_SLICES]]
-        more = ", …" if len(counts) > _SHOWN_SLICES else ""
-        out.print(f"Slices by {name}: {', '.join(shown)}{more}.")
+    print_slices(slices(task))
 
 
 @app.command()

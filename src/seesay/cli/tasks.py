@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from seesay.questions import Task
 
 _SHOWN_BAD_ROWS = 5
-_SHOWN_OPTIONS = 12
+_SHOWN = 12  # options of a question, or slices by a tag
 
 
 def tasks(
@@ -152,6 +153,24 @@ def describe(task: Task) -> dict[str, Any]:
     }
 
 
+def print_slices(slices: Mapping[str, Mapping[str, int]]) -> None:
+    """What the questions can be sliced by, with the number of questions in each slice."""
+    from seesay.cli.output import out
+
+    for tag, counts in slices.items():
+        out.print(f"Slices by {tag}: {_first([f'{value} ({count:,})' for value, count in counts.items()])}.")
+
+
+def gold_text(gold: Mapping[str, float]) -> str:
+    """The gold labels of a question, with their weights."""
+    return ", ".join(f"{label} ({weight:.2f})" for label, weight in gold.items())
+
+
+def _first(texts: Sequence[str]) -> str:
+    more = ", …" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
+
+
 def _show(task: dict[str, Any]) -> None:
     from seesay.cli.output import out, table
     from seesay.questions import BadRow
@@ -161,14 +180,12 @@ def _show(task: dict[str, Any]) -> None:
         f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates."
     )
     out.print(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
-    for key, counts in task["tags"].items():
-        shown = [f"{value} ({count:,})" for value, count in list(counts.items())[:_SHOWN_OPTIONS]]
-        out.print(f"Slices by {key}: {', '.join(shown)}{', …' if len(counts) > _SHOWN_OPTIONS else ''}.")
+    print_slices(task["tags"])
     out.print(table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]]))
-    options = task["example"]["options"]
-    out.print(f"Example: {task['example']['text']}")
-    out.print(f"  options: {', '.join(options[:_SHOWN_OPTIONS])}{', …' if len(options) > _SHOWN_OPTIONS else ''}")
-    out.print(f"  gold: {', '.join(f'{label} ({weight:.2f})' for label, weight in task['example']['gold'].items())}")
+    example = task["example"]
+    out.print(f"Example: {example['text']}")
+    out.print(f"  options: {_first(example['options'])}")
+    out.print(f"  gold: {gold_text(example['gold'])}")
     if task["published"]:
         rows = [
             (p["model"], p["metric"], p["value"], p["spread"] or "", p["slice"] or "", p["source"])

@@ -55,9 +55,9 @@ def one_of(value: str, allowed: Iterable[str], name: str) -> str:
     return value
 
 
-def split_words(cell: str, name: str) -> tuple[str, ...]:
-    """The parts of a cell that lists several words with `;` between them."""
-    parts = tuple(part.strip() for part in cell.split(";"))
+def split_words(cell: str, name: str, separator: str) -> tuple[str, ...]:
+    """The parts of a cell that lists several words with a separator between them."""
+    parts = tuple(part.strip() for part in cell.split(separator))
     if not all(parts):
         raise BadValueError(f"'{name}' has an empty part: {cell!r}")
     if len(set(parts)) < len(parts):

@@ -13,6 +13,7 @@ from pathlib import Path
 from seesay.errors import UserError
 from seesay.files import atomic_folder
 from seesay.questions import Question, Task
+from seesay.runs.chosen import accepted_labels
 
 TARGETS = ("seesay", "lm-eval", "inspect", "datasets")
 PICTURES = "pictures"
@@ -33,9 +34,7 @@ def export(task: Task, folder: Path, target: str) -> list[Path]:
 
 def right_labels(task: Task, question: Question) -> list[str]:
     """The labels that count as right under the task's accuracy: all gold ones, or the heaviest."""
-    most = max(question.gold.values())
-    relaxed = accuracy_of(task) == "relaxed_accuracy"
-    return [label for label, weight in question.gold.items() if relaxed or weight == most]
+    return accepted_labels(question, relaxed=accuracy_of(task) == "relaxed_accuracy")
 
 
 def accuracy_of(task: Task) -> str | None:

@@ -69,7 +69,7 @@ def update_need(tx: Transaction, study: Study, item: StudyItem) -> None:
         WHERE a.item = ?""",
         item.id,
     )
-    answers = [ItemAnswer(int(value), how, text or "") for value, how, text in rows]
+    answers = [ItemAnswer(value, how, text or "") for value, how, text in rows]
     wanted, width = judgements_wanted(study.design, item, answers)
     tx.execute(
         """INSERT INTO need (item, wanted, width) VALUES (?, ?, ?)

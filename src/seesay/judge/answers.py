@@ -5,41 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from seesay.digests import json_digest
+from seesay.documents import Document
 from seesay.judge import participants
 from seesay.judge.adaptive import update_need
 from seesay.judge.assignment import page_items, renew_leases, renewal_time, retake
-from seesay.judge.documents import FrozenModel
-from seesay.judge.items import InvalidAnswerError, ItemAnswer, MistakenAnswerError, StudyItem
+from seesay.judge.items import ItemAnswer
 from seesay.judge.messages import mark
 from seesay.judge.participants import PARTICIPANT_COLUMNS, Participant, read_participant
+from seesay.judge.rejections import MistakenAnswerError, RequestRejectedError
 from seesay.judge.storage.database import Transaction, first_row
 from seesay.judge.study import Study
 
 
-class RequestRejectedError(Exception):
-    """A request that cannot be accepted, with the HTTP status and the message for the sender.
-
-    The message is translated when it is shown; `values` fill its placeholders. `is_mistake`: of an answer that its
-    item does not allow, which a participant may give by mistake.
-    """
-
-    is_mistake = False
-
-    def __init__(self, status: int, message: str, **values: object) -> None:
-        self.status, self.message_id, self.values = status, message, values
-        self.message = message % values if values else message
-        super().__init__(self.message)
-
-
-class PageProgress(FrozenModel):
+class PageProgress(Document):
     """How many items of a page are answered."""
 
-    page: int = Field(description="The number of the participant's page.")
-    answered: int = Field(description="Items with an answer.")
-    of: int = Field(description="Items on the page.")
+    page: int
+    """The number of the participant's page."""
+    answered: int
+    """Items with an answer."""
+    of: int
+    """Items on the page."""
 
     @property
     def is_complete(self) -> bool:
@@ -91,7 +78,7 @@ def submit_page(
                 assigned = _read(tx, person, key, page, place)[2]
                 _store(tx, study, participant, assigned, answer, now, share=max(len(shown), 1))
             except RequestRejectedError as rejected:
-                if rejected.is_mistake and problems is not None:
+                if isinstance(rejected, MistakenAnswerError) and problems is not None:
                     problems[place] = rejected
                     continue
                 if rejected.status not in (404, 410):  # an item that has gone to someone else is just no longer there
@@ -127,16 +114,6 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
     """
     tx.lock_study("SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'", person, page)
     tx.lock_person(person)
-
-
-def check_answer(item: StudyItem, answer: ItemAnswer) -> None:
-    """Reject an answer that the item does not allow."""
-    try:
-        item.check(answer)
-    except InvalidAnswerError as error:
-        rejected = RequestRejectedError(422, error.message, **error.values)
-        rejected.is_mistake = isinstance(error, MistakenAnswerError)
-        raise rejected from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +172,7 @@ def _store(
     if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
     item = assigned.item
-    check_answer(study.items_by_id[item], answer)
+    study.items_by_id[item].check(answer)
     if assigned.state == "returned":
         tx.lock_study()
         if not retake(tx, study, person, item, now):

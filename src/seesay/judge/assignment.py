@@ -98,10 +98,10 @@ def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[P
     )
     return tuple(
         PageItem(
-            int(place),
+            place,
             study.items_by_id[item],
             study.initial_position(person, item),
-            None if value is None else ItemAnswer(int(value), how, text or ""),
+            None if value is None else ItemAnswer(value, how, text or ""),
         )
         for place, item, value, how, text in rows
     )

@@ -15,9 +15,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from seesay.documents import Document
 from seesay.judge import SliderStart
-from seesay.judge.documents import FrozenModel
 from seesay.judge.numbers import option_number, parse_number
+from seesay.judge.rejections import InvalidAnswerError, MistakenAnswerError
 from seesay.matching import match
 from seesay.questions import SLOT
 
@@ -33,18 +34,6 @@ MAX_TYPED = 300
 _WHOLE = re.compile(r"[0-9]{1,4}")
 
 
-class InvalidAnswerError(ValueError):
-    """An answer that an item does not allow. `values` fill the placeholders of the message."""
-
-    def __init__(self, message: str, **values: object) -> None:
-        super().__init__(message % values if values else message)
-        self.message, self.values = message, values
-
-
-class MistakenAnswerError(InvalidAnswerError):
-    """One that a participant may give by mistake: they are told, and keep the rest of their page."""
-
-
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
     """An answer to an item: what was chosen as a number, what was typed as a text, and how it was given."""
@@ -54,19 +43,25 @@ class ItemAnswer:
     text: str = ""
 
 
-class BaseItem(FrozenModel):
+class BaseItem(Document):
     """What all kinds share."""
 
     how: ClassVar[tuple[str, ...]] = ("chosen",)
     is_numeric: ClassVar[bool] = False
     has_labels: ClassVar[bool] = True
 
-    id: str = Field(description="Its name in the tables.")
-    base: str = Field(description="What it is about; nobody is asked about the same base twice.")
-    picture: str | None = Field(default=None, description="Path of the picture shown with it.")
-    icons: tuple[str | None, ...] = Field(default=(), description="Paths of the pictures of its words or options.")
-    control: ControlKind = Field(default="", description="The kind of control; empty for a measured item.")
-    known: tuple[str, ...] = Field(default=(), description="The correct labels of a `known` control.")
+    id: str
+    """Its name in the tables."""
+    base: str
+    """What it is about; nobody is asked about the same base twice."""
+    picture: str | None = None
+    """Path of the picture shown with it."""
+    icons: tuple[str | None, ...] = ()
+    """Paths of the pictures of its words or options."""
+    control: ControlKind = ""
+    """The kind of control; empty for a measured item."""
+    known: tuple[str, ...] = ()
+    """The correct labels of a `known` control."""
 
     @property
     @abstractmethod
@@ -138,11 +133,12 @@ class RatingItem(BaseItem):
     is_numeric: ClassVar[bool] = True
     has_labels: ClassVar[bool] = False
 
-    words: tuple[str, str] = Field(description="The two words.")
-    reference: float | None = Field(default=None, description="The similarity of a pair in the file, 0 to 1, if given.")
-    expected: tuple[float, float] = Field(
-        default=(0, 1), description="The part of the slider that is right in practice."
-    )
+    words: tuple[str, str]
+    """The two words."""
+    reference: float | None = None
+    """The similarity of a pair in the file, 0 to 1, if given."""
+    expected: tuple[float, float] = (0, 1)
+    """The part of the slider that is right in practice."""
 
     @property
     def line(self) -> str:
@@ -184,11 +180,16 @@ class RatingItem(BaseItem):
 class SentenceItem(BaseItem):
     """A sentence with a blank, and the task's options for it."""
 
-    question: str = Field(default="", description="Id of the task's question.")
-    template: str = Field(default="", description="Name of the task's template.")
-    text: str = Field(default="", description="The sentence; [MASK] marks the blank.")
-    options: tuple[str, ...] = Field(default=(), description="The task's labels.")
-    option_texts: tuple[str, ...] = Field(default=(), description="The labels as they appear in this sentence.")
+    question: str = ""
+    """Id of the task's question."""
+    template: str = ""
+    """Name of the task's template."""
+    text: str = ""
+    """The sentence; [MASK] marks the blank."""
+    options: tuple[str, ...] = ()
+    """The task's labels."""
+    option_texts: tuple[str, ...] = ()
+    """The labels as they appear in this sentence."""
 
     @property
     def line(self) -> str:
@@ -201,12 +202,6 @@ class SentenceItem(BaseItem):
     @property
     def columns(self) -> dict[str, str]:
         return {"text": self.text}
-
-    @property
-    def parts(self) -> tuple[str, str]:
-        """The text before the blank and the text after it."""
-        before, _, after = self.text.partition(SLOT)
-        return before, after
 
 
 class ChoiceItem(SentenceItem):
@@ -230,7 +225,8 @@ class SeveralItem(SentenceItem):
     """Every option that fits, at least one; an answer is the sum of their bits (the first option is 1)."""
 
     kind: Literal["several"] = "several"
-    most: int = Field(default=0, ge=0, description="The largest number of options that may be named; 0: any number.")
+    most: int = Field(default=0, ge=0)
+    """The largest number of options that may be named; 0: any number."""
 
     @property
     def min_value(self) -> int:
@@ -281,9 +277,12 @@ class NumberItem(TypedItem):
 
     kind: Literal["number"] = "number"
     is_numeric: ClassVar[bool] = True
-    unit: str = Field(default="", max_length=40, description="The unit shown beside the field.")
-    low: float | None = Field(default=None, description="The smallest number that is accepted.")
-    high: float | None = Field(default=None, description="The largest number that is accepted.")
+    unit: str = Field(default="", max_length=40)
+    """The unit shown beside the field."""
+    low: float | None = None
+    """The smallest number that is accepted."""
+    high: float | None = None
+    """The largest number that is accepted."""
 
     def check(self, answer: ItemAnswer) -> None:
         super().check(answer)
@@ -307,7 +306,8 @@ class TextItem(TypedItem):
     """A free answer. It names the options that `seesay.matching` reads out of it, as it does for models."""
 
     kind: Literal["text"] = "text"
-    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict, description="Further names of options.")
+    aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Further names of options."""
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
         texts = zip(self.options, self.option_texts or self.options, strict=True)

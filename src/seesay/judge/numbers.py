@@ -21,6 +21,11 @@ def parse_number(text: str) -> float | None:
     return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
 
 
+def parse_whole(text: str) -> int | None:
+    """A whole number of up to nine digits, None for any other text. `int` fails on thousands of digits."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
+
+
 def option_number(option: str) -> float | None:
     """The number that an option says, in digits or in English up to twenty."""
     word = option.strip().lower()

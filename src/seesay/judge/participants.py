@@ -44,7 +44,7 @@ class Participant:
 def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
     """The id of the participant with this link, and whether they have consented; None if there is no such link."""
     row = first_row(tx, "SELECT id, consented FROM person WHERE token = ?", security.digest(token))
-    return None if row is None else (int(row[0]), row[1] is not None)
+    return None if row is None else (row[0], row[1] is not None)
 
 
 PARTICIPANT_COLUMNS = """p.id, p.consented IS NOT NULL, p.finished IS NOT NULL, p.pages_sent, p.last_active,
@@ -127,14 +127,14 @@ def record_consent(tx: Transaction, person: int, now: float) -> None:
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
     """What else is known of a participant: `language`, `check` (tries, or failed), `practice` (how many were right)."""
     rows = tx.execute("SELECT key, value FROM detail WHERE person = ?", person)
-    return {str(key): str(value) for key, value in rows}
+    return dict(rows)
 
 
 def all_details(tx: Transaction) -> dict[int, dict[str, str]]:
     """The details of every participant who has any."""
     details: dict[int, dict[str, str]] = {}
     for person, key, value in tx.execute("SELECT person, key, value FROM detail ORDER BY person"):
-        details.setdefault(int(person), {})[str(key)] = str(value)
+        details.setdefault(person, {})[key] = value
     return details
 
 
@@ -151,19 +151,19 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
         raise UserError("No participant has this completion code or link.")
     if len(rows) > 1:
         raise UserError("Several participants share this completion code: give the participant's link instead.")
-    person = int(rows[0][0])
+    person = rows[0][0]
     tx.execute(
         """UPDATE item SET taken = taken - 1 WHERE id IN
         (SELECT item FROM assignment WHERE person = ? AND state != 'returned')""",
         person,
     )
-    count = int(tx.execute("SELECT COUNT(*) FROM answer WHERE person = ?", person)[0][0])
-    for table in ("answer", "typed", "assignment", "receipt", "detail"):
+    answers = tx.execute("DELETE FROM answer WHERE person = ? RETURNING item", person)
+    for table in ("typed", "assignment", "receipt", "detail"):
         tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
     tx.execute(
         "UPDATE person SET code = NULL, consented = NULL, pages_sent = 0, finished = last_active WHERE id = ?", person
     )
-    return count
+    return len(answers)
 
 
 def set_detail(tx: Transaction, person: int, key: str, value: str) -> None:
@@ -191,7 +191,7 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
 
 
 def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
-    first = 1 + int(tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0])
+    first = 1 + tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0]
     tx.insert(
         "person",
         ("id", "token", "worker", "source", "created", "last_active"),

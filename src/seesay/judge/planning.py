@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import stdev
 
@@ -57,14 +57,8 @@ def judgements_for_width(share: float, width: float) -> int:
     >>> judgements_for_width(0.5, 0.1), judgements_for_width(0.9, 0.1)
     (381, 141)
     """
-    low, high = 1, MAX_JUDGEMENTS
-    while low < high:
-        middle = (low + high) // 2
-        if share_width(share, middle) <= width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    fewer = range(1, MAX_JUDGEMENTS)
+    return 1 + bisect_left(fewer, True, key=lambda count: share_width(share, count) <= width)
 
 
 Simulated = list[list[int]]
@@ -170,9 +164,18 @@ def plan_study(
         if width is not None:
             most = max(judgements_for_width(share, width) for share in (0.5, *shares))
         mean = mean_judgements(adaptive.model_copy(update={"judgements": most}), shares, study.design.seed)
-    items_per_person = max(min(study.design.per_page * study.max_pages, len(study.measured_for(1))), 1)
-    plan = partial(
-        plan_design, items=items, items_per_person=items_per_person, most=most, minutes=minutes, pay=pay, fee=fee
-    )
-    designs = [plan("fixed", most), plan("adaptive", min(mean, most))]
+    per_item = {"fixed": most, "adaptive": min(mean, most)}
+    designs = [
+        plan_design(
+            name,
+            judgements,
+            items=items,
+            items_per_person=study.items_per_person,
+            most=most,
+            minutes=minutes,
+            pay=pay,
+            fee=fee,
+        )
+        for name, judgements in per_item.items()
+    ]
     return StudyPlan(designs, adaptive.width, min(adaptive.min_judgements, most), most, basis)

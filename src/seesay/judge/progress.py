@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from statistics import median
 
-from pydantic import Field
-
-from seesay.judge.documents import FrozenModel
+from seesay.documents import Document
 from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study
 
 _ACTIVE_SECONDS = 5 * 60
 
 
-class StudyProgress(FrozenModel):
+class StudyProgress(Document):
     """Live counts of a study."""
 
-    state: str = Field(description="open, paused or closed.")
-    invited: int = Field(description="Participants with a personal link.")
-    started: int = Field(description="Participants who gave their consent.")
-    active: int = Field(
-        description="Participants who have started, have not finished, and were active in the last 5 minutes."
-    )
-    finished: int = Field(description="Participants who have finished.")
-    judgements: int = Field(description="Judgements given, controls not counted.")
-    judgements_wanted: int = Field(description="Judgements that the design asks for in total.")
-    items_assigned: int = Field(description="Unanswered items on open pages, controls not counted.")
-    items: int = Field(description="Items in the study, controls not counted.")
-    items_complete: int = Field(description="Items with all their judgements.")
-    seconds: float | None = Field(description="Median time per item in seconds; null before the first answer.")
+    state: str
+    """open, paused or closed."""
+    invited: int
+    """Participants with a personal link."""
+    started: int
+    """Participants who gave their consent."""
+    active: int
+    """Participants who have started, have not finished, and were active in the last 5 minutes."""
+    finished: int
+    """Participants who have finished."""
+    judgements: int
+    """Judgements given, controls not counted."""
+    judgements_wanted: int
+    """Judgements that the design asks for in total."""
+    items_assigned: int
+    """Unanswered items on open pages, controls not counted."""
+    items: int
+    """Items in the study, controls not counted."""
+    items_complete: int
+    """Items with all their judgements."""
+    seconds: float | None
+    """Median time per item in seconds; null before the first answer."""
 
 
 def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, Self
@@ -11,8 +11,8 @@ from typing import Literal, Self
 from pydantic import Field
 
 from seesay.digests import text_digest
+from seesay.documents import Document
 from seesay.judge import SliderStart
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import Kind, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.texts import ContactDetails, StudyTexts
@@ -46,47 +46,66 @@ Type the answer that fits best, in a word or two. Go by what is usual, and take 
 }
 
 
-class StudyDesign(FrozenModel):
+class StudyDesign(Document):
     """How many judgements, participants and pages, and in which order."""
 
-    judgements: int = Field(default=10, ge=1, le=10_000, description="Judgements per item.")
-    per_page: int = Field(default=20, ge=1, le=200, description="Items per page, controls not counted.")
-    pages: int = Field(default=3, ge=1, le=1000, description="Pages per participant.")
-    controls: int = Field(default=2, ge=0, le=20, description="Control items per page.")
-    allocation: Literal["fixed", "adaptive"] = Field(
-        default="fixed", description="The same number of judgements for each item, or more where people disagree."
-    )
-    min_judgements: int = Field(default=5, ge=2, le=10_000, description="Adaptive: judgements that every item gets.")
-    width: float = Field(default=0.4, gt=0, le=1, description="Adaptive: width of the 95 % interval that is enough.")
-    lease_minutes: float = Field(
-        default=30, gt=0, le=7 * 24 * 60, description="Minutes of inactivity after which items go to others."
-    )
-    slider_start: SliderStart = Field(default=SliderStart.MIDDLE, description="The initial position of sliders.")
-    low: str = Field(default=mark("dissimilar"), max_length=60, description="The label of the slider's left end.")
-    high: str = Field(default=mark("similar"), max_length=60, description="The label of the slider's right end.")
-    completion_code: str = Field(default="", max_length=60, description="The code for all; empty: a code each.")
-    return_url: str = Field(default="", max_length=500, description="Link at the end; {code} stands for the code.")
-    languages: tuple[str, ...] = Field(
-        default=("en",), min_length=1, description="The languages that participants choose from, the default first."
-    )
-    minutes: float | None = Field(default=None, gt=0, le=600, description="The time it takes, from a pilot.")
-    seed: int = Field(default=0, description="Seed of the order of items, the controls and the slider positions.")
+    judgements: int = Field(default=10, ge=1, le=10_000)
+    """Judgements per item."""
+    per_page: int = Field(default=20, ge=1, le=200)
+    """Items per page, controls not counted."""
+    pages: int = Field(default=3, ge=1, le=1000)
+    """Pages per participant."""
+    controls: int = Field(default=2, ge=0, le=20)
+    """Control items per page."""
+    allocation: Literal["fixed", "adaptive"] = "fixed"
+    """The same number of judgements for each item, or more where people disagree."""
+    min_judgements: int = Field(default=5, ge=2, le=10_000)
+    """Adaptive: judgements that every item gets."""
+    width: float = Field(default=0.4, gt=0, le=1)
+    """Adaptive: width of the 95 % interval that is enough."""
+    lease_minutes: float = Field(default=30, gt=0, le=7 * 24 * 60)
+    """Minutes of inactivity after which items go to others."""
+    slider_start: SliderStart = SliderStart.MIDDLE
+    """The initial position of sliders."""
+    low: str = Field(default=mark("dissimilar"), max_length=60)
+    """The label of the slider's left end."""
+    high: str = Field(default=mark("similar"), max_length=60)
+    """The label of the slider's right end."""
+    completion_code: str = Field(default="", max_length=60)
+    """The code for all; empty: a code each."""
+    return_url: str = Field(default="", max_length=500)
+    """Link at the end; {code} stands for the code."""
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
+    """The languages that participants choose from, the default first."""
+    minutes: float | None = Field(default=None, gt=0, le=600)
+    """The time it takes, from a pilot."""
+    seed: int = 0
+    """Seed of the order of items, the controls and the slider positions."""
 
 
-class Study(FrozenModel):
+class Study(Document):
     """Everything that is asked. It never changes once people have begun."""
 
-    name: str = Field(description="A short name, used for the file, the schema and the run.")
-    title: str = Field(description="The heading that participants see.")
-    kind: Kind = Field(description="The kind of all items: pairs on a slider, or sentences with a blank.")
+    name: str
+    """A short name, used for the file, the schema and the run."""
+    title: str
+    """The heading that participants see."""
+    kind: Kind
+    """The kind of all items: pairs on a slider, or sentences with a blank."""
     design: StudyDesign = Field(default_factory=StudyDesign)
-    consent: str = Field(default=CONSENT, max_length=50_000, description="Markdown, shown first.")
-    instructions: str = Field(default="", max_length=50_000, description="Markdown, shown above every page.")
+    consent: str = Field(default=CONSENT, max_length=50_000)
+    """Markdown, shown first."""
+    instructions: str = Field(default="", max_length=50_000)
+    """Markdown, shown above every page."""
     contact: ContactDetails = Field(default_factory=ContactDetails)
-    texts: Mapping[str, StudyTexts] = Field(default_factory=dict, description="The texts by language.")
-    items: tuple[StudyItem, ...] = Field(description="Measured items, then controls.")
-    task: Task | None = Field(default=None, description="The task that is asked; null for pairs.")
-    bad_rows: tuple[BadRow, ...] = Field(default=(), description="Rows of the file that could not be used, and why.")
+    texts: Mapping[str, StudyTexts] = Field(default_factory=dict)
+    """The texts by language."""
+    items: tuple[StudyItem, ...]
+    """Measured items, then controls."""
+    task: Task | None = None
+    """The task that is asked; null for pairs."""
+    bad_rows: tuple[BadRow, ...] = ()
+    """Rows of the file that could not be used, and why."""
 
     @cached_property
     def items_by_id(self) -> dict[str, StudyItem]:
@@ -104,8 +123,12 @@ class Study(FrozenModel):
     def participants_needed(self) -> int:
         """The smallest number of participants who can give all judgements, if each completes all pages."""
         total = len(self.measured) * self.design.judgements
-        each = max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
-        return max(-(-total // each), self.design.judgements)
+        return max(-(-total // self.items_per_person), self.design.judgements)
+
+    @property
+    def items_per_person(self) -> int:
+        """The measured items of a participant who completes all pages."""
+        return max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
 
     @property
     def first_judgements(self) -> int:
@@ -116,7 +139,7 @@ class Study(FrozenModel):
     @property
     def max_pages(self) -> int:
         """The largest number of pages of a participant: there are no pages without items."""
-        return min(self.design.pages, max(-(-len(self.measured) // self.design.per_page), 1))
+        return self._pages_of(self.measured)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -154,7 +177,10 @@ class Study(FrozenModel):
 
     def pages_for(self, person: int) -> int:
         """The number of pages that a participant gets: no more than there are items for."""
-        return min(self.design.pages, max(-(-len(self.measured_for(person)) // self.design.per_page), 1))
+        return self._pages_of(self.measured_for(person))
+
+    def _pages_of(self, items: Sequence[StudyItem]) -> int:
+        return min(self.design.pages, max(-(-len(items) // self.design.per_page), 1))
 
     def initial_position(self, person: int, item: str) -> int | None:
         """The position of a participant's slider before it is moved; None where there is none."""

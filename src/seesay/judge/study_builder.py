@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from seesay.data.cells import BadValueError, Cells
 from seesay.data.rows import column_names, parse_table
 from seesay.errors import UserError
-from seesay.judge.items import ITEM_TYPES, MAX_SEVERAL, RatingItem, SentenceItem, StudyItem, TextItem
+from seesay.judge.items import ITEM_TYPES, MAX_SEVERAL, ControlKind, RatingItem, SentenceItem, StudyItem, TextItem
 from seesay.judge.messages import mark
 from seesay.judge.numbers import option_number
 from seesay.judge.pictures import PICTURES
@@ -53,9 +53,8 @@ def build_study(
         first = error.errors()[0]
         raise UserError(f"{option_name(str(first['loc'][0]))}: {first['msg']}.") from None
     if not source.endswith((".yaml", ".yml")) and (source.endswith((".csv", ".tsv", ".txt")) or Path(source).is_file()):
-        return with_texts(
-            study_from_pairs(Path(source), study_design, odd_word=odd_word, name=name, icons=icons), text_file
-        )
+        study = study_from_pairs(Path(source), study_design, odd_word=odd_word, name=name, icons=icons)
+        return with_texts(study, text_file)
     from seesay.runs.ask import limited
     from seesay.tasks import load_task
 
@@ -155,16 +154,9 @@ def _pair_controls(words: Sequence[str], odd_word: str, design: StudyDesign) -> 
     if not design.controls:
         return []
     chosen = random.Random(f"{design.seed}|controls").sample(list(words), min(len(words), MAX_CONTROLS))
-    controls = [
-        RatingItem(
-            id=f"control|{odd_word}|{word}", base=f"{odd_word}|{word}", words=(odd_word, word), control="distinct"
-        )
-        for word in chosen
-    ]
-    return controls + [
-        RatingItem(id=f"control|{word}|{word}", base=f"{word}|{word}", words=(word, word), control="same")
-        for word in chosen
-    ]
+    kinds: tuple[ControlKind, ...] = ("distinct", "same")
+    pairs = [(kind, odd_word if kind == "distinct" else word, word) for kind in kinds for word in chosen]
+    return [RatingItem(id=f"control|{a}|{b}", base=f"{a}|{b}", words=(a, b), control=kind) for kind, a, b in pairs]
 
 
 def study_from_task(

@@ -9,29 +9,35 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from seesay.documents import Document
 from seesay.errors import UserError
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import StudyItem
 
 _MAX_TEXT = 50_000
 
 
-class ContactDetails(FrozenModel):
+class ContactDetails(Document):
     """Who is responsible for a study, as the consent page says."""
 
-    researcher: str = Field(default="", max_length=200, description="The researcher's name.")
-    institution: str = Field(default="", max_length=200, description="The university, company or office.")
-    contact: str = Field(default="", max_length=200, description="An e-mail address or a telephone number.")
-    ethics: str = Field(default="", max_length=200, description="The number of the ethics approval.")
-    withdrawal: str = Field(default="", max_length=2000, description="How people withdraw their answers later.")
+    researcher: str = Field(default="", max_length=200)
+    """The researcher's name."""
+    institution: str = Field(default="", max_length=200)
+    """The university, company or office."""
+    contact: str = Field(default="", max_length=200)
+    """An e-mail address or a telephone number."""
+    ethics: str = Field(default="", max_length=200)
+    """The number of the ethics approval."""
+    withdrawal: str = Field(default="", max_length=2000)
+    """How people withdraw their answers later."""
 
 
-class CheckQuestion(FrozenModel):
+class CheckQuestion(Document):
     """A question about the instructions. Whoever answers it wrong reads the explanation and tries once more."""
 
     question: str = Field(min_length=1, max_length=1000)
     options: tuple[str, ...] = Field(min_length=2, max_length=10)
-    answer: str = Field(description="The right one of the options.")
+    answer: str
+    """The right one of the options."""
     explanation: str = Field(default="", max_length=2000)
 
     @model_validator(mode="after")
@@ -41,23 +47,27 @@ class CheckQuestion(FrozenModel):
         return self
 
 
-class PracticeItem(FrozenModel):
+class PracticeItem(Document):
     """An item before the first page, whose answer is explained; what people say to it is not kept."""
 
     item: StudyItem
     explanation: str = Field(default="", max_length=2000)
 
 
-class StudyTexts(FrozenModel):
+class StudyTexts(Document):
     """The texts of a study in one language; what is empty is taken from the study's first language."""
 
     title: str = Field(default="", max_length=300)
-    consent: str = Field(default="", max_length=_MAX_TEXT, description="Markdown.")
-    instructions: str = Field(default="", max_length=_MAX_TEXT, description="Markdown.")
+    consent: str = Field(default="", max_length=_MAX_TEXT)
+    """Markdown."""
+    instructions: str = Field(default="", max_length=_MAX_TEXT)
+    """Markdown."""
     low: str = Field(default="", max_length=60)
     high: str = Field(default="", max_length=60)
-    options: Mapping[str, str] = Field(default_factory=dict, description="The options as people read them.")
-    items: Mapping[str, str] = Field(default_factory=dict, description="Sentences by item; [MASK] marks the blank.")
+    options: Mapping[str, str] = Field(default_factory=dict)
+    """The options as people read them."""
+    items: Mapping[str, str] = Field(default_factory=dict)
+    """Sentences by item; [MASK] marks the blank."""
     check: tuple[CheckQuestion, ...] = ()
     practice: tuple[PracticeItem, ...] = ()
 

@@ -93,9 +93,8 @@ class Resamples:
         places = np.split(index.reshape(-1), np.cumsum([sums[0].size for sums, _ in figures])[:-1])
         drawn = np.empty((len(figures), self.resamples))
         start = 0
-        columns = exact_single(columns, self.clusters.size)
-        for counts in self._blocks(columns.shape[1], columns.dtype):
-            products = (counts @ columns).astype(np.float64, copy=False)
+        for counts in self._blocks(columns.shape[1]):
+            products = counts @ columns
             for row, place, (sums, value) in zip(drawn, places, figures, strict=True):
                 resampled = products[:, place].reshape(-1, *sums.shape[1:])
                 row[start : start + len(products)] = value(resampled).mean(axis=-1)
@@ -103,17 +102,17 @@ class Resamples:
         points = [float(value(sums.sum(axis=0)).mean()) for sums, value in figures]
         return list(zip(points, drawn, strict=True))
 
-    def _blocks(self, columns: int, kind: np.dtype[np.floating]) -> Iterator[FloatArray]:
+    def _blocks(self, columns: int) -> Iterator[FloatArray]:
         """Counts as floats, about as many resamples at a time as there are columns: the shape that multiplies fast."""
         enough = min(columns, _BLOCK // max(columns, self.clusters.size))
         block: list[Counts] = []
         for counts in self._kept or self._draw():
             block.append(counts)
             if sum(map(len, block)) >= enough:
-                yield np.concatenate(block, dtype=kind)
+                yield np.concatenate(block, dtype=np.float64)
                 block = []
         if block:
-            yield np.concatenate(block, dtype=kind)
+            yield np.concatenate(block, dtype=np.float64)
 
     @cached_property
     def _kept(self) -> list[Counts]:
@@ -132,15 +131,6 @@ def summarise(point: float, drawn: FloatArray, level: float = LEVEL) -> Interval
         return Interval(point, float("nan"), float("nan"))
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(point, float(low), float(high))
-
-
-def exact_single(columns: FloatArray, draws: int) -> FloatArray:
-    """The columns in single precision where that is exact: whole numbers whose sums over `draws` rows stay small.
-
-    Right-or-wrong metrics and F1 have such statistics, and their products take half the time.
-    """
-    whole = columns.size and np.abs(columns).max() * draws < 1 << 24 and (columns == np.rint(columns)).all()
-    return columns.astype(np.float32) if whole else columns
 
 
 def present(sums: FloatArray) -> int:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from seesay.defaults import RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, Value
-from seesay.metrics.bootstrap import Clusters, Interval, Resamples, exact_single, present, summarise, wilson
+from seesay.metrics.bootstrap import Clusters, Interval, Resamples, present, summarise, wilson
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -90,7 +90,7 @@ def sign_flip(
     else:
         apart = gaps.reshape(clusters.size, -1)
         differing = apart.any(axis=0)
-        apart = exact_single(apart[apart.any(axis=1)][:, differing], clusters.size)
+        apart = apart[apart.any(axis=1)][:, differing]
 
         def distance(gap: FloatArray) -> FloatArray:
             whole = np.zeros((*gap.shape[:-1], total.size))
@@ -105,7 +105,7 @@ def sign_flip(
     rows = max(1, _CELLS // max(1, len(apart)))
     extreme = 0
     for start in range(0, flips, rows):
-        signs = _signs(bits, min(rows, flips - start), len(apart)).astype(apart.dtype, copy=False)
+        signs = _signs(bits, min(rows, flips - start), len(apart))
         extreme += int((~(distance(signs @ apart) < observed - _NOISE)).sum())  # NaN counts against the difference
     return (1 + extreme) / (1 + flips)
 
@@ -167,7 +167,7 @@ def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
 def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:
     raw = bits.random_raw((rows * width + 63) // 64).view(np.uint8)
     coins = np.unpackbits(raw, count=rows * width).reshape(rows, width)
-    return (1 - 2 * coins.view(np.int8)).astype(np.float32)
+    return (1 - 2 * coins.view(np.int8)).astype(np.float64)
 
 
 def _same_shape(a: FloatArray, b: FloatArray) -> None:

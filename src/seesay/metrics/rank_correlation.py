@@ -17,9 +17,10 @@ def spearman(items: ScoredItems) -> FloatArray:
     return rank_correlations(items.scores, items.gold, items.offered)
 
 
-def rank_correlations(a: FloatArray, b: FloatArray, where: BoolArray) -> FloatArray:
-    """Spearman's rho, row by row, of the values where they count."""
-    x, y = _centred_ranks(a, where), _centred_ranks(b, where)
+def rank_correlations(a: FloatArray, b: FloatArray, where: BoolArray | None = None) -> FloatArray:
+    """Spearman's rho, row by row, of all values, or of those that count; NaN where either side is constant."""
+    counted = np.ones(a.shape, dtype=np.bool_) if where is None else where
+    x, y = _centred_ranks(a, counted), _centred_ranks(b, counted)
     return _quotient((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1))
 
 

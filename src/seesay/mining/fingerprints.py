@@ -6,19 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from seesay.digests import json_digest
+from seesay.mining.readers import find_reader
 
-_PATTERNS = {"visual-genome": "*.json", "ade20k": "**/*.json", "plain": "*.parquet"}
-"""The files that a format reads in a folder."""
+CAPTIONS = "captions:"
+"""What an annotation begins with that is corpora of captions, without pictures."""
 
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
     """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output` are our own."""
     kind, _, place = spec.partition(":")
+    pattern = "**/*" if spec.startswith(CAPTIONS) else find_reader(spec).files
     paths = [Path(part).resolve() for part in place.split(",")]
     own = output.resolve()
     files: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(_PATTERNS.get(kind, "*.json"))) if path.is_dir() else [path]
+        inside = sorted(path.glob(pattern)) if path.is_dir() else [path]
         files += [file for file in inside if own not in file.parents]
     return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": json_digest(_stamps(files))}
 

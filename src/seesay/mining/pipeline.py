@@ -41,6 +41,7 @@ from seesay.mining.choices import (
 )
 from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
+from seesay.mining.fingerprints import CAPTIONS
 from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
@@ -48,7 +49,6 @@ from seesay.mining.write_knowledge import write_facts
 from seesay.progress import ProgressBars, no_progress
 
 AUTO, NONE = "auto", "none"
-CAPTIONS = "captions:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError
 from seesay.questions import Prompt
@@ -19,22 +20,43 @@ MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "
 
 
 def batches_by_budget(
-    prompts: Sequence[Prompt], order: Sequence[int], budget: int, characters: Callable[[Prompt], int]
+    prompts: Sequence[Prompt], budget: int, characters: Callable[[Prompt], int], order: Callable[[Prompt], Any]
 ) -> list[list[int]]:
-    """Indices in the given order, in batches of at most `budget` estimated tokens and at least one prompt.
+    """Indices in the given order of prompts, in batches of at most `budget` estimated tokens and at least one prompt.
 
     Characters stand in for tokens: they are cheap to count, and the same on every machine.
     """
+
+    def tokens(_previous: int | None, index: int) -> int:
+        return characters(prompts[index]) // CHARS_PER_TOKEN + 1
+
+    return pack(sorted(range(len(prompts)), key=lambda i: order(prompts[i])), budget, tokens)
+
+
+def pack(order: Iterable[int], budget: int, cost: Callable[[int | None, int], float]) -> list[list[int]]:
+    """Indices in the given order, in batches that cost at most `budget` or hold one index.
+
+    `cost` is what an index adds to a batch after the one before it, or to an empty batch (None).
+    """
     batches: list[list[int]] = []
-    cost = 0
+    total = 0.0
     for index in order:
-        tokens = characters(prompts[index]) // CHARS_PER_TOKEN + 1
-        if not batches or cost + tokens > budget:
+        added = cost(batches[-1][-1], index) if batches else math.inf
+        if total + added > budget:
             batches.append([])
-            cost = 0
+            total = 0.0
+            added = cost(None, index)
         batches[-1].append(index)
-        cost += tokens
+        total += added
     return batches
+
+
+def compute_batches(batches: Iterable[Sequence[int]], compute: Callable[[Sequence[int]], Iterable[T]]) -> list[T]:
+    """What is computed for the indices of each batch, in the order of the indices."""
+    results: dict[int, T] = {}
+    for batch in batches:
+        results |= zip(batch, compute(batch), strict=True)
+    return [results[index] for index in range(len(results))]
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -63,19 +85,16 @@ def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> 
 
     No batch needs padding, which convolutions and Fourier transforms would let leak into the answers.
     """
-    batches: list[list[int]] = []
-    tokens = 0
-    previous: Sequence[int] | None = None
-    for index in sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i]))):
-        sentence = sentences[index]
-        new = 0 if sentence == previous else len(sentence)
-        if previous is None or len(sentence) != len(previous) or tokens + new > budget:
-            batches.append([])
-            tokens, new = 0, len(sentence)
-        batches[-1].append(index)
-        tokens += new
-        previous = sentence
-    return batches
+
+    def new_tokens(previous: int | None, index: int) -> float:
+        length = len(sentences[index])
+        if previous is not None and len(sentences[previous]) != length:
+            return math.inf
+        is_repeated = previous is not None and sentences[previous] == sentences[index]
+        return 0 if is_repeated else length
+
+    order = sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i])))
+    return pack(order, budget, new_tokens)
 
 
 def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:
@@ -96,13 +115,6 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]
         if stop == length:
             break
     return spans
-
-
-def refuse_too_long(name: str, model: PreTrainedModel, tokens: int) -> None:
-    """Refuse a text that is longer than the model's table of positions."""
-    most = max_positions(model)
-    if most is not None and tokens > most:
-        raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{name}' can read.")
 
 
 def max_positions(model: PreTrainedModel) -> int | None:

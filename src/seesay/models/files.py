@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 from collections.abc import Iterable
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from seesay import caches
 from seesay.digests import json_digest
-from seesay.files import write_text
+from seesay.files import read_json, write_text
 
 LARGE = 1 << 25  # bytes
 DIGEST = re.compile(r"[0-9a-f]{16}")
@@ -32,8 +31,7 @@ def file_digest(paths: Iterable[Path]) -> str:
     for path in ordered:
         digest.update(path.name.encode())
         with path.open("rb") as file:
-            while block := file.read(1 << 22):
-                digest.update(block)
+            hashlib.file_digest(file, lambda: digest)
     if is_large and max(state.st_ctime for state in states.values()) < began - 10:  # a change would get another time
         write_text(remembered, digest.hexdigest())
     return digest.hexdigest()
@@ -42,8 +40,8 @@ def file_digest(paths: Iterable[Path]) -> str:
 def model_type(folder: Path) -> str | None:
     """The model type that the folder's configuration names."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        config = read_json(folder / "config.json")
+    except (OSError, ValueError):
         return None
     kind = config.get("model_type") if isinstance(config, dict) else None
     return kind if isinstance(kind, str) else None

@@ -21,7 +21,7 @@ FEATURES = "img_feature_dim"
 MULTIMODAL = "seesay.models.vision.masked:load_masked"
 CLIP_BERT = "seesay.models.encoders.clip_bert_masked:load_source"
 
-READERS = {"flava": MULTIMODAL, "lxmert": MULTIMODAL, "vilt": MULTIMODAL, "visual_bert": MULTIMODAL}
+READERS = dict.fromkeys(("flava", "lxmert", "vilt", "visual_bert"), MULTIMODAL)
 """What loads models that fill slots and see more than text, by the model type in their configuration."""
 
 

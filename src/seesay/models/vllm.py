@@ -34,9 +34,9 @@ def load_vllm(rest: str, options: ModelOptions) -> VllmModel:
     except ImportError as error:
         raise UserError("vLLM is not installed: pip install vllm, on a machine with an accelerator.") from error
     arguments: dict[str, Any] = {"model": rest, "trust_remote_code": options.trust_remote_code}
-    arguments |= {"dtype": options.dtype} if options.dtype else {}
-    arguments |= {"revision": options.revision} if options.revision else {}
-    arguments |= {"quantization": options.quantization} if options.quantization else {}
+    for name in ("dtype", "revision", "quantization"):
+        if value := getattr(options, name):
+            arguments[name] = value
     arguments |= engine_options(options.engine_options)
     try:
         engine = vllm.LLM(**arguments)

@@ -81,6 +81,14 @@ class RephrasedModel(WrappedModel):
         super().__init__(model)
         self.abilities = (model.abilities & {"restrict"}) | {"answer"}
 
+    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """The model's own batches of the prompts as they are put to it."""
+        return self._model.plan([self._put(prompt) for prompt in prompts])
+
+    def _put(self, prompt: Prompt) -> Prompt:
+        """The prompt as the model is asked it."""
+        raise NotImplementedError
+
 
 def rephrase(prompt: Prompt, wording: Callable[[str, tuple[str, ...]], str]) -> Prompt:
     """The prompt and its examples, worded anew: `wording` is given a text with a slot and the options for it."""

@@ -7,17 +7,20 @@ A render function gets the `Material` and returns the `Rendered` entry. Where wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import yaml
 from markupsafe import Markup
 
 from seesay.errors import UserError
-from seesay.files import json_value, write_text
+from seesay.files import json_value, refuse_folder, write_text
 from seesay.papers.material import Material
+from seesay.papers.published import published_tables
 from seesay.reports.layout import render_page
 from seesay.reports.pages.sections import DataTable
 
@@ -42,6 +45,10 @@ class Rendered:
     numbers: DataTable | None = None
 
 
+Render = Callable[[Material], Rendered]
+"""What shows an entry from the folders and the data at hand."""
+
+
 @dataclass(frozen=True)
 class PaperEntry:
     """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the section is known,
@@ -49,7 +56,7 @@ class PaperEntry:
 
     number: str
     title: str
-    render: Callable[[Material], Rendered]
+    render: Render
     command: str
     needs: str = ""
     published: Sequence[DataTable] = ()
@@ -75,7 +82,27 @@ class Paper:
     about: str = ""
 
 
-def not_here(sentence: str) -> Callable[[Material], Rendered]:
+def read_paper(
+    package: str, citation: str, renders: Mapping[str, Render], printed: Mapping[str, Sequence[DataTable]]
+) -> Paper:
+    """The paper of a package here, its words read from `entries.yaml`.
+
+    `renders` has the function of each entry by its number; of an entry that it lacks nothing can be ours, and
+    `not_here` in the file says why. `printed` has the published tables that are not in `published.yaml`.
+    """
+    text = (files("seesay.papers") / package / "entries.yaml").read_text(encoding="utf-8")
+    words = yaml.safe_load(text)
+    entries = []
+    for fields in words.pop("entries"):
+        number = fields["number"]
+        names = fields.pop("published", [])
+        render = renders[number] if number in renders else not_here(fields.pop("not_here"))
+        published = [published_tables(package)[name].as_printed for name in names]
+        entries.append(PaperEntry(**fields, render=render, published=printed.get(number, published)))
+    return Paper(**words, citation=citation, entries=tuple(entries))
+
+
+def not_here(sentence: str) -> Render:
     """An entry of which nothing can be ours, such as a drawing, with the sentence that says why."""
     return lambda _: Rendered(Status.NOT_HERE, sentence)
 
@@ -99,8 +126,7 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
 
 def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     """Write the page: an overview of all entries, then a section for each."""
-    if path.is_dir():
-        raise UserError(f"'{path}' is a folder: name a file for the page.")
+    refuse_folder(path, "page")
     counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
     write_text(path, render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts))
     return path

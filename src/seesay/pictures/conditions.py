@@ -12,7 +12,7 @@ import numpy as np
 
 from seesay import metrics
 from seesay.metrics import FloatArray, Resamples, sign_flip
-from seesay.metrics.paired import difference
+from seesay.metrics.paired import Difference, paired_bootstrap
 from seesay.questions import Slice
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.run import Run
@@ -36,11 +36,7 @@ class Contrast:
 
     a: Slice
     b: Slice
-    value_a: float
-    value_b: float
-    difference: float
-    low: float
-    high: float
+    between: Difference
     p: float
     p_holm: float
     n: int
@@ -58,19 +54,15 @@ def contrasts(run: Run) -> list[Contrast]:
         if len(things) < 2:
             continue
         a, b = (np.stack([rows[thing] for thing in things], axis=1) for rows in by_object)
-        draw = Resamples(things, run.manifest.resamples, run.manifest.seed)
-        drawn = draw.values([(draw.sums(each), metric.value) for each in (a, b)])
-        between = difference(*drawn, objects=len(things))
+        resamples = Resamples(things, run.manifest.resamples, run.manifest.seed)
+        between = paired_bootstrap(a, b, resamples, metric.value)
         p = sign_flip(a, b, things, metric.value, flips=run.manifest.resamples, seed=run.manifest.seed)
         tested.append((pair, between, p, len(things)))
     adjusted = metrics.holm([p for *_, p, _ in tested]).tolist() if tested else list[float]()
     return [
-        Contrast(
-            Slice.of(pair[0]), Slice.of(pair[1]), each.value_a, each.value_b, each.difference, each.low, each.high,
-            p, corrected, n,
-        )
-        for (pair, each, p, n), corrected in zip(tested, adjusted, strict=True)
-    ]  # fmt: skip
+        Contrast(Slice.of(a), Slice.of(b), between, p, corrected, n)
+        for ((a, b), between, p, n), corrected in zip(tested, adjusted, strict=True)
+    ]
 
 
 def _by_object(run: Run, stats: FloatArray, tags: dict[str, str]) -> dict[str, FloatArray]:

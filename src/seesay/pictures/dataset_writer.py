@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, read_json, refuse_newer, write_json
+from seesay.files import (
+    SETTINGS_FORMAT,
+    atomic_write,
+    lock_folder,
+    read_json,
+    refuse_foreign_folder,
+    refuse_newer,
+    refuse_other_settings,
+    write_json,
+)
 from seesay.pictures.caches import ICON_PICTURES
 from seesay.pictures.drawing import PICTURE, png, rgb
 from seesay.pictures.icons import ICONS
@@ -19,7 +28,6 @@ from seesay.progress import ProgressCallback
 from seesay.questions import Question
 
 MANIFEST = "pictures.json"
-FORMAT = 1
 VERSION = "1"
 PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {"prior-color": color_pictures, "prior-size": size_pictures}
 _LARGEST = 2048
@@ -47,18 +55,12 @@ def write_pictures(
     if not 16 <= size <= _LARGEST:
         raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
     pictures = plan(task, seed)
-    source = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
-    settings = {"format": FORMAT, **source}
-    if folder.is_file():
-        raise UserError(f"'{folder}' is a file: choose a folder.")
-    manifest = folder / MANIFEST
-    if not manifest.is_file() and is_used(folder):
-        raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
-    if manifest.is_file() and (existing := read_manifest(folder)) != settings:
-        raise UserError(f"'{folder}' holds pictures made with other settings ({existing}): choose another folder.")
+    settings = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
+    refuse_foreign_folder(folder, MANIFEST)
+    what = f"The data set in '{folder}'"
+    refuse_other_settings(folder / MANIFEST, settings, what=what, hint="choose another folder")
     annotated = folder / "annotation" / "test_annotation.json"
     if not annotated.is_file():
-        write_json(manifest, settings)  # first: a folder with anything but this is not ours to fill
         images(folder).mkdir(parents=True, exist_ok=True)
         for picture in pictures:
             (images(folder) / f"{picture.name}.png").write_bytes(png(picture, size))
@@ -82,7 +84,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """What a folder of pictures was made from."""
     try:
         settings = read_json(folder / MANIFEST)
-        refuse_newer(settings, FORMAT, f"The data set in '{folder}'")
+        refuse_newer(settings, SETTINGS_FORMAT, f"The data set in '{folder}'")
         if isinstance(settings, dict) and settings.get("task") in PLANS and isinstance(settings.get("seed"), int):
             return settings
     except (OSError, ValueError) as error:

@@ -51,7 +51,7 @@ def _alone(picture: ColorPicture) -> str:
     left, top = generator.uniform(0, VIEW * (1 - scale), size=2)
     mirrored = bool(generator.integers(2))
     if isinstance(picture.subject, str):
-        body = _SHAPES[picture.subject].format(to_hex(to_rgb(draw_color(picture.color, generator))))
+        body = _shape(picture.subject, picture.color, generator)
     elif picture.condition == "silhouette":
         drawn = icon(picture.subject.icon)
         body = drawn.painted(dict.fromkeys(drawn.areas, "#000000"))
@@ -59,6 +59,11 @@ def _alone(picture: ColorPicture) -> str:
         body = elements(picture.subject, picture.color, generator)
     move = f"translate({left + VIEW * scale * mirrored:.3f} {top:.3f})"
     return f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
+
+
+def _shape(name: str, color: str, generator: np.random.Generator) -> str:
+    """A shape in a shade of the colour."""
+    return _SHAPES[name].format(to_hex(to_rgb(draw_color(color, generator))))
 
 
 def _side_by_side(picture: SizePicture) -> str:
@@ -70,8 +75,8 @@ def _side_by_side(picture: SizePicture) -> str:
         zip((picture.first, picture.second), _LENGTHS[picture.shown], strict=True)
     ):
         if isinstance(subject, str):
-            color = _CONTROL_COLORS[place]
-            body, box = _SHAPES[subject].format(to_hex(to_rgb(draw_color(color, generator)))), _BOXES.get(subject, _BOX)
+            body = _shape(subject, _CONTROL_COLORS[place], generator)
+            box = _BOXES.get(subject, _BOX)
         else:
             drawn = icon(subject.icon)
             body, box = drawn.body, drawn.box

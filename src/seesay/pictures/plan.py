@@ -60,10 +60,10 @@ class SizePicture:
 Picture = ColorPicture | SizePicture
 
 
-def color_pictures(seed: int = 0, counterfactuals: int = COUNTERFACTUALS) -> list[ColorPicture]:
+def color_pictures(seed: int = 0) -> list[ColorPicture]:
     """Every thing in every condition that applies to it, then the control."""
     generator = np.random.default_rng([seed, 0])
-    chosen = recolored(color_things() * counterfactuals, generator)
+    chosen = recolored(color_things() * COUNTERFACTUALS, generator)
     pictures = []
     for place, thing in enumerate(color_things()):
         shown = [("typical", thing.colors[0])]
@@ -108,12 +108,12 @@ def _held_out() -> frozenset[str]:
     return frozenset(names[place] for place in drawn)
 
 
-def size_pairs(seed: int = 0, count: int = PAIRS) -> list[tuple[Thing, Thing]]:
+def size_pairs(seed: int = 0) -> list[tuple[Thing, Thing]]:
     """Pairs of things of which one is at least twice as long, in either order, every thing about equally often."""
     generator = np.random.default_rng([seed, 3])
     things = [thing for thing in size_things() if thing.metres]
     used, pairs = Counter[str](), dict[frozenset[str], tuple[Thing, Thing]]()
-    while len(pairs) < count:
+    while len(pairs) < PAIRS:
         first = min(generator.permutation(len(things)).tolist(), key=lambda place: used[things[place].name])
         fits = [
             place
@@ -133,10 +133,10 @@ def _ratio(first: Thing, second: Thing) -> float:
     return lengths[1] / lengths[0]
 
 
-def size_pictures(seed: int = 0, count: int = PAIRS) -> list[SizePicture]:
+def size_pictures(seed: int = 0) -> list[SizePicture]:
     """Every pair as in the world, reversed and equally large, then the control."""
     pictures = []
-    for place, (first, second) in enumerate(size_pairs(seed, count)):
+    for place, (first, second) in enumerate(size_pairs(seed)):
         usual = LARGER if (first.metres or 0) > (second.metres or 0) else SMALLER
         for number, (condition, shown) in enumerate(
             (("world", usual), ("reversed", _OPPOSITE[usual]), ("equal", EQUAL))

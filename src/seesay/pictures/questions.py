@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from seesay.data.colors import COLORS
-from seesay.pictures.plan import SIZES, ColorPicture, SizePicture, is_held_out
+from seesay.pictures.plan import SIZES, ColorPicture, Picture, SizePicture, is_held_out
 from seesay.pictures.things import Thing
 from seesay.questions import Question
 
@@ -31,19 +31,10 @@ def color_questions(pictures: Sequence[ColorPicture], folder: Path, tags: Tags) 
             continue
         thing, typical = picture.subject, picture.subject.colors
         shared = {**tags(thing), "category": thing.category, "things": "unmet" if is_held_out(thing) else "met"}
-        usual = {color: 1 / len(typical) for color in typical}
         about = _color_fields(thing.name, typical[0], thing.phrase)
-        if thing.name not in blind:
-            blind.add(thing.name)
-            yield _question(thing.name, BLIND, about, COLORS, usual, thing.name, shared)
-        shared |= {"condition": picture.condition}
-        twin = f"{thing.name} | {BLIND}"
-        if picture.condition != "silhouette":
-            pulls = {} if picture.color in typical else {"prior": typical}
-            gold = {picture.color: 1.0}
-            yield _question(picture.name, HERE, about, COLORS, gold, thing.name, shared, path, pulls, twin)
-        pulls = {} if picture.color in typical else {"picture": (picture.color,)}
-        yield _question(picture.name, USUALLY, about, COLORS, usual, thing.name, shared, path, pulls, twin)
+        yield from _here_usually_blind(
+            picture, path, about, COLORS, thing.name, shared, picture.color, typical, blind=blind
+        )
 
 
 def size_questions(pictures: Sequence[SizePicture], folder: Path) -> Iterator[Question]:
@@ -56,18 +47,30 @@ def size_questions(pictures: Sequence[SizePicture], folder: Path) -> Iterator[Qu
             yield _control(picture.name, path, _size_fields(*names, "", *names), SIZES, picture.shown)
             continue
         first, second, usual = picture.first, picture.second, picture.usual
-        pair = f"{first.name} / {second.name}"
         about = _size_fields(first.name, second.name, usual, first.phrase, second.phrase)
         shared = {"kind": "same category" if first.category == second.category else "different categories"}
-        if pair not in blind:
-            blind.add(pair)
-            yield _question(pair, BLIND, about, SIZES, {usual: 1.0}, pair, shared)
-        shared |= {"condition": picture.condition}
-        twin, agrees = f"{pair} | {BLIND}", picture.shown == usual
-        pulls = {} if agrees else {"prior": (usual,)}
-        yield _question(picture.name, HERE, about, SIZES, {picture.shown: 1.0}, pair, shared, path, pulls, twin)
-        pulls = {} if agrees else {"picture": (picture.shown,)}
-        yield _question(picture.name, USUALLY, about, SIZES, {usual: 1.0}, pair, shared, path, pulls, twin)
+        pair = f"{first.name} / {second.name}"
+        yield from _here_usually_blind(picture, path, about, SIZES, pair, shared, picture.shown, (usual,), blind=blind)
+
+
+def _here_usually_blind(
+    picture: Picture, path: str, about: _Fields, options: tuple[str, ...], subject: str, tags: Mapping[str, str],
+    shown: str, typical: tuple[str, ...], *, blind: set[str],
+) -> Iterator[Question]:  # fmt: skip
+    """The questions about a picture that shows one label of a subject with typical ones; `blind` are the subjects that
+    were asked about without a picture before."""
+    usual = {label: 1 / len(typical) for label in typical}
+    if subject not in blind:
+        blind.add(subject)
+        yield _question(subject, BLIND, about, options, usual, subject, tags)
+    tags = {**tags, "condition": picture.condition}
+    twin = f"{subject} | {BLIND}"
+    pulls: dict[str, dict[str, tuple[str, ...]]] = {}
+    if shown not in typical:
+        pulls = {HERE: {"prior": typical}, USUALLY: {"picture": (shown,)}}
+    for asked, gold in ((HERE, {shown: 1.0}), (USUALLY, usual)):
+        if asked == USUALLY or picture.condition != "silhouette":
+            yield _question(picture.name, asked, about, options, gold, subject, tags, path, pulls.get(asked), twin)
 
 
 _Fields = dict[str, dict[str, str]]
@@ -79,7 +82,7 @@ def _color_fields(name: str, usual: str, phrase: str = "") -> _Fields:
         "question": f"What is the usual color of {phrase}?",
         "claim": f"In the world, the usual color of {phrase} is",
     }
-    return {asked: {"usual": usual, **(here if asked == HERE else usually)} for asked in (HERE, USUALLY, BLIND)}
+    return _fields(usual, here, usually)
 
 
 def _size_fields(first: str, second: str, usual: str, a: str, b: str) -> _Fields:
@@ -94,7 +97,12 @@ def _size_fields(first: str, second: str, usual: str, a: str, b: str) -> _Fields
         "first": f"In the world, {a} is usually",
         "second": b,
     }
-    return {asked: {"usual": usual, **(here if asked == HERE else usually)} for asked in (HERE, USUALLY, BLIND)}
+    return _fields(usual, here, usually)
+
+
+def _fields(usual: str, here: dict[str, str], usually: dict[str, str]) -> _Fields:
+    in_world = {"usual": usual, **usually}
+    return {HERE: {"usual": usual, **here}, USUALLY: in_world, BLIND: in_world}
 
 
 def _control(name: str, path: str, fields: _Fields, options: tuple[str, ...], answer: str) -> Question:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from seesay.data import core
+from seesay.data.core_tables import core_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Thing:
 @cache
 def things() -> tuple[Thing, ...]:
     """Every thing of the table of icons. Colours and sizes are those of core-color and core-size where they have it."""
-    colors = {row["object"]: row for row in core.rows("colors")}
-    sizes = {row["object"]: row for row in core.rows("sizes")}
+    colors = {row["object"]: row for row in core_rows("colors")}
+    sizes = {row["object"]: row for row in core_rows("sizes")}
     reasons: dict[str, dict[str, str]] = {}
-    for row in core.rows("icons-left-out"):
+    for row in core_rows("icons-left-out"):
         reasons.setdefault(row["object"], {})[row["asked"]] = row["reason"]
     joined = []
-    for row in core.rows("icons"):
+    for row in core_rows("icons"):
         name = row["object"]
         own = colors.get(name) or (row if row["colors"] else {})
         size = sizes.get(name, {})
@@ -71,7 +71,7 @@ def left_out() -> list[tuple[str, str, str]]:
     rows = [
         (row["object"], asked, "no icon shows it")
         for asked, table in (("color", "colors"), ("size", "sizes"))
-        for row in core.rows(table)
+        for row in core_rows(table)
         if row["object"] not in drawn
     ]
     return rows + [(thing.name, asked, reason) for thing in things() for asked, reason in thing.left_out.items()]

@@ -15,6 +15,7 @@ import numpy as np
 
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
+from seesay.models.batches import compute_batches
 from seesay.models.multiple_choice import lettered, question
 from seesay.models.wrapped import RephrasedModel, rephrase
 from seesay.probes.task_metrics import without_vocabulary_metrics
@@ -54,22 +55,17 @@ class ChoiceModel(RephrasedModel):
         self._rotated = []
         super().prepare(task)
 
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """The model's own batches of the prompts in their first rotation."""
-        return self._model.plan([self._lettered(prompt, prompt.options) for prompt in prompts])
-
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all rotations."""
-        return self._model.estimate([self._lettered(p, p.options) for p in prompts for _ in p.options])
+        return self._model.estimate([self._put(prompt) for prompt in prompts for _ in prompt.options])
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The mean log-probability of each option over the rotations."""
         rotated = [self._lettered(p, _rotated(p.options, by)) for p in prompts for by in range(len(p.options))]
-        by_index: dict[int, Scores] = {}
-        for batch in self._model.plan(rotated):
-            by_index |= zip(batch, self._model.answer([rotated[i] for i in batch]), strict=True)
-        self._rotated += by_index.values()
-        in_order = (by_index[i] for i in range(len(rotated)))
+        batches = self._model.plan(rotated)
+        answers = compute_batches(batches, lambda batch: self._model.answer([rotated[i] for i in batch]))
+        self._rotated += answers
+        in_order = iter(answers)
         return [_average(list(islice(in_order, len(prompt.options)))) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
@@ -80,6 +76,10 @@ class ChoiceModel(RephrasedModel):
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
         notes = super().notes(self._rotated if answered else ())  # the model answered the rotations, not their mean
         return [*notes, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+
+    def _put(self, prompt: Prompt) -> Prompt:
+        """The prompt in its first rotation."""
+        return self._lettered(prompt, prompt.options)
 
     def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
         if self._model.scope == LETTERED_SCOPE:

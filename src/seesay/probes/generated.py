@@ -49,24 +49,24 @@ class GeneratedModel(RephrasedModel):
         """The same free answers in a chat."""
         return GeneratedModel(self._model.through_chat(system), self._sampling)
 
-    def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """The model's own batches."""
-        return self._model.plan([_request(prompt) for prompt in prompts])
-
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all samples."""
-        requests = [_request(prompt) for prompt in prompts for _ in range(self._sampling.samples)]
+        requests = [self._put(prompt) for prompt in prompts for _ in range(self._sampling.samples)]
         return self._model.estimate(requests, self._sampling.max_tokens)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The share of each option among the replies."""
-        replies = self._model.generate([_request(prompt) for prompt in prompts], self._sampling)
+        replies = self._model.generate([self._put(prompt) for prompt in prompts], self._sampling)
         return [score_replies(prompt, own) for prompt, own in zip(prompts, replies, strict=True)]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """The model's own notes, and how many replies named no option."""
         outcomes = [reply for scores in answered for reply in scores.replies or ()]
         return [*super().notes(answered), *([_misses(outcomes)] if outcomes else [])]
+
+    def _put(self, prompt: Prompt) -> Prompt:
+        """The prompt with its options named, and a cue for the answer at its end."""
+        return rephrase(prompt, _request_text)
 
 
 def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
@@ -84,11 +84,6 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
     answered = any(named for _, _, named in outcomes)
     logp = [math.log(max(weight, LEAST)) if answered else NO_ANSWER for weight in weights]
     return replace(choice_scores(prompt, logp), replies=tuple(outcomes))
-
-
-def _request(prompt: Prompt) -> Prompt:
-    """The prompt with its options named, and a cue for the answer at its end."""
-    return rephrase(prompt, _request_text)
 
 
 def _request_text(text: str, options: Sequence[str]) -> str:

@@ -44,28 +44,18 @@ class Adam:
     steps: int = 0
     mean: Floats = field(init=False)
     square: Floats = field(init=False)
-    work: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        self.mean, self.square, self.work = (np.zeros_like(self.weights) for _ in range(3))
+        self.mean, self.square = np.zeros_like(self.weights), np.zeros_like(self.weights)
 
     def step(self, gradient: Floats) -> None:
-        """Move the weights against the gradient, which is used up."""
+        """Move the weights against the gradient."""
         first, second = self.decay
         self.steps += 1
-        self.mean *= first
-        np.multiply(gradient, 1 - first, out=self.work)
-        self.mean += self.work
-        self.square *= second
-        np.multiply(gradient, gradient, out=gradient)
-        gradient *= 1 - second
-        self.square += gradient
-        np.sqrt(self.square, out=self.work)
-        self.work *= (1 - second**self.steps) ** -0.5
-        self.work += self.epsilon
-        np.divide(self.mean, self.work, out=self.work)
-        self.work *= self.rate / (1 - first**self.steps)
-        self.weights -= self.work
+        self.mean = self.mean * first + gradient * (1 - first)
+        self.square = self.square * second + gradient * gradient * (1 - second)
+        deviation = np.sqrt(self.square) * (1 - second**self.steps) ** -0.5 + self.epsilon
+        self.weights -= self.mean / deviation * (self.rate / (1 - first**self.steps))
 
 
 def train_layer(

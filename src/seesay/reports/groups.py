@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
+from seesay.grouping import group_by
 from seesay.quantities import quantity
 from seesay.questions import Published, Question, Slice, Task
 from seesay.runs.compare import same_question
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
-
-Row = TypeVar("Row")
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +90,6 @@ class TaskRuns:
         return [row for row in self.task.published if row.metric == self.headline and row.slice == part]
 
 
-def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
-    """The rows that share a key together, keys in order of first appearance.
-
-    >>> group_by(["bird", "cat", "boat"], lambda word: word[0])
-    {'b': ['bird', 'boat'], 'c': ['cat']}
-    """
-    groups: dict[Key, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
-
-
 def asked_as(task: Task) -> str:
     """The names of a task's templates: "linear" for a linear probe, "question" for multiple choice."""
     return ", ".join(template.name for template in task.templates)
@@ -125,15 +109,13 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
         members.add(run)
     labels = [run_labels(members.runs) for members in merged]
     series = {label: i for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))}
-    sizes = Counter(members.runs[0].task.name for members in merged)
-    ways: dict[str, set[str]] = {}
-    for members in merged:
-        ways.setdefault(members.runs[0].task.name, set()).add(asked_as(members.runs[0].task))
+    by_name = group_by((members.runs[0].task for members in merged), lambda task: task.name)
     groups: list[TaskRuns] = []
     for index, (members, names) in enumerate(zip(merged, labels, strict=True), start=1):
         task = members.task
-        size = f" · {quantity(len(task.questions), 'question')}" if sizes[task.name] > 1 else ""
-        way = f" · asked as: {asked_as(task)}" if len(ways[task.name]) > 1 else ""
+        same_name = by_name[task.name]
+        size = f" · {quantity(len(task.questions), 'question')}" if len(same_name) > 1 else ""
+        way = f" · asked as: {asked_as(task)}" if len({*map(asked_as, same_name)}) > 1 else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
         anchor = f"task-{slug}" if slug else f"task-{index}"
         if any(other.anchor == anchor for other in groups):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from seesay.grouping import group_by
 from seesay.reports.analysis import Analysis, PartScore
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.gold_analyses import has_tag, task_analyses
-from seesay.reports.groups import LabelledRun, TaskRuns, asked_as, group_by
+from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
 from seesay.runs.run import run_labels
 from seesay.tasks.page_analyses import COMPARED_TASKS, PAGE_ANALYSES, ComparedTasks
 from seesay.tasks.viphy.facts import SOURCE

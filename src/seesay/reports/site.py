@@ -15,11 +15,12 @@ import yaml
 
 from seesay.errors import UserError
 from seesay.files import write_text
+from seesay.grouping import group_by
 from seesay.questions import Published, Slice
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
 from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name, with_part
-from seesay.reports.groups import LabelledRun, TaskRuns, group_by, group_runs
+from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
 from seesay.reports.pages import runs as runs_page

@@ -13,9 +13,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from seesay.grouping import group_by
 from seesay.questions import Slice
 from seesay.reports.formatting import figure_cells, interval, is_shown, metric_name, number, p_value, printable
-from seesay.reports.groups import LabelledRun, TaskRuns, group_by, group_runs
+from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
@@ -109,9 +110,7 @@ def stability_table(ranking: Stability) -> Table:
 def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Rows (task, model, cells…) under a line for each task."""
     names = _shorten([row[1] for row in rows])
-    table = _table("task, model")
-    for title in columns:
-        table.add_column(title, justify="left" if title == "metric" else "right", no_wrap=True)
+    table = _table("task, model", numbers=columns)
     task = None
     for row in rows:
         if row[0] != task:
@@ -155,7 +154,7 @@ def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
     for column in columns:
         table.add_column(column, min_width=8)
     for column in numbers:
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="left" if column == "metric" else "right", no_wrap=True)
     return table
 
 

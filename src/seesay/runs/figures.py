@@ -223,11 +223,12 @@ def _of_metric(
     return rows
 
 
-def shared(task: Task, answers: Answers, other: Answers) -> tuple[list[Question], list[str]]:
-    """The questions and templates that both sets of answers hold."""
-    ours = {(a.question, a.template) for a in answers} & {(a.question, a.template) for a in other}
-    templates = [t.name for t in task.templates if any(template == t.name for _, template in ours)]
-    return [q for q in task.questions if templates and all((q.id, t) in ours for t in templates)], templates
+def shared(task: Task, *answers: Answers) -> tuple[list[Question], list[str]]:
+    """The questions and templates that all sets of answers hold."""
+    common = set.intersection(*({(a.question, a.template) for a in each} for each in answers))
+    present = {template for _, template in common}
+    templates = [t.name for t in task.templates if t.name in present]
+    return [q for q in task.questions if templates and all((q.id, t) in common for t in templates)], templates
 
 
 def select(answers: Answers, questions: Sequence[Question], templates: Sequence[str]) -> list[Answer]:

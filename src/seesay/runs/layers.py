@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -176,24 +176,27 @@ def layer_figures(
     for place, layer in enumerate(layers):
         objects = present(sums[0][place])
         interval = not_degenerate(summarise(*drawn[place]), objects)
-        between = difference(drawn[place], drawn[len(layers) + place], objects=objects) if len(stats) > 1 else None
-        rows.append(
-            LayerFigure(
-                model=model,
-                task=task.name,
-                metric=metric.name,
-                layer=layer,
-                value=interval.value,
-                low=interval.low,
-                high=interval.high,
-                spread=metrics.spread([float(metric.value(part.sum(axis=0))) for part in stats[0][place]]),
-                chance=None if np.isnan(chance) else chance,
-                n=len(task.questions),
-                signature=f"{signature}|metric:{metric.name}|layer:{layer}",
-                control=between.value_b if between else None,
-                selectivity=between.difference if between else None,
-                selectivity_low=between.low if between else None,
-                selectivity_high=between.high if between else None,
-            )
+        figure = LayerFigure(
+            model=model,
+            task=task.name,
+            metric=metric.name,
+            layer=layer,
+            value=interval.value,
+            low=interval.low,
+            high=interval.high,
+            spread=metrics.spread([float(metric.value(part.sum(axis=0))) for part in stats[0][place]]),
+            chance=None if np.isnan(chance) else chance,
+            n=len(task.questions),
+            signature=f"{signature}|metric:{metric.name}|layer:{layer}",
         )
+        if len(stats) > 1:
+            between = difference(drawn[place], drawn[len(layers) + place], objects=objects)
+            figure = replace(
+                figure,
+                control=between.value_b,
+                selectivity=between.difference,
+                selectivity_low=between.low,
+                selectivity_high=between.high,
+            )
+        rows.append(figure)
     return rows

@@ -2,118 +2,194 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from seesay.documents import Document
 from seesay.questions import BadRow, DataSource, Slice
 
 FORMAT = 1
 """The format of a run folder: of its manifest and of the files beside it."""
 
 
-class Document(BaseModel):
-    """A file, or part of one, that must have exactly these fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Record(Document):
     """One figure. `seesay probe --json` prints a list of these."""
 
-    model: str = Field(description="The model's name as the user gave it.")
-    task: str = Field(description="The task's name.")
-    metric: str = Field(
-        description="The metric's name, such as `accuracy`; `calibrated_…` is the same under the calibrated rule."
-    )
-    template: str | None = Field(description="The template's name; null for the mean over templates.")
-    slice: Slice | None = Field(
-        description="`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."
-    )
-    value: float = Field(description="The figure itself.")
-    low: float = Field(
-        description="Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are alike)."
-    )
-    high: float = Field(description="Upper end of the 95 % interval.")
-    n: int = Field(description="How many questions it rests on.")
-    signature: str = Field(description="How the number was made, in one line.")
+    model: str
+    """The model's name as the user gave it."""
+
+    task: str
+    """The task's name."""
+
+    metric: str
+    """The metric's name, such as `accuracy`; `calibrated_…` is the same under the calibrated rule."""
+
+    template: str | None
+    """The template's name; null for the mean over templates."""
+
+    slice: Slice | None
+    """`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."""
+
+    value: float
+    """The figure itself."""
+
+    low: float
+    """Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are alike)."""
+
+    high: float
+    """Upper end of the 95 % interval."""
+
+    n: int
+    """How many questions it rests on."""
+
+    signature: str
+    """How the number was made, in one line."""
 
 
 class Figure(Record):
     """A record as a run stores it: with what is needed to judge it."""
 
-    spread: float | None = Field(
-        default=None, description="Standard deviation over templates; null for a single template."
-    )
-    chance: float | None = Field(
-        default=None, description="What a model that gives every option the same probability scores."
-    )
+    spread: float | None = None
+    """Standard deviation over templates; null for a single template."""
+
+    chance: float | None = None
+    """What a model that gives every option the same probability scores."""
 
 
 class Manifest(Document):
     """Which model was asked which task and how: enough to repeat the run."""
 
-    format: int = Field(default=FORMAT, description="Version of the run folder's format.")
+    format: int = FORMAT
+    """Version of the run folder's format."""
 
-    seesay: str = Field(description="seesay's version.")
-    created: str = Field(description="When the run was started, ISO 8601, UTC.")
-    command: str = Field(description="The command line that started it, without secrets.")
-    model: str = Field(description="The model's name as the user gave it.")
-    family: str = Field(
-        description="How the model answers: masked, causal, encoder-decoder, completions, chat, baseline…"
-    )
-    model_fingerprint: str = Field(description="Digest of the model's weights and tokeniser (or their equivalent).")
-    probe: str | None = Field(
-        default=None, description="Of a trained probe, or with in-context examples: the name without the seed."
-    )
-    probe_seed: int | None = Field(default=None, description="The seed of a trained probe, or of the draw of examples.")
-    task: str = Field(description="The task's name.")
-    task_version: str = Field(description="The task's version.")
-    task_fingerprint: str = Field(description="Digest of every question, template and option.")
-    templates: list[str] = Field(description="Names of the templates asked.")
-    questions: int = Field(description="How many questions were asked, each in every template.")
-    limit: int | None = Field(description="How many questions the user asked to keep; null for all.")
-    scope: str = Field(
-        description="What is scored: `sentence` (option and the rest of the sentence), `option` (option alone), …"
-    )
-    length: str = Field(description="Length rule: `sum`, `mean` (per token) or `char` (per character).")
-    seed: int = Field(description="Seed of the bootstrap and of any sampling.")
-    resamples: int = Field(description="How many bootstrap resamples the intervals rest on.")
-    signature: str = Field(description="All of the above that shapes the number, in one line.")
-    environment: dict[str, str] = Field(
-        description="Versions of Python and of the libraries that computed the answers."
-    )
-    citation: str = Field(default="", description="How to cite the task's data.")
-    notes: list[str] = Field(default_factory=list, description="Warnings given while the model was asked.")
-    data: list[DataSource] = Field(
-        default_factory=list, description="The data files read: name, SHA-256, and whether as published."
-    )
-    digests: dict[str, str] = Field(
-        default_factory=dict, description="Digests of the finished run's files, by which an edit is noticed."
-    )
-    data_notes: list[str] = Field(default_factory=list, description="What else was done to the data.")
-    bad_rows: list[BadRow] = Field(
-        default_factory=list, description="Rows of the data files that were left out, with the reason."
-    )
+    seesay: str
+    """seesay's version."""
+
+    created: str
+    """When the run was started, ISO 8601, UTC."""
+
+    command: str
+    """The command line that started it, without secrets."""
+
+    model: str
+    """The model's name as the user gave it."""
+
+    family: str
+    """How the model answers: masked, causal, encoder-decoder, completions, chat, baseline…"""
+
+    model_fingerprint: str
+    """Digest of the model's weights and tokeniser (or their equivalent)."""
+
+    probe: str | None = None
+    """Of a trained probe, or with in-context examples: the name without the seed."""
+
+    probe_seed: int | None = None
+    """The seed of a trained probe, or of the draw of examples."""
+
+    task: str
+    """The task's name."""
+
+    task_version: str
+    """The task's version."""
+
+    task_fingerprint: str
+    """Digest of every question, template and option."""
+
+    templates: list[str]
+    """Names of the templates asked."""
+
+    questions: int
+    """How many questions were asked, each in every template."""
+
+    limit: int | None
+    """How many questions the user asked to keep; null for all."""
+
+    scope: str
+    """What is scored: `sentence` (option and the rest of the sentence), `option` (option alone), …"""
+
+    length: str
+    """Length rule: `sum`, `mean` (per token) or `char` (per character)."""
+
+    seed: int
+    """Seed of the bootstrap and of any sampling."""
+
+    resamples: int
+    """How many bootstrap resamples the intervals rest on."""
+
+    signature: str
+    """All of the above that shapes the number, in one line."""
+
+    environment: dict[str, str]
+    """Versions of Python and of the libraries that computed the answers."""
+
+    citation: str = ""
+    """How to cite the task's data."""
+
+    notes: list[str] = Field(default_factory=list)
+    """Warnings given while the model was asked."""
+
+    data: list[DataSource] = Field(default_factory=list)
+    """The data files read: name, SHA-256, and whether as published."""
+
+    digests: dict[str, str] = Field(default_factory=dict)
+    """Digests of the finished run's files, by which an edit is noticed."""
+
+    data_notes: list[str] = Field(default_factory=list)
+    """What else was done to the data."""
+
+    bad_rows: list[BadRow] = Field(default_factory=list)
+    """Rows of the data files that were left out, with the reason."""
 
 
 class Comparison(Document):
     """Two models on the same questions of one task."""
 
-    task: str = Field(description="The task's name.")
-    metric: str = Field(description="The metric's name.")
-    slice: Slice | None = Field(default=None, description="The part of the questions compared; null for all of them.")
-    a: str = Field(description="The first model.")
-    b: str = Field(description="The second model.")
-    value_a: float = Field(description="The first model's figure on the shared questions.")
-    value_b: float = Field(description="The second model's figure on the shared questions.")
-    difference: float = Field(description="value_a − value_b.")
-    low: float = Field(
-        description="Lower end of the difference's 95 % interval (paired bootstrap clustered by object)."
-    )
-    high: float = Field(description="Upper end of the difference's 95 % interval.")
-    p_bootstrap: float = Field(description="Two-sided p-value of the paired bootstrap.")
-    p_signflip: float = Field(description="Two-sided p-value of the sign-flip test, objects exchanged whole.")
-    p_holm: float = Field(description="p_signflip after Holm's correction for all the comparisons of the task.")
-    p_mcnemar: float | None = Field(description="Exact McNemar p-value; null for metrics that are not right-or-wrong.")
-    n: int = Field(description="How many questions both answered.")
-    signature_a: str = Field(description="How the first figure was made.")
-    signature_b: str = Field(description="How the second figure was made.")
+    task: str
+    """The task's name."""
+
+    metric: str
+    """The metric's name."""
+
+    slice: Slice | None = None
+    """The part of the questions compared; null for all of them."""
+
+    a: str
+    """The first model."""
+
+    b: str
+    """The second model."""
+
+    value_a: float
+    """The first model's figure on the shared questions."""
+
+    value_b: float
+    """The second model's figure on the shared questions."""
+
+    difference: float
+    """value_a − value_b."""
+
+    low: float
+    """Lower end of the difference's 95 % interval (paired bootstrap clustered by object)."""
+
+    high: float
+    """Upper end of the difference's 95 % interval."""
+
+    p_bootstrap: float
+    """Two-sided p-value of the paired bootstrap."""
+
+    p_signflip: float
+    """Two-sided p-value of the sign-flip test, objects exchanged whole."""
+
+    p_holm: float
+    """p_signflip after Holm's correction for all the comparisons of the task."""
+
+    p_mcnemar: float | None
+    """Exact McNemar p-value; null for metrics that are not right-or-wrong."""
+
+    n: int
+    """How many questions both answered."""
+
+    signature_a: str
+    """How the first figure was made."""
+
+    signature_b: str
+    """How the second figure was made."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from seesay.grouping import group_by
 from seesay.questions import Answer, Task
 from seesay.runs.records import Figure, Manifest
 
@@ -30,10 +31,7 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
     details: list[list[str]] = [
         [f"limit {run.manifest.limit}"] if several_limits and run.manifest.limit is not None else [] for run in runs
     ]
-    by_model: dict[str, list[int]] = {}
-    for row, run in enumerate(runs):
-        by_model.setdefault(run.manifest.model, []).append(row)
-    for rows in by_model.values():
+    for rows in group_by(range(len(runs)), lambda row: runs[row].manifest.model).values():
         for describe in _DETAILS:
             if len({tuple(details[row]) for row in rows}) == len(rows):
                 break

@@ -16,11 +16,12 @@ import numpy as np
 from seesay import metrics
 from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
+from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Resamples
 from seesay.metrics.base import ratio
 from seesay.metrics.bootstrap import summarise
 from seesay.runs.ask import check_resampling
-from seesay.runs.figures import items_by_template, select, statistics
+from seesay.runs.figures import items_by_template, select, shared, statistics
 from seesay.runs.run import Run, run_labels
 
 _AT_ONCE = 500  # resamples
@@ -55,10 +56,8 @@ class Stability:
 def ranking_stability(runs: Sequence[Run], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Stability]:
     """Of each task that at least two models were asked in at least two shared templates."""
     check_resampling(seed, resamples)
-    by_task: dict[str, list[Run]] = {}
-    for run in runs:
-        by_task.setdefault(run.task.name, []).append(run)
-    rows = [_of_task(members, resamples, seed) for members in by_task.values() if len(members) > 1]
+    by_task = group_by(runs, lambda run: run.task.name).values()
+    rows = [_of_task(members, resamples, seed) for members in by_task if len(members) > 1]
     rankings = [row for row in rows if row is not None]
     if not rankings:
         raise UserError("The stability of a ranking needs runs of two models or more, in two shared templates or more.")
@@ -67,20 +66,17 @@ def ranking_stability(runs: Sequence[Run], *, resamples: int = RESAMPLES, seed: 
 
 def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None:
     task = runs[0].task
-    answered = [{(answer.question, answer.template) for answer in run.answers} for run in runs]
-    both = set.intersection(*answered)
-    templates = [t for t in task.templates if all(t in run.task.templates for run in runs)]
-    names = [template.name for template in templates]
-    questions = tuple(q for q in task.questions if names and all((q.id, name) in both for name in names))
-    if len(templates) < 2 or not questions:
+    templates = tuple(t for t in task.templates if all(t in run.task.templates for run in runs))
+    questions, names = shared(replace(task, templates=templates), *(run.answers for run in runs))
+    if len(names) < 2 or not questions:
         return None
     metric = metrics.get(task.metrics[0])
-    shared = replace(task, questions=questions, templates=tuple(templates))
+    shared_task = replace(task, questions=tuple(questions), templates=templates)
     draw = Resamples([question.object for question in questions], resamples, seed)
     figures = []
     for run in runs:
         answers = select(run.answers, questions, names)
-        (stats,) = statistics([metric], items_by_template(shared, answers, run.manifest.length))
+        (stats,) = statistics([metric], items_by_template(shared_task, answers, run.manifest.length))
         figures += [(draw.sums(of_template[None]), metric.value) for of_template in stats]
     values = draw.values(figures)
     sign = -1.0 if metric.lower_is_better else 1.0

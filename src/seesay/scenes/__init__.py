@@ -1,5 +1,6 @@
 """Synthetic scenes of shapes and what is true of them, after MALeViC (Pezzelle & Fernández 2019).
 
+>>> from seesay.scenes import SceneConfig, batches, make_plan
 >>> config, plan = SceneConfig("set+pos", seed=0), make_plan("set+pos", 100)
 >>> batch = next(batches(config, plan, "train", size=64, count=4))
 >>> batch.pictures.shape, batch.sentences[0], bool(batch.answers[0])

@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from seesay.errors import UserError
-from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness
+from seesay.errors import refuse_unknown
+from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness, extent
 
 
 def height(shape: str, radius: int, turn: int) -> int:
     """Number of pixel rows that the object covers."""
-    if shape == "circle":
-        return 2 * radius - 1
-    if shape == "square":
-        return 2 * radius
-    if shape == "rectangle":
-        return radius if turn == WIDE else 4 * radius
-    return (2 if turn == WIDE else 4) * radius - 1
+    rows, _ = extent(shape, radius, turn)
+    return rows - (shape in ("circle", "triangle"))  # their box has an empty row
 
 
 def _area(obj: SceneObject) -> int:
@@ -51,6 +46,11 @@ class Adjective:
     measure: Callable[[SceneObject], int]
     scale: float
 
+    def word(self, degree: str, positive: bool) -> str:
+        """The first or the second of the pair in one of the degrees."""
+        first, second = getattr(self, degree)
+        return str(first if positive else second)
+
 
 _WIDTH = 1e-5 * (area("square", RADII[-1]) - area("circle", RADII[0]))
 _HEIGHTS = [height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)]
@@ -72,6 +72,5 @@ ADJECTIVES = {
 
 def adjective(name: str) -> Adjective:
     """The pair by the name of its positive member."""
-    if name not in ADJECTIVES:
-        raise UserError(f"Unknown adjective '{name}': choose one of {', '.join(ADJECTIVES)}.")
+    refuse_unknown("adjective", name, ADJECTIVES)
     return ADJECTIVES[name]

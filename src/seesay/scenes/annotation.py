@@ -6,10 +6,10 @@ triangle's or rectangle's `turn`, and the `level` of an object that does not shi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from seesay.questions import BadRow
 from seesay.scenes import labels
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.labels import Label
-from seesay.scenes.placement import PlacedShape, touch
+from seesay.scenes.placement import touch
 from seesay.scenes.raster import palette, patches
 from seesay.scenes.sentences import compose
 from seesay.scenes.world import (
@@ -37,6 +37,8 @@ from seesay.scenes.world import (
     extent,
 )
 
+T = TypeVar("T")
+
 LARGEST_FILE = 2 << 30
 MOST_OBJECTS = 1000
 _MOST_DIGITS = 20
@@ -51,6 +53,10 @@ class AnnotatedScene:
     scene: Scene
     labels: tuple[Label, ...]
     captions: tuple[tuple[str, str], ...]
+
+    def sentences(self) -> list[tuple[str, bool]]:
+        """Every sentence of the captions, and whether it is true."""
+        return [(text, holds) for pair in self.captions for text, holds in zip(pair, (True, False), strict=True)]
 
 
 def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
@@ -131,20 +137,27 @@ def _vagueness(label: Label) -> str:
 
 def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
     """All scenes of an annotation file in the order of their indices, and those that cannot be used."""
-    scenes, bad = [], []
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict):
         raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
     numbers = {key: int(key) for key in raw if key.isdecimal() and len(key) <= _MOST_DIGITS}
     order = sorted(raw, key=lambda key: (key not in numbers, numbers.get(key, 0), key))
-    for number, key in enumerate(order):
+    return parse_each(path, "scene", parse, [(key, raw[key]) for key in order], "scene {!r}: ")
+
+
+def parse_each(
+    path: Path, what: str, parse: Callable[..., T], rows: Iterable[tuple[Any, ...]], label: str = ""
+) -> tuple[list[T], list[BadRow]]:
+    """What is made of each row of a file, and the rows that cannot be used; `label` begins their reasons."""
+    parsed, bad = [], []
+    for number, row in enumerate(rows):
         try:
-            scenes.append(parse(key, raw[key]))
+            parsed.append(parse(*row))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            bad.append(BadRow(number, f"scene {key!r}: {type(error).__name__} {error}"))
-    if not scenes:
-        raise UserError(f"'{path}' has no scene that can be read{f': {bad[0].reason}' if bad else ''}.")
-    return scenes, bad
+            bad.append(BadRow(number, f"{label.format(*row)}{type(error).__name__} {error}"))
+    if not parsed:
+        raise UserError(f"'{path}' has no {what} that can be read{f': {bad[0].reason}' if bad else ''}.")
+    return parsed, bad
 
 
 def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
@@ -195,14 +208,9 @@ def _label(o: Mapping[str, str]) -> Label:
 
 def _inside(obj: SceneObject) -> bool:
     down, right = anchor(obj.shape, obj.radius, obj.turn)
-    rows, columns = extent(obj.shape, obj.radius, obj.turn)
     top, left = obj.row - down, obj.column - right
+    rows, columns = extent(obj.shape, obj.radius, obj.turn)
     return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
-
-
-def _placed(obj: SceneObject) -> PlacedShape:
-    down, right = anchor(obj.shape, obj.radius, obj.turn)
-    return obj.shape, obj.radius, obj.turn, obj.row - down, obj.column - right
 
 
 def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
@@ -210,12 +218,12 @@ def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple
 
     Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the picture.
     """
-    placed = [_placed(obj) for i, obj in enumerate(objects) if i not in unknown]
+    known = [obj for i, obj in enumerate(objects) if i not in unknown]
     fitted = list(objects)
     for i in unknown:
         turns = [replace(objects[i], turn=turn) for turn in (WIDE, TALL)]
-        fits = [t for t in turns if _inside(t) and not any(touch(_placed(t), other) for other in placed)]
-        fitted[i] = next(iter(fits), fitted[i]) if fits else next(filter(_inside, turns), fitted[i])
+        fits = [t for t in turns if _inside(t) and not any(touch(t, other) for other in known)]
+        fitted[i] = next(iter([*fits, *filter(_inside, turns)]), fitted[i])
     return tuple(fitted)
 
 

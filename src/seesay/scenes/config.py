@@ -90,6 +90,10 @@ class SceneConfig:
         """What a data set's manifest records."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
 
+    def word(self, positive: bool) -> str:
+        """The adjective or its opposite, as the task's sentences use it."""
+        return self.adjectives.word(self.kind.degree, positive)
+
     @property
     def fingerprint(self) -> str:
         """A digest of the settings."""

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-
+from seesay.data import pictures
 from seesay.errors import UserError, missing_extra
 from seesay.scenes.annotation import read
 from seesay.scenes.config import SceneConfig
@@ -18,10 +17,8 @@ from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import Scene
 
-GAP = 8
-LINE = 15
-_PAPER, _INK, _TRUE, _FALSE = (250, 250, 248), (30, 30, 30), (0, 110, 60), (170, 30, 30)
-
+_STYLE = pictures.SheetStyle(gap=8, below=2, lines=3, line_height=15, font_size=12, paper=(250, 250, 248))
+_TRUE, _FALSE = (0, 110, 60), (170, 30, 30)
 
 Example = tuple[Scene, str, bool]
 """A scene, a sentence about it, and whether that is true."""
@@ -48,25 +45,18 @@ def read_examples(source: Path, count: int) -> list[Example]:
 def contact_sheet(examples: Sequence[Example], *, columns: int = 5, size: int = 200) -> bytes:
     """A PNG of scenes with their sentence and whether it is true."""
     try:
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image, ImageFont
     except ImportError as error:
         raise missing_extra("A contact sheet", "scenes", error) from error
     if not examples:
         raise UserError("There is no scene to show.")
-    columns = min(columns, len(examples))
-    rows = -(-len(examples) // columns)
-    cell = size + 3 * LINE + GAP
-    sheet = Image.new("RGB", (columns * (size + GAP) + GAP, rows * cell + GAP), _PAPER)
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(12)
-    for place, (scene, text, holds) in enumerate(examples):
-        left = GAP + place % columns * (size + GAP)
-        top = GAP + place // columns * cell
-        sheet.paste(Image.fromarray(np.ascontiguousarray(rgb(scene, size))), (left, top))
-        lines = _wrap(text, lambda line: pen.textlength(line, font=font) <= size)
-        for number, line in enumerate(lines[:2]):
-            pen.text((left, top + size + 2 + number * LINE), line, fill=_INK, font=font)
-        mark, color = ("true", _TRUE) if holds else ("false", _FALSE)
-        pen.text((left, top + size + 2 + 2 * LINE), mark, fill=color, font=font)
+    font = ImageFont.load_default(_STYLE.font_size)
+    panels = []
+    for scene, text, holds in examples:
+        first, second, *_ = [*_wrap(text, lambda line: font.getlength(line) <= size), ""]
+        mark = ("true", _TRUE) if holds else ("false", _FALSE)
+        panels.append((Image.fromarray(rgb(scene, size)), ((first, pictures.INK), (second, pictures.INK), mark)))
+    sheet = pictures.contact_sheet(panels, _STYLE, columns=columns, size=size)
     buffer = io.BytesIO()
     sheet.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()

@@ -23,7 +23,7 @@ import numpy as np
 from seesay.cluster import map_parts
 from seesay.data.rows import load_json
 from seesay.errors import UserError
-from seesay.files import atomic_write, is_used, lock_folder, refuse_newer, remove_unfinished, write_text
+from seesay.files import atomic_write, lock_folder, refuse_foreign_folder, refuse_newer, remove_unfinished, write_text
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -171,11 +171,8 @@ def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict
 def _begin(folder: Path, settings: dict[str, Any]) -> bool:
     """Whether anything is left to do. A folder with another data set, or with other files, is refused."""
     manifest = folder / MANIFEST
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"'{folder}' is a file: choose a folder.")
+    refuse_foreign_folder(folder, MANIFEST)
     if not manifest.exists():
-        if is_used(folder):
-            raise UserError(f"'{folder}' holds other files: choose an empty or a new folder.")
         write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
     existing = load_json(manifest)
     refuse_newer(existing, FORMAT, f"The data set in '{folder}'")

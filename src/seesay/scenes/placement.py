@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.scenes.raster import mask
-from seesay.scenes.world import CANVAS, RADII, SHAPES, TALL, WIDE, anchor, extent
+from seesay.scenes.world import CANVAS, RADII, SHAPES, TALL, WIDE, SceneObject, anchor, extent
 
 Ints = NDArray[np.int64]
 
@@ -94,13 +94,9 @@ def _boxes_meet(boxes: Ints, kind: Ints, top: Ints, left: Ints) -> NDArray[np.bo
     return np.asarray(before & before.transpose(0, 2, 1))
 
 
-PlacedShape = tuple[str, int, int, int, int]
-"""Shape, radius, turn, and the corner: what a placed object is, before it has a color."""
-
-
-def touch(placed: PlacedShape, other: PlacedShape) -> bool:
-    """Whether two placed objects share a pixel."""
-    (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(placed), _rows(other)
+def touch(one: SceneObject, other: SceneObject) -> bool:
+    """Whether two objects share a pixel."""
+    (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(one), _rows(other)
     start, stop = max(top_a, top_b), min(top_a + len(first_a), top_b + len(first_b))
     if start >= stop:
         return False
@@ -108,18 +104,17 @@ def touch(placed: PlacedShape, other: PlacedShape) -> bool:
     return bool((np.maximum(first_a[a], first_b[b]) < np.minimum(last_a[a], last_b[b])).any())
 
 
-def _rows(placed: PlacedShape) -> tuple[int, Ints, Ints]:
-    shape, radius, turn, top, left = placed
-    down, right, _ = mask(shape, radius, turn)
-    anchored_down, anchored_right = anchor(shape, radius, turn)
-    first, last = _spans(shape, radius, turn)
-    shift = left + anchored_right + right
-    return top + anchored_down + down, first + shift, last + shift
+def _rows(obj: SceneObject) -> tuple[int, Ints, Ints]:
+    """The first row, and the first and last column (excluded) of every row."""
+    down, right, _ = mask(obj.shape, obj.radius, obj.turn)
+    first, last = _spans(obj.shape, obj.radius, obj.turn)
+    shift = obj.column + right
+    return obj.row + down, first + shift, last + shift
 
 
-def apart(shapes: list[PlacedShape], meeting: NDArray[np.bool_], most: int) -> bool:
+def apart(objects: list[SceneObject], meeting: NDArray[np.bool_], most: int) -> bool:
     """Whether no pair whose boxes meet shares a pixel; `most` is how many objects `meeting` was made for."""
     first, second = pairs(most)
     where = np.flatnonzero(meeting)
     candidates = zip(first[where].tolist(), second[where].tolist(), strict=True)
-    return not any(touch(shapes[i], shapes[j]) for i, j in candidates)
+    return not any(touch(objects[i], objects[j]) for i, j in candidates)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seesay.errors import UserError
+from seesay.errors import UserError, refuse_unknown
 from seesay.scenes.config import DesignCell, design_cells, seen
 from seesay.scenes.defaults import TEST_ITEMS
 
@@ -72,8 +72,7 @@ def make_plan(name: str, items: int | None = None) -> ScenePlan:
     """The plan of a data set by its name, with `items` over all splits (by default as many as published)."""
     name = name.lower()
     name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
-    if name not in NAMES:
-        raise UserError(f"Unknown scene task '{name}': choose one of {', '.join(NAMES)}.")
+    refuse_unknown("scene task", name, NAMES)
     items = default_size(name) if items is None else items
     if not 1 <= items <= LARGEST:
         raise UserError(f"A data set has 1 to {LARGEST:,} items, not {items:,}.")

@@ -5,25 +5,20 @@ from __future__ import annotations
 from seesay.plugins import BaselineCard, Plugin, TaskCard
 from seesay.scenes.caches import REASONER_FEATURES, SCENES
 
-
-def _malevic(title: str, loader: str) -> TaskCard:
-    return TaskCard(f"seesay.scenes.tasks.malevic:{loader}", title, "Pezzelle & Fernández 2019")
-
-
+_MALEVIC = {
+    "sup1": "Is it the biggest? Shapes of one kind",
+    "pos1": "Is it big? Shapes of one kind",
+    "pos": "Is it a big object? Among shapes of many kinds",
+    "set-pos": "Is it a big square? Among the squares of a scene",
+    "pos-hard": "malevic-pos without the scene's extremes",
+    "set-pos-hard": "malevic-set-pos without the set's extremes",
+    "compositional-seen": "Adjective and shape in combinations that training has",
+    "compositional-unseen": "Adjective and shape in combinations that training lacks",
+    "comparative": "Is one thing bigger than another?",
+}
 _TASKS = {
-    "malevic-sup1": _malevic("Is it the biggest? Shapes of one kind", "load_sup1"),
-    "malevic-pos1": _malevic("Is it big? Shapes of one kind", "load_pos1"),
-    "malevic-pos": _malevic("Is it a big object? Among shapes of many kinds", "load_pos"),
-    "malevic-set-pos": _malevic("Is it a big square? Among the squares of a scene", "load_set_pos"),
-    "malevic-pos-hard": _malevic("malevic-pos without the scene's extremes", "load_pos_hard"),
-    "malevic-set-pos-hard": _malevic("malevic-set-pos without the set's extremes", "load_set_pos_hard"),
-    "malevic-compositional-seen": _malevic(
-        "Adjective and shape in combinations that training has", "load_compositional_seen"
-    ),
-    "malevic-compositional-unseen": _malevic(
-        "Adjective and shape in combinations that training lacks", "load_compositional_unseen"
-    ),
-    "malevic-comparative": _malevic("Is one thing bigger than another?", "load_comparative"),
+    f"malevic-{name}": TaskCard(f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019")
+    for name, title in _MALEVIC.items()
 }
 
 _RULE = BaselineCard("seesay.scenes.baselines:SceneRule", "A rule that reads the scene, for malevic tasks.")

@@ -18,7 +18,7 @@ from seesay.data.rows import load_json
 from seesay.errors import UserError, missing_extra
 from seesay.files import atomic_write
 from seesay.questions import BadRow
-from seesay.scenes.annotation import LARGEST_FILE
+from seesay.scenes.annotation import LARGEST_FILE, parse_each
 
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 START, END, UNKNOWN = 1, 2, 3
@@ -36,8 +36,6 @@ class SceneQuestion:
     question: str
     answer: bool
     image: str
-    original: str
-    split: str
 
 
 def record(place: int, question: str, answer: bool, positive: bool, split: str) -> dict[str, Any]:
@@ -60,21 +58,14 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
         raise UserError(f"'{path}' is not a dataset file: expected an object with a list of questions.")
-    questions, bad = [], []
-    for number, row in enumerate(raw["questions"]):
-        try:
-            if row["answer"] not in ANSWERS or not isinstance(row["question"], str):
-                raise ValueError(f"answer {row['answer']!r} to {row['question']!r}")
-            image = _name(row["image_filename"])
-            original = _name(row.get("image_filename_original", image))
-            split = str(row.get("split", path.stem))
-            index, answer = int(row["image_index"]), row["answer"] == "yes"
-            questions.append(SceneQuestion(index, row["question"], answer, image, original, split))
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            bad.append(BadRow(number, f"{type(error).__name__} {error}"))
-    if not questions:
-        raise UserError(f"'{path}' has no question that can be read{f': {bad[0].reason}' if bad else ''}.")
-    return questions, bad
+    return parse_each(path, "question", _parse_question, [(row,) for row in raw["questions"]])
+
+
+def _parse_question(row: Mapping[str, Any]) -> SceneQuestion:
+    if row["answer"] not in ANSWERS or not isinstance(row["question"], str):
+        raise ValueError(f"answer {row['answer']!r} to {row['question']!r}")
+    answer = row["answer"] == "yes"
+    return SceneQuestion(int(row["image_index"]), row["question"], answer, _name(row["image_filename"]))
 
 
 def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:

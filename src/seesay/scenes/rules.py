@@ -13,7 +13,7 @@ from seesay.scenes.adjectives import Adjective
 from seesay.scenes.labels import above, measure, reference_sets
 from seesay.scenes.sentences import parse_sentence
 from seesay.scenes.thresholds import RH_R
-from seesay.scenes.world import Scene, SceneObject
+from seesay.scenes.world import Scene
 
 FIXED_K = RH_R.mean
 
@@ -46,10 +46,10 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     if parsed is None:
         raise UserError(f"'{sentence}' is not a sentence about a scene of shapes.")
     color, shape, adjective, degree, positive, other = parsed
-    place = _find(scene.objects, color, shape, sentence)
+    place = _find(scene, color, shape, sentence)
     values = measure(scene.objects, adjective)
     if degree == "comparative" and other is not None:
-        rival = values[_find(scene.objects, *other, sentence)]
+        rival = values[_find(scene, *other, sentence)]
         return bool(values[place] > rival if positive else values[place] < rival)
     if degree == "superlative":
         return bool(values[place] == (values.max() if positive else values.min()))
@@ -57,8 +57,8 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     return rule(scene, place, adjective, by_set) == positive
 
 
-def _find(objects: tuple[SceneObject, ...], color: str, shape: str, sentence: str) -> int:
-    matches = [i for i, obj in enumerate(objects) if (obj.color, obj.shape) == (color, shape)]
+def _find(scene: Scene, color: str, shape: str, sentence: str) -> int:
+    matches = scene.places(color, shape)
     if len(matches) != 1:
         raise UserError(f"'{sentence}': the scene has {len(matches)} {color} {shape}s, so the target is not clear.")
     return matches[0]

@@ -29,6 +29,7 @@ from seesay.scenes.world import LEVELS, RADII, SCENE_COLORS, SHAPES, TALL, WIDE,
 BATCH = 160
 _INDEPENDENT = 9  # above this many objects independent places practically always overlap: place one after the other
 _ROUNDS, _CROWDED_ROUNDS = 4000, 60
+_TRIES = 60  # places that each object of a crowded scene may look at
 _TOGETHER = 8
 """So many items are drawn at once: more no longer fit the processor's cache."""
 Ints = NDArray[np.int64]
@@ -122,9 +123,9 @@ def _attempt(config: SceneConfig, slots: Sequence[Slot]) -> dict[int, SceneItem]
     for row, i in zip(rows.tolist(), candidates.item[rows].tolist(), strict=True):
         if i in items:
             continue
-        shapes = _placed_shapes(candidates, row, top[row], left[row])
-        if state[row] == placement.CLEAR or placement.apart(shapes, meeting[row], shape.shape[1]):
-            items[i] = _item(config, slots[i], candidates, row, shapes)
+        objects = _objects(candidates, row, top[row], left[row])
+        if state[row] == placement.CLEAR or placement.apart(objects, meeting[row], shape.shape[1]):
+            items[i] = _item(config, slots[i], candidates, row, objects)
     return items
 
 
@@ -287,41 +288,40 @@ def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     return np.asarray(fair)
 
 
-def _placed_shapes(c: _Candidates, row: int, top: Ints, left: Ints) -> list[placement.PlacedShape]:
-    shape, radius, turn = c.shape[row].tolist(), c.radius[row].tolist(), c.turn[row].tolist()
-    places = zip(top.tolist(), left.tolist(), strict=True)
-    everything = [(SHAPES[shape[i]], RADII[radius[i]], turn[i], *place) for i, place in enumerate(places)]
-    return everything[: int(c.count[row])]
+def _objects(c: _Candidates, row: int, top: Ints, left: Ints) -> list[SceneObject]:
+    """The objects of a candidate, with their boxes' upper left corners at these places."""
+    columns = (c.shape[row], c.color[row], c.radius[row], c.turn[row], c.level[row], top, left)
+    objects = []
+    for s, color, r, turn, level, y, x in zip(*(column[: c.count[row]].tolist() for column in columns), strict=True):
+        shape, radius = SHAPES[s], RADII[r]
+        down, right = anchor(shape, radius, turn)
+        objects.append(SceneObject(shape, SCENE_COLORS[color], radius, y + down, x + right, turn, level))
+    return objects
 
 
-def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates, tries: int = 60) -> SceneItem | None:
+def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates) -> SceneItem | None:
     """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover least go first."""
     room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
-        chance = slot[1].random((tries, count, 2))
+        chance = slot[1].random((_TRIES, count, 2))
         every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
-        choices = [_placed_shapes(c, row, top, left) for top, left in every]
-        placed: dict[int, placement.PlacedShape] = {}
+        choices = [_objects(c, row, top, left) for top, left in every]
+        placed: dict[int, SceneObject] = {}
         for i in np.argsort(-c.radius[row, :count], kind="stable").tolist():
             free = (s[i] for s in choices if not any(placement.touch(s[i], other) for other in placed.values()))
-            placed_shape = next(free, None)
-            if placed_shape is None:
+            found = next(free, None)
+            if found is None:
                 break
-            placed[i] = placed_shape
+            placed[i] = found
         else:
             return _item(config, slot, c, row, [placed[i] for i in range(count)])
     return None
 
 
-def _item(config: SceneConfig, slot: Slot, c: _Candidates, row: int, shapes: list[placement.PlacedShape]) -> SceneItem:
+def _item(config: SceneConfig, slot: Slot, c: _Candidates, row: int, objects: list[SceneObject]) -> SceneItem:
     """The accepted candidate as a scene, in an order that does not give the target away."""
     cell, rng = slot
-    objects = []
-    for i, (shape, radius, turn, top, left) in enumerate(shapes):
-        down, right = anchor(shape, radius, turn)
-        color, level = SCENE_COLORS[int(c.color[row, i])], int(c.level[row, i])
-        objects.append(SceneObject(shape, color, radius, top + down, left + right, turn, level))
     order = rng.permutation(len(objects)).tolist()
     k = float(c.k[row]) if config.kind.degree == "positive" else None
     other = order.index(int(c.other[row])) if config.kind.degree == "comparative" else None

@@ -16,14 +16,14 @@ def compose(
 ) -> str:
     """The sentence, without a full stop, as the published data writes it."""
     subject = f"The {obj.color} {obj.shape} is"
-    which = 0 if positive else 1
+    word = words.word(kind.degree, positive)
     if kind.degree == "superlative":
-        return f"{subject} the {words.superlative[which]} {obj.shape}"
+        return f"{subject} the {word} {obj.shape}"
     if kind.degree == "comparative":
         if other is None:
             raise ValueError("a comparative needs a second object")
-        return f"{subject} {words.comparative[which]} than the {other.color} {other.shape}"
-    return f"{subject} a {words.positive[which]} {kind.noun or obj.shape}"
+        return f"{subject} {word} than the {other.color} {other.shape}"
+    return f"{subject} a {word} {kind.noun or obj.shape}"
 
 
 def sentence(config: SceneConfig, item: SceneItem) -> str:

@@ -65,8 +65,8 @@ def generated_areas(task: str, items: int, seed: int = 0, progress: ProgressCall
 
 def asked_area(task: str, config: SceneConfig, item: SceneItem) -> AskedArea:
     """The area that an item asks about."""
-    target, words = item.scene.objects[item.target], getattr(config.adjectives, config.kind.degree)
-    used, true = (words[0 if positive else 1] for positive in (item.cell.positive, item.cell.high))
+    target = item.scene.objects[item.target]
+    used, true = (config.word(positive) for positive in (item.cell.positive, item.cell.high))
     return AskedArea(task, used, true, area(target.shape, target.radius))
 
 
@@ -88,11 +88,8 @@ def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
     for file in sorted(folder.glob("annotations_*.json")):
         scenes, bad_scenes = read(file)
         bad += bad_scenes
-        pairs = [(scene, pair) for scene in scenes for pair in scene.captions]
-        sentences = [
-            (scene, text, holds) for scene, pair in pairs for text, holds in zip(pair, (True, False), strict=True)
-        ]
-        _collect(folder.name, sentences, rows, bad)
+        captions = [(scene, text, holds) for scene in scenes for text, holds in scene.sentences()]
+        _collect(folder.name, captions, rows, bad)
     if not rows:
         why = f" ({bad[0]})" if bad else ""
         raise UserError(f"'{folder}' has no questions with their annotation, as `seesay scenes make` writes them{why}.")
@@ -109,13 +106,12 @@ def _collect(
             bad.append(BadRow(number, f"{text!r} has no scene" if scene is None else f"{text!r} is not understood"))
             continue
         color, shape, adjective, degree, positive, _ = parsed
-        targets = [thing for thing in scene.scene.objects if (thing.color, thing.shape) == (color, shape)]
+        targets = scene.scene.places(color, shape)
         if len(targets) != 1:
             bad.append(BadRow(number, f"{text!r}: {len(targets)} things fit"))
             continue
-        words = getattr(adjective, degree)
-        used, true = words[0 if positive else 1], words[0 if positive == holds else 1]
-        rows.append(AskedArea(task, used, true, area(shape, targets[0].radius)))
+        used, true = (adjective.word(degree, is_first) for is_first in (positive, positive == holds))
+        rows.append(AskedArea(task, used, true, area(shape, scene.scene.objects[targets[0]].radius)))
 
 
 BY: dict[str, Callable[[AskedArea], str]] = {"true": lambda row: row.true, "used": lambda row: row.used}

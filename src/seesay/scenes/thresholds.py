@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.errors import UserError
+from seesay.errors import refuse_unknown
 
 Values = NDArray[np.float64]
 Members = NDArray[np.bool_]
@@ -84,6 +84,5 @@ THRESHOLDS = {
 
 def threshold(name: str) -> Threshold:
     """The function by its name."""
-    if name not in THRESHOLDS:
-        raise UserError(f"Unknown threshold function '{name}': choose one of {', '.join(THRESHOLDS)}.")
+    refuse_unknown("threshold function", name, THRESHOLDS)
     return THRESHOLDS[name]

@@ -52,6 +52,10 @@ class Scene:
     objects: tuple[SceneObject, ...]
     k: float | None = None
 
+    def places(self, color: str, shape: str) -> list[int]:
+        """Where among the objects those of this color and shape are."""
+        return [i for i, obj in enumerate(self.objects) if (obj.color, obj.shape) == (color, shape)]
+
 
 def extent(shape: str, radius: int, turn: int) -> tuple[int, int]:
     """Rows and columns of the box that the published generator keeps inside the canvas."""

@@ -5,6 +5,7 @@ Nothing here imports a task before it is asked for.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,48 +17,35 @@ from seesay.plugins import TaskCard, collect
 from seesay.questions import Task
 from seesay.registry import Registry, unknown
 
-__all__ = ["TASKS", "TASK_FILES", "expand", "is_task_file", "load_task", "task_card", "task_groups"]
+__all__ = ["INDEX", "TASKS", "TASK_FILES", "expand", "is_task_file", "load_task", "task_card", "task_groups"]
 
 TASK_FILES = Path(__file__).parents[1] / "data" / "tasks"
 """The folder of the tasks that are files: `NAME.yaml` for each."""
+INDEX = TASK_FILES / "index.json"
+"""What lists say of these tasks, taken from the files by `make index`: lists need not parse them."""
 _FILE_SUFFIXES = (".yaml", ".yml", ".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 Loader = Callable[[Path | None], Task]
 
 
-def _core(name: str, title: str) -> dict[str, TaskCard]:
-    module = name.replace("-", "_")
-    return {name: TaskCard(f"seesay.tasks.{module}:load", title, "seesay", licence="CC0-1.0")}
-
-
-def _viphy(name: str, loader: str, title: str) -> dict[str, TaskCard]:
-    return {name: TaskCard(f"seesay.tasks.viphy.{loader}", title, "Singh, Qasemi & Chen 2023", ("viphy",))}
-
-
-def _file(name: str, title: str, source: str, dataset: str = "") -> dict[str, TaskCard]:
-    """A task that is a file: the attribute of `from_file.builtin` is the file's name."""
+def _card_of_file(name: str, head: Mapping[str, str]) -> TaskCard:
+    """The card of a task that is a file: the attribute of `from_file.builtin` is the file's name."""
     loader = f"seesay.tasks.from_file.builtin:{name}"
-    if dataset:
-        return {name: TaskCard(loader, title, source, (dataset,))}
-    return {name: TaskCard(loader, title, source, licence="CC0-1.0")}
+    needs = (head["dataset"],) if "dataset" in head else ()
+    return TaskCard(loader, head["title"], head["source"], needs, head.get("licence", ""))
 
 
-_FORBES = "Forbes & Choi 2017"
-_LIU_EMERSON = "Liu et al. 2023"
-_LIU_YIN = "Liu et al. 2022"
-_XIA = "Xia et al. 2023"
+def _file_cards() -> dict[str, TaskCard]:
+    heads = json.loads(INDEX.read_text(encoding="utf-8"))
+    return {name: _card_of_file(name, head) for name, head in heads.items()}
 
-_CORE_CARDS: dict[str, TaskCard] = {
-    **_core("core-color", "The colours of everyday things"),
-    **_core("core-size", "Which of two things is larger"),
-    **_core("core-space", "What stands above what in a scene"),
-    **_core("core-parts", "What things have and what they are made of"),
-    "memory-colors": TaskCard(
-        "seesay.tasks.memory_colors:load",
-        "The one colour that people remember a thing by",
-        "Norlund et al. 2021",
-        ("memory-colors",),
-    ),
+
+def _viphy(loader: str, title: str) -> TaskCard:
+    return TaskCard(f"seesay.tasks.viphy.{loader}", title, "Singh, Qasemi & Chen 2023", ("viphy",))
+
+
+_FILES = _file_cards()
+_PYTHON_TASKS = {
     "property-norms": TaskCard(
         "seesay.tasks.property_norms:load",
         "What people say about how things look",
@@ -67,35 +55,20 @@ _CORE_CARDS: dict[str, TaskCard] = {
     "coda": TaskCard(
         "seesay.tasks.coda:load", "How people spread eleven colours over a thing", "Paik et al. 2021", ("coda",)
     ),
-    **_viphy("viphy-color", "color:load", "The colours that things typically have"),
-    **_viphy("viphy-size", "size:load", "Which of two things is typically the larger one"),
-    **_viphy("viphy-size-subtype", "size:load_subtype", "Which of two subtypes is the larger one"),
-    **_viphy("viphy-size-transitive", "size:load_transitive", "Which is larger, of two things never seen together"),
-    **_viphy("viphy-space", "space:load", "What is above what in a scene"),
+    "viphy-color": _viphy("color:load", "The colours that things typically have"),
+    "viphy-size": _viphy("size:load", "Which of two things is typically the larger one"),
+    "viphy-size-subtype": _viphy("size:load_subtype", "Which of two subtypes is the larger one"),
+    "viphy-size-transitive": _viphy("size:load_transitive", "Which is larger, of two things never seen together"),
+    "viphy-space": _viphy("space:load", "What is above what in a scene"),
     "prost": TaskCard(
         "seesay.tasks.prost:load",
         "What breaks, rolls, bounces, weighs most? Ten physical concepts",
         "Aroca-Ouellette et al. 2021",
         ("prost",),
     ),
-    **_file("things-size", "Which of two things is larger, and how sure are people?", "Hebart et al. 2023"),
-    **_file("verb-physics-size", "Which of two things is larger", _FORBES, "verb-physics"),
-    **_file("verb-physics-weight", "Which of two things is heavier", _FORBES, "verb-physics"),
-    **_file("verb-physics-strength", "Which of two things is stronger", _FORBES, "verb-physics"),
-    **_file("verb-physics-rigidness", "Which of two things is more rigid", _FORBES, "verb-physics"),
-    **_file("verb-physics-speed", "Which of two things is faster", _FORBES, "verb-physics"),
-    **_file("numersense", "How many legs, days, wheels? A number word in a sentence", "Lin et al. 2020", "numersense"),
-    **_file("vsr-random", "Is the sentence true of the picture?", _LIU_EMERSON, "vsr"),
-    **_file("vsr-zeroshot", "Is the sentence true of the picture? Things that training lacks", _LIU_EMERSON, "vsr"),
-    **_file("spatial-commonsense-size", "Is one thing larger than another?", _LIU_YIN, "spatial-commonsense"),
-    **_file("spatial-commonsense-height", "Is one thing taller than another?", _LIU_YIN, "spatial-commonsense"),
-    **_file("spatial-commonsense-posrel", "Inside, above, below or beside?", _LIU_YIN, "spatial-commonsense"),
-    **_file("imagenetvc-color", "What colour is it, or a part of it?", _XIA, "imagenetvc"),
-    **_file("imagenetvc-shape", "What shape is it, or a part of it?", _XIA, "imagenetvc"),
-    **_file("imagenetvc-material", "What is it made of?", _XIA, "imagenetvc"),
-    **_file("imagenetvc-component", "Does it have scales, wings, wheels?", _XIA, "imagenetvc"),
-    **_file("imagenetvc-others", "How many, how long, where?", _XIA, "imagenetvc"),
 }
+_LISTED_FIRST = {name: card for name, card in _FILES.items() if name.startswith(("core-", "memory-colors"))}
+_CORE_CARDS: dict[str, TaskCard] = {**_LISTED_FIRST, **_PYTHON_TASKS, **_FILES}
 
 
 def _loaders(cards: Mapping[str, TaskCard]) -> dict[str, str]:

@@ -15,13 +15,14 @@ from pathlib import Path
 from seesay.data import store
 from seesay.data.catalogue import CATALOGUE
 from seesay.data.cells import BadValueError, Cells, prompt_text
+from seesay.data.colors import COLORS
 from seesay.data.lines import whole_lines
 from seesay.data.rows import column_names, parse_rows, read_table
 from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task, Template
-from seesay.tasks.memory_colors import COLORS_AS_PUBLISHED
 
 COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
+COLORS_AS_PUBLISHED = frozenset("grey" if color == "gray" else color for color in COLORS)
 ARTICLES = frozenset({"", "a", "an", "the"})
 PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
 """The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022, Table 4)."""

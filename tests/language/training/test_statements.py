@@ -8,11 +8,12 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.shared_data import shared
 from tests.tiny import wordpiece
 
 from seesay.language.training.masking import MaskedBatches, encode
 from seesay.language.training.statements import COLORS, STATEMENT_TEMPLATES, color_counts, colored_things, statements
-from seesay.tasks import core_color, memory_colors
+from seesay.tasks import load_task
 
 WORDS = st.lists(st.sampled_from([*COLORS, "dog", "shirt", "and", "in", "a", "colored", "hair"]), max_size=12)
 COUNTS = st.dictionaries(
@@ -107,6 +108,7 @@ def test_no_statement_template_is_a_tasks_template() -> None:
     def form(text: str) -> str:
         return " ".join(re.sub(r"\{\w+\}|\[mask\]|\b(an?|the|this)\b|[^a-z{} ]", " ", text.lower()).split())
 
-    templates = {form(template.text) for template in (*core_color.TEMPLATES, *memory_colors.TEMPLATES)}
+    tasks = [load_task("core-color"), load_task("memory-colors", shared("memory_colors"))]
+    templates = {form(template.text) for task in tasks for template in task.templates}
     slots = re.compile(r"\{color\}")
     assert not templates & {form(slots.sub("[MASK]", template)) for template in STATEMENT_TEMPLATES}

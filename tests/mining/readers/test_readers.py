@@ -17,7 +17,8 @@ from PIL import Image
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.mining.readers import read, to_parquet
+from seesay.mining import fingerprints
+from seesay.mining.readers import READERS, AnnotationReader, read, to_parquet
 from seesay.mining.records import BadAnnotation, Picture, Region
 
 NAN = float("nan")
@@ -411,3 +412,30 @@ def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory,
     spec = genome(tmp_path_factory.mktemp("junk"), IMAGES[:1], [{"image_id": 1, "objects": objects}])
     good, bad = split(spec)
     assert len(good[0].regions) + len(bad) == len(objects)
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [
+        ("visual-genome", "a.json"),
+        ("ade20k", "in/side/a.json"),
+        ("coco", "a.json"),
+        ("plain", "a.parquet"),
+        ("captions", "part.arrow"),
+    ],
+)
+def test_a_changed_file_of_a_format_is_another_annotation(tmp_path: Path, kind: str, file: str) -> None:
+    path = tmp_path / "data" / file
+    path.parent.mkdir(parents=True)
+    path.write_text("1")
+    before = fingerprints.annotation(f"{kind}:{tmp_path / 'data'}", tmp_path / "out")
+    path.write_text("12")
+    after = fingerprints.annotation(f"{kind}:{tmp_path / 'data'}", tmp_path / "out")
+    assert before["annotations"] == after["annotations"]
+    assert before["files"] != after["files"]
+
+
+def test_a_reader_without_the_pattern_of_its_files_cannot_be_made() -> None:
+    assert all(reader.files for reader in READERS.values())
+    with pytest.raises(TypeError, match="files"):
+        AnnotationReader(lambda place, images: iter(()))  # type: ignore[call-arg]

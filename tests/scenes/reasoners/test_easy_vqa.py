@@ -20,7 +20,7 @@ from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.scenes import easy_vqa
 from seesay.scenes.reasoners.dataset import ReasonerDataset
-from seesay.scenes.reasoners.easy_vqa import EasyVqaSource, from_easy_vqa
+from seesay.scenes.reasoners.easy_vqa import easy_vqa_source, from_easy_vqa
 from seesay.scenes.reasoners.features.extractor import PixelExtractor
 from seesay.scenes.reasoners.model import Reasoner
 from seesay.scenes.reasoners.train import train
@@ -138,16 +138,16 @@ def test_a_reasoner_answers_it(split: Callable[..., ReasonerDataset], tmp_path: 
 
 
 def test_a_part_of_it_to_learn_from(split: Callable[..., ReasonerDataset]) -> None:
-    part = EasyVqaSource(300)
+    part = easy_vqa_source(300)
     assert part.splits == {"train": 300, "val": len(split("val")), "test": 9_673}
-    assert EasyVqaSource().splits["train"] == len(split("train"))
-    assert part.settings != EasyVqaSource().settings
+    assert easy_vqa_source().splits["train"] == len(split("train"))
+    assert part.settings != easy_vqa_source().settings
     few, whole = part.load("train", EXTRACTOR), split("train")
     assert few.sentences == whole.sentences[:300]
     assert np.array_equal(few.features, whole.features[:300])
-    assert EasyVqaSource(300).load("val", EXTRACTOR).sentences == split("val").sentences
+    assert easy_vqa_source(300).load("val", EXTRACTOR).sentences == split("val").sentences
     with pytest.raises(UserError, match=r"has 34,753 training items, not 40,000"):
-        EasyVqaSource(40_000)
+        easy_vqa_source(40_000)
 
 
 def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

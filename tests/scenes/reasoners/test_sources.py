@@ -38,12 +38,12 @@ def test_an_eighth_for_validation_and_every_test(task: str) -> None:
     """4,808 / 8 = 601: not a round number of the 80 classes, and exactly what was asked for."""
     made = scene_source(task, 4_808)
     assert made.splits.pop("train") == 4_808
-    assert {made.splits[name] for name in ("val", *sources.tested_splits(made))} == {601}
+    assert {made.splits[name] for name in ("val", *made.tests)} == {601}
 
 
 def test_fewer_items_are_the_beginning_of_more() -> None:
     """A mixture keeps its unseen combinations whatever its size."""
-    few, many = scene_source("mixture-64", 400).plan, scene_source("mixture-64").plan
+    few, many = sources.training_plan("mixture-64", 400), sources.training_plan("mixture-64")
     assert list(few.items("train", 0, 336)) == list(many.items("train", 0, 336))
     unseen = [cell for _, cell, stream, _ in few.items("train", 0, 400) if stream == few.parts[1].stream]
     assert len(unseen) == 64
@@ -54,8 +54,8 @@ def test_fewer_items_are_the_beginning_of_more() -> None:
 def test_several_tasks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Items and sentences of all, one after the other, and the tests of each under its own name."""
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    joint, name = sources.open_source("sup1, compositional", items=16)
-    assert name == "sup1,compositional"
+    joint = sources.open_source("sup1, compositional", items=16)
+    assert joint.name == "sup1,compositional"
     tests = {"sup1": 2, "compositional-seen": 2, "compositional-unseen": 2}
     assert joint.splits == {"train": 32, "val": 4, **tests}
     extractor = PixelExtractor(16)
@@ -86,7 +86,7 @@ def test_a_data_set_on_disk(tmp_path: Path) -> None:
     )
     found = sources.folder_source(folder)
     assert found.splits == {"train": 80, "val": 10, "test": 10}
-    assert sources.tested_splits(found) == ("test",)
+    assert found.tests == ("test",)
     picture = folder / "images" / "train" / "0.png"
     drawn = picture.read_bytes()
     picture.write_bytes((folder / "images" / "train" / "1.png").read_bytes())

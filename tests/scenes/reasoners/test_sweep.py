@@ -17,7 +17,7 @@ from seesay.scenes.reasoners import checkpoints, experiment, sweep
 from seesay.scenes.reasoners.config import ReasonerConfig
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.paper_tables import OTHERS, TableCell, best_configurations, published, summary
-from seesay.scenes.reasoners.sources import SceneSource
+from seesay.scenes.reasoners.sources import ItemSource
 from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining, best, read_results
 from seesay.scenes.reasoners.sweep_estimate import SweepEstimate, cluster_hours, estimate, trainings_left
 from seesay.training import checkpoint, loop
@@ -42,7 +42,7 @@ class Learner:
         self.begun: list[str] = []
         self.stop: dict[int, BaseException] = {}
 
-    def __call__(self, source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def __call__(self, source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
         if stop := self.stop.get(len(self.begun)):
             raise stop
         self.begun.append(folder.name)
@@ -144,7 +144,7 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
         if now.done > 0.7:
             raise KeyboardInterrupt
 
-    def interrupted(source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def interrupted(source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
         return experiment.train_and_test(
             source, experiment.extract_splits(source, extractor), folder, config, device="cpu", progress=once
         )
@@ -176,7 +176,7 @@ def test_a_training_at_the_deadline_leaves_a_checkpoint(tmp_path: Path) -> None:
     deadline = time.time() + 0.1
     (training,) = tiny(1, epochs=3)
 
-    def too_late(source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def too_late(source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
         time.sleep(max(0.0, deadline - time.time()))
         return train_with_bars(
             source, folder, config, extractor, title="pos", device="cpu", quiet=True, deadline=deadline

@@ -12,7 +12,7 @@ import torch
 from seesay.scenes.reasoners import experiment, sweep
 from seesay.scenes.reasoners.config import ReasonerConfig
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
-from seesay.scenes.reasoners.sources import SceneSource
+from seesay.scenes.reasoners.sources import ItemSource
 from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
 from seesay.training import loop
 
@@ -25,7 +25,7 @@ def plan() -> list[sweep.SweepTraining]:
 
 
 def train_and_test(
-    source: SceneSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
+    source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
 ) -> tuple[loop.Result, dict[str, float]]:
     """Seed 1 is killed in its third epoch, the first time."""
 

@@ -6,9 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tasks.written_tasks import inline, prompts
+
+from seesay.errors import UserError
 
 
 def test_rules_rename_drop_threshold_and_count_and_say_so(tmp_path: Path) -> None:
@@ -111,3 +114,111 @@ def test_rename_leaves_what_is_no_text(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"x": "a", "y": "1", "k": ["old", {"old": 1}]}, {"x": "b", "y": "2", "k": "old"}]
     task = inline(tmp_path, rows, "gold: y\nrules: [{rename: k, values: {old: new}}, {count: k, into: n}]\ntags: [n]")
     assert [q.tags["n"] for q in task.questions] == ["2", "1"]
+
+
+# What rows should be
+
+
+def test_expected_values_and_lists(tmp_path: Path) -> None:
+    values = ("red", "", "blue", "red;red", "red;;green", "green;red")
+    rows: list[dict[str, Any]] = [{"x": str(number), "y": value} for number, value in enumerate(values)]
+    rules = 'rules: [{expect: y, values: [red, green], separator: ";"}]\ngold: {column: y, separator: ";"}'
+    task = inline(tmp_path, rows, f"{rules}\noptions: [red, green]")
+    assert [dict(question.gold) for question in task.questions] == [{"red": 1.0}, {"green": 0.5, "red": 0.5}]
+    assert [(bad.row, bad.reason) for bad in task.bad_rows] == [
+        (2, "'y' is empty"),
+        (3, "'y' is 'blue', not one of 'red', 'green'"),
+        (4, "'y' names a word twice: 'red;red'"),
+        (5, "'y' has an empty part: 'red;;green'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "bad"), [("", 3, 0), (", any_case: true", 2, 0), (", refuse: true", 3, 1)]
+)
+def test_equal_rows_are_left_out_or_refused(tmp_path: Path, options: str, asked: int, bad: int) -> None:
+    rows = [{"x": name, "y": color} for name, color in (("a", "1"), ("A", "2"), ("a", "2"), ("b", "2"))]
+    task = inline(tmp_path, rows, f"gold: y\nrules: [{{unique: x{options}}}]")
+    assert len(task.questions) == asked
+    assert [row.reason for row in task.bad_rows] == ["repeats row 1"] * bad
+    assert bool(task.data_notes) != bool(bad)
+
+
+def test_options_in_the_order_of_the_rows(tmp_path: Path) -> None:
+    rows = [{"x": "1", "y": "pear"}, {"x": "2", "y": "apple"}]
+    assert inline(tmp_path, rows, "gold: y").questions[0].options == ("apple", "pear")
+    ordered = inline(tmp_path, rows, "gold: y\noptions: {answers: y, order: rows}")
+    assert ordered.questions[0].options == ("pear", "apple")
+
+
+# Pairs by rank, and both ways
+
+
+RANKED = """
+rules:
+  - {rank_pairs: 8, by: n, ratios: {near: 2, far: 10}, alike: kind}
+  - both_ways: {x_a: x_b, n_a: n_b}
+  - {compare: [n_a, n_b], into: [more, less]}
+id: [x_a, x_b]
+object: [x_a, x_b]
+options: [more, less]
+gold: {weights: [more, less]}
+tags: [ratio, alike]
+"""
+
+
+def test_pairs_are_ranked_and_balanced(tmp_path: Path) -> None:
+    numbers = {"a": 1, "b": 3, "c": 4, "d": 50, "e": 200, "f": 70, "g": 2, "h": 900}
+    rows: list[dict[str, Any]] = [
+        {"x": name, "n": number, "kind": "odd" if name in "aceg" else "even"} for name, number in numbers.items()
+    ]
+    task = inline(tmp_path, rows, RANKED, "{x_a} is [MASK] than {x_b}")
+    kinds = Counter((question.tags["ratio"], question.tags["alike"]) for question in task.questions)
+    assert kinds == dict.fromkeys([(r, k) for r in ("near", "far") for k in ("same", "different")], 4)
+    for question in task.questions:
+        first, second = question.id.split("|")
+        larger = numbers[first] > numbers[second]
+        assert dict(question.gold) == {"more" if larger else "less": 1.0}
+        ratio = max(numbers[first], numbers[second]) / min(numbers[first], numbers[second])
+        assert question.tags["ratio"] == ("far" if ratio >= 10 else "near")
+        assert question.tags["alike"] == ("same" if (first in "aceg") == (second in "aceg") else "different")
+        assert ratio >= 2
+    ids = {question.id for question in task.questions}
+    assert {"|".join(reversed(name.split("|"))) for name in ids} == ids
+
+
+def test_rows_without_a_number_are_bad_and_too_few_pairs_are_said(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"x": name, "n": n, "kind": "k"} for name, n in (("a", 1), ("b", 5), ("c", "much"))]
+    task = inline(tmp_path, rows, RANKED, "{x_a} is [MASK] than {x_b}")
+    assert [row.reason for row in task.bad_rows] == ["'n' is 'much', not a number above 0"]
+    assert task.data_notes == ("1 pairs drawn, where 8 were wanted",)
+
+
+def test_ratios_must_rise_from_above_one(tmp_path: Path) -> None:
+    for ratios in ("{a: 5, b: 2}", "{a: 1}"):
+        with pytest.raises(UserError, match="'ratios' must rise, and begin above 1"):
+            inline(tmp_path, [{"x": "a", "n": 1}], f"gold: x\nrules: [{{rank_pairs: 1, by: n, ratios: {ratios}}}]")
+
+
+def test_both_ways_adds_what_is_missing_and_refuses_contradictions(tmp_path: Path) -> None:
+    facts = ("pot over stove", "stove over pot", "cup over cup", "lamp under shelf", "shelf over lamp", "a beside b")
+    rows: list[dict[str, Any]] = []
+    for fact in facts:
+        first, relation, second = fact.split()
+        rows.append({"x": first, "y": second, "is": relation})
+    rule = "{both_ways: {x: y}, label: is, opposites: {over: under}, into: both}"
+    task = inline(tmp_path, rows, f"rules: [{rule}]\nid: [x, y]\nobject: both\ngold: is", "{x} is [MASK] {y}")
+    assert {question.id: next(iter(question.gold)) for question in task.questions} == {
+        "pot|stove": "over", "stove|pot": "under", "lamp|shelf": "under", "shelf|lamp": "over",
+        "a|b": "beside", "b|a": "beside",
+    }  # fmt: skip
+    assert {question.object for question in task.questions} == {"pot|stove", "lamp|shelf", "a|b"}
+    assert [(row.row, row.reason) for row in task.bad_rows] == [
+        (2, "row 1 says that 'pot' is over 'stove'"),
+        (3, "compares 'cup' with itself"),
+    ]
+
+
+def test_a_label_needs_its_opposites(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'label' and 'opposites' go together"):
+        inline(tmp_path, [{"x": "a", "y": "b"}], "gold: x\nrules: [{both_ways: {x: y}, label: x}]")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from seesay.captions.coco import lexicon
@@ -82,112 +83,113 @@ def _classes() -> _Classes:
     return _Classes(letter, alnum, hard, pure, digit, word, f"(?:[dDoOlL]{_APOSTROPHE}{hard})?{hard}+")
 
 
-Row = tuple[str, Write | None, bool]
-"""Pattern, how the token is written (None: as it stands), whether case does not matter."""
+Row = str | tuple[str, Write]
+"""A pattern, and how the token is written if not as it stands."""
 
 
 def _tags_and_contractions(kinds: _Classes) -> Iterator[Row]:
     apostrophe, name, word = _APOSTROPHE, "[A-Za-z][A-Za-z0-9_:.-]*", kinds.word
     attribute = rf"{name}(?:{_BLANK}*={_BLANK}*(?:'[^'\r\n]*'|\"[^\"\r\n]*\"))?"
     inside = rf"[!?][A-Za-z-][^>\r\n]*|/?{name}(?:{_BLANK}+{attribute})*{_BLANK}*/?"
-    yield f"(<(?:{inside}){_BLANK}*>)", _joined, False
-    yield "(-(?:lrb|rrb|lsb|rsb|lcb|rcb)-)", None, True
+    yield f"(<(?:{inside}){_BLANK}*>)", _joined
+    yield "(?i)(-(?:lrb|rrb|lsb|rsb|lcb|rcb)-)"
     for first, second in (("can", "not"), ("gon|wan", "na"), ("got", "ta"), ("lem|gim", "me"), ("'t", "is|was")):
-        yield f"({first})(?:{second})", None, True
-    yield rf"({kinds.letter}*[^\W\d_nN])n{apostrophe}t", None, True
-    yield f"(n{apostrophe}t)", _straight, True
-    yield f"({_CLITIC})(?:[^A-Za-z]|$)", _straight, True
-    yield f"({word}){_CLITIC}", None, True
+        yield f"(?i)({first})(?:{second})"
+    yield rf"(?i)({kinds.letter}*[^\W\d_nN])n{apostrophe}t"
+    yield f"(?i)(n{apostrophe}t)", _straight
+    yield f"(?i)({_CLITIC})(?:[^A-Za-z]|$)", _straight
+    yield f"(?i)({word}){_CLITIC}"
 
 
 def _words(kinds: _Classes) -> Iterator[Row]:
     apostrophe, letter, alnum = _APOSTROPHE, kinds.letter, kinds.alnum
-    yield r"(ph\.d\.)[A-Za-z]?", None, True
+    yield r"(?i)(ph\.d\.)[A-Za-z]?"
     small = f"{either(lexicon.SMALL_SHORT)}|{either(lexicon.SMALL_SHORT.title())}"
-    yield rf"((?:(?i:{either(lexicon.SHORT)})|{capitalised(lexicon.CAPITAL_SHORT)}|{small})\.)(?:.|$)", None, False
-    yield f"({kinds.word})", None, False
-    yield f"({apostrophe}n{apostrophe}?|[lLdDjJ]{apostrophe}|(?:[Dd]unkin|somethin|[Oo][Ll]){apostrophe})", None, False
-    yield f"({apostrophe}(?:[Ee]m|[Tt]ill?|[Cc]ause))", None, False
+    yield rf"((?:(?i:{either(lexicon.SHORT)})|{capitalised(lexicon.CAPITAL_SHORT)}|{small})\.)(?:.|$)"
+    yield f"({kinds.word})"
+    yield f"({apostrophe}n{apostrophe}?|[lLdDjJ]{apostrophe}|(?:[Dd]unkin|somethin|[Oo][Ll]){apostrophe})"
+    yield f"({apostrophe}(?:[Ee]m|[Tt]ill?|[Cc]ause))"
     whole = "[Cc]'mon|[Ee]'er|[Ss]'mores|ev'ry|[Ll][Ii]'[Ll]|[Oo]'o|nat'l|[Cc]ap'n|[Nn]or'easter"
-    yield f"({whole.replace(chr(39), apostrophe)})", None, False
-    yield f"([A-HJ-XZn]{apostrophe}{letter}{{2}}{alnum}*)", None, False
-    yield f"({kinds.unit}(?:[-_]{kinds.unit})*)", None, False
-    yield f"({letter}+[aeiouyAEIOUY](?:{apostrophe}|[`‘])[aeiouA-Z]{letter}*)", None, False
-    yield f"([yY]{apostrophe})[A-Za-z]", None, False
+    yield f"({whole.replace(chr(39), apostrophe)})"
+    yield f"([A-HJ-XZn]{apostrophe}{letter}{{2}}{alnum}*)"
+    yield f"({kinds.unit}(?:[-_]{kinds.unit})*)"
+    yield f"({letter}+[aeiouyAEIOUY](?:{apostrophe}|[`‘])[aeiouA-Z]{letter}*)"
+    yield f"([yY]{apostrophe})[A-Za-z]"
 
 
 def _addresses(kinds: _Classes) -> Iterator[Row]:
-    yield f"(https?://{_IN_URL}+{_URL_END})", None, True
+    yield f"(?i)(https?://{_IN_URL}+{_URL_END})"
     host = rf"(?:www\.(?:{_HOST}+\.)+[a-zA-Z]{{2,4}}|(?:{_HOST}+\.)+(?:com|net|org|edu))"
-    yield f"({host}(?:/{_IN_URL}+{_URL_END})?)", None, True
-    yield rf"([a-zA-Z0-9]{_IN_EMAIL}*@(?:{_EMAIL_PART}+\.)*{_EMAIL_PART}+)", None, False
-    yield f"(@[A-Za-z_][A-Za-z_0-9]*|#{kinds.letter}+)", None, False
-    yield "([A-Z]+(?:&|&amp;)[A-Z]+)", lambda text: text.replace("&amp;", "&"), False
+    yield f"(?i)({host}(?:/{_IN_URL}+{_URL_END})?)"
+    yield rf"([a-zA-Z0-9]{_IN_EMAIL}*@(?:{_EMAIL_PART}+\.)*{_EMAIL_PART}+)"
+    yield f"(@[A-Za-z_][A-Za-z_0-9]*|#{kinds.letter}+)"
+    yield "([A-Z]+(?:&|&amp;)[A-Z]+)", lambda text: text.replace("&amp;", "&")
 
 
 def _numbers(kinds: _Classes) -> Iterator[Row]:
     soft = f"[{kinds.digit}\xad]"
-    yield "([0-9]{1,2}[-/][0-9]{1,2}[-/][0-9]{2,4})", None, False
-    yield f"([-+]?{soft}*(?:[.:,٫٬\xad]{soft}+)+|[-+]?{soft}+)", None, False
-    yield r"((?:[0-9]{1,4}[- \xa0]?)?[0-9]{1,4}[/⁄][0-9]{1,4})", _joined, False
+    yield "([0-9]{1,2}[-/][0-9]{1,2}[-/][0-9]{2,4})"
+    yield f"([-+]?{soft}*(?:[.:,٫٬\xad]{soft}+)+|[-+]?{soft}+)"
+    yield r"((?:[0-9]{1,4}[- \xa0]?)?[0-9]{1,4}[/⁄][0-9]{1,4})", _joined
     area = r"(?:\([0-9]{2,3}\)[ \xa0]?|(?:\+\+?)?(?:[0-9]{2,4}[- \xa0])?[0-9]{2,4}[- \xa0])"
-    yield rf"({area}[0-9]{{3,4}}[- \xa0]?[0-9]{{3,5}})", lambda text: _round(_joined(text)), False
-    yield r"((?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})", None, False
-    yield f"([{kinds.digit}]+[{kinds.pure}]{kinds.hard}*)", None, False
+    yield rf"({area}[0-9]{{3,4}}[- \xa0]?[0-9]{{3,5}})", lambda text: _round(_joined(text))
+    yield r"((?:(?:\+\+?)?[0-9]{2,4}\.)?[0-9]{2,4}\.[0-9]{3,4}\.[0-9]{3,5})"
+    yield f"([{kinds.digit}]+[{kinds.pure}]{kinds.hard}*)"
 
 
 def _compounds_and_abbreviations(kinds: _Classes) -> Iterator[Row]:
     acronym = r"[A-Za-z](?:\.[A-Za-z])+\."
-    yield rf"([A-Za-z0-9][A-Za-z0-9.,\xad]*(?:-(?:{acronym}|[A-Za-z0-9\xad]+))+)", None, False
+    yield rf"([A-Za-z0-9][A-Za-z0-9.,\xad]*(?:-(?:{acronym}|[A-Za-z0-9\xad]+))+)"
     part = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
-    yield rf"({part}(?:\\?/{part}){{1,2}})", None, False
+    yield rf"({part}(?:\\?/{part}){{1,2}})"
     small = f"{either(lexicon.SMALL_TITLES)}|{either(lexicon.SMALL_TITLES.title())}"
-    yield rf"((?:(?i:{either(lexicon.TITLES)})|{small})\.)", None, False
-    yield rf"((?:{kinds.word}|{kinds.unit}(?:[-_]{kinds.unit})*)\.)[,;:]", None, False
-    yield rf"((?:{either(lexicon.BEFORE_NUMBER)})\.){_BLANK}?[0-9]", None, True
-    yield f"({acronym})", None, False
-    yield rf"([A-Za-z])\.{_BLANK}+(?:{capitalised(lexicon.OPENERS)})(?:{_BLANK}|$)", None, False
-    yield r"([A-Za-z]\.)", None, False
+    yield rf"((?:(?i:{either(lexicon.TITLES)})|{small})\.)"
+    yield rf"((?:{kinds.word}|{kinds.unit}(?:[-_]{kinds.unit})*)\.)[,;:]"
+    yield rf"(?i)((?:{either(lexicon.BEFORE_NUMBER)})\.){_BLANK}?[0-9]"
+    yield f"({acronym})"
+    yield rf"([A-Za-z])\.{_BLANK}+(?:{capitalised(lexicon.OPENERS)})(?:{_BLANK}|$)"
+    yield r"([A-Za-z]\.)"
 
 
-def _signs() -> Iterator[Row]:
+def _signs(_: _Classes) -> Iterator[Row]:
     apostrophe = _APOSTROPHE
-    yield r"((?:US|HK|NT|NZ|A|C|S)\$)", None, False
-    yield r"((?:[A-Za-z]*[0-9]+)+[A-Za-z]*\.[xX])(?=[ .]|$)", None, False
-    yield f"({apostrophe}[0-9]0s)", None, True
-    yield rf"({apostrophe}[0-9]{{2}})(?:{_BLANK}|$)", None, False
-    yield r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])(?:[^A-Za-z0-9]|$)", _round, False
+    yield r"((?:US|HK|NT|NZ|A|C|S)\$)"
+    yield r"((?:[A-Za-z]*[0-9]+)+[A-Za-z]*\.[xX])(?=[ .]|$)"
+    yield f"(?i)({apostrophe}[0-9]0s)"
+    yield rf"({apostrophe}[0-9]{{2}})(?:{_BLANK}|$)"
+    yield r"([<>]?[:;=][-o*']?[()DPdpO\\{@|\[\]])(?:[^A-Za-z0-9]|$)", _round
     eye = r"[-\^x=~<>']"
     wide = r"[\^x=~<>]"
     asian = rf"{wide}\.{wide}|{eye}_{eye}|\({eye}[_.]?{eye}\)|\([\^x=~<>']-[\^x=~<>'`]\)"
-    yield f"({asian})", _round, False
-    yield "(-{2,}|[–—―\x96\x97])", lambda _: "--", False
-    yield r"(\.{3,}|…|\.(?: \.){2,})", lambda _: "...", False
-    yield "([!?]+)", None, False
-    yield r"(\\\*|\*+|_+|<<|>>|#{2,}|@{2,})", None, False
-    yield "(``|'')", None, False
-    yield r"(')[A-Za-z][^ \t\n\r\xa0]", lambda _: "'", False
-    yield f"({_CLITIC})", _straight, True
-    yield "([‘’‛\x91\x92]{2})", lambda text: re.sub("[‘‛\x91]", "`", re.sub("[’\x92]", "'", text)), False
-    yield f"({apostrophe}|[‘‛‹›\x91])", lambda _: "'", False
-    yield '(["“”«»\x93\x94])', lambda _: "''", False
-    yield f"({'|'.join(_SPELLED)})", _SPELLED.__getitem__, False
-    yield "(&#[0-9]+;|&[aeiouAEIOU](?:acute|grave|uml);)", None, False
-    yield r"([(){}\[\]])", _brackets, False
-    yield r"([-.,:;#/@+=_|\\])", None, False
-    yield "(\xad)", lambda _: "-", False
-    yield f"([{ranges(lexicon.SIGNS)}])", None, False
+    yield f"({asian})", _round
+    yield "(-{2,}|[–—―\x96\x97])", lambda _: "--"
+    yield r"(\.{3,}|…|\.(?: \.){2,})", lambda _: "..."
+    yield "([!?]+)"
+    yield r"(\\\*|\*+|_+|<<|>>|#{2,}|@{2,})"
+    yield "(``|'')"
+    yield r"(')[A-Za-z][^ \t\n\r\xa0]", lambda _: "'"
+    yield f"(?i)({_CLITIC})", _straight
+    yield "([‘’‛\x91\x92]{2})", lambda text: re.sub("[‘‛\x91]", "`", re.sub("[’\x92]", "'", text))
+    yield f"({apostrophe}|[‘‛‹›\x91])", lambda _: "'"
+    yield '(["“”«»\x93\x94])', lambda _: "''"
+    yield f"({'|'.join(_SPELLED)})", _SPELLED.__getitem__
+    yield "(&#[0-9]+;|&[aeiouAEIOU](?:acute|grave|uml);)"
+    yield r"([(){}\[\]])", _brackets
+    yield r"([-.,:;#/@+=_|\\])"
+    yield "(\xad)", lambda _: "-"
+    yield f"([{ranges(lexicon.SIGNS)}])"
 
 
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
     """The table, in order of precedence. Built on first use: the classes of characters take some milliseconds."""
     kinds = _classes()
-    rows: list[Row] = []
-    for group in (_tags_and_contractions, _words, _addresses, _numbers, _compounds_and_abbreviations):
-        rows += group(kinds)
-    rows += _signs()
-    return tuple(Rule(re.compile(pattern, re.I if caseless else 0), write or str) for pattern, write, caseless in rows)
+    groups = (_tags_and_contractions, _words, _addresses, _numbers, _compounds_and_abbreviations, _signs)
+    table = []
+    for row in chain.from_iterable(group(kinds) for group in groups):
+        pattern, write = (row, str) if isinstance(row, str) else row
+        table.append(Rule(re.compile(pattern), write))
+    return tuple(table)
 
 
 def step(text: str, at: int) -> tuple[str, int]:

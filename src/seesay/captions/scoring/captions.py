@@ -86,8 +86,7 @@ def score_captions(
     if len({each.plain for each in captions}) > 1:
         raise UserError("Both systems' captions must be plain text, or neither: plain text has no image ids.")
     pairs = [pair(each, reference_set) for each in captions]
-    common = set(pairs[0].images).intersection(*(each.images for each in pairs))
-    images = [image for image in pairs[0].images if image in common]
+    images = [image for image in pairs[0][0] if all(image in each.texts for each in captions)]
     resources = load(meteor, notify) if use_meteor else None
     if resources is not None and not resources.complete:
         log.warning(
@@ -98,9 +97,9 @@ def score_captions(
     if isinstance(document_frequency, Path):
         document_frequency = DocumentFrequency.load(document_frequency)
     systems = []
-    for name, each in zip(system_names(sources), pairs, strict=True):
-        chosen = dict(zip(each.images, zip(each.hypotheses, each.references, strict=True), strict=True))
-        corpus = CaptionCorpus.tokenized([chosen[image][0] for image in images], [chosen[image][1] for image in images])
+    reference_texts = [reference_set.texts[image] for image in images]
+    for name, each in zip(system_names(sources), captions, strict=True):
+        corpus = CaptionCorpus.tokenized([each.texts[image][0] for image in images], reference_texts)
         measurements = evaluate(corpus, resources, document_frequency, jobs or os.cpu_count() or 1)
         systems.append(SystemCaptions(name, corpus, measurements))
     line = signature(systems[0].corpus, resources, document_frequency, resamples, seed)
@@ -110,7 +109,7 @@ def score_captions(
         images,
         [record for each in systems for record in make_records("captions", each.name, each.measurements, drawn, line)],
         _comparisons(systems[0], systems[1], images, drawn, line) if len(systems) > 1 else [],
-        list(dict.fromkeys(row for each in pairs for row in each.left_out)),
+        list(dict.fromkeys(row for _, left_out in pairs for row in left_out)),
         line,
     )
 

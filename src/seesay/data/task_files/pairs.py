@@ -9,9 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from pydantic import Field
-
-from seesay.data.task_files.schema_base import Part, Text
+from seesay.data.task_files.schema_base import Column, Part
 from seesay.questions import SLOT
 
 PLACES = ("first", "second")
@@ -21,8 +19,10 @@ STANDS_FOR = ("gold", "options", "templates", "words", "choice_templates", "neut
 class Pairs(Part):
     """Two sentences per row, of which a model should find the good one likelier."""
 
-    good: Text = Field(description="The column with the sentence that is acceptable, or fits the picture.")
-    bad: Text = Field(description="The column with the sentence that is not, or does not.")
+    good: Column
+    """The column with the sentence that is acceptable, or fits the picture."""
+    bad: Column
+    """The column with the sentence that is not, or does not."""
 
 
 def expanded(fields: Any) -> Any:

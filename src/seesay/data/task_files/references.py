@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from seesay.data.task_files.schema import TaskFile
-from seesay.data.task_files.texts import unknown_columns, unknown_in_text
+from seesay.data.task_files.schema_base import Part, as_names
+from seesay.data.task_files.texts import no_column, unknown_columns, unknown_in_text
 from seesay.data.task_files.yaml_text import Steps
-from seesay.registry import did_you_mean
 
 
 def unknown_references(file: TaskFile, columns: Collection[str]) -> Iterator[tuple[Steps, str]]:
@@ -20,7 +20,7 @@ def unknown_references(file: TaskFile, columns: Collection[str]) -> Iterator[tup
             yield path, message
     for place, column in _columns(file):
         if column not in columns:
-            yield place, f"there is no column '{column}'{did_you_mean(column, columns)}"
+            yield place, no_column(column, columns)
 
 
 def _texts(file: TaskFile) -> list[tuple[Steps, str]]:
@@ -35,25 +35,15 @@ def _texts(file: TaskFile) -> list[tuple[Steps, str]]:
 def _text_sources(file: TaskFile) -> list[tuple[Steps, str]]:
     sources: list[tuple[Steps, str]] = [(("fields", name), source) for name, source in file.fields.items()]
     sources += [(("tags", name), source) for name, source in file.tag_sources.items()]
-    for place in ("id", "object"):
-        value = getattr(file, place)
-        sources += [((place,), source) for source in ([value] if isinstance(value, str) else value or ())]
-    return sources + ([] if file.picture is None else [(("picture",), file.picture)])
+    for place in ("id", "object", "picture"):
+        sources += [((place,), source) for source in as_names(getattr(file, place))]
+    return sources
 
 
-def _columns(file: TaskFile) -> list[tuple[tuple[str, ...], str]]:
+def _columns(file: TaskFile) -> Iterator[tuple[Steps, str]]:
     """Every column that the file names outside of texts, with its place."""
-    gold, options = file.gold_rule, file.option_rule
-    columns = [(("gold", place), getattr(gold, place)) for place in ("column", "share") if file.pairs is None]
-    for place in ("weights", "votes"):
-        by_label = getattr(gold, place)
-        names = [by_label] if isinstance(by_label, str) else by_label or ()
-        columns += [(("gold", place), name) for name in (names.values() if isinstance(names, dict) else names)]
-    if not isinstance(options, tuple):
-        columns += [(("options", place), getattr(options, place)) for place in ("column", "answers", "within", "by")]
-        columns += [(("options", "columns"), column) for column in options.columns]
-    if file.pairs is not None:
-        columns += [(("pairs", place), getattr(file.pairs, place)) for place in ("good", "bad")]
-    if file.split is not None:
-        columns.append((("split", "column"), file.split.column))
-    return [(path, column) for path, column in columns if column]
+    gold = file.gold_rule if file.pairs is None else None
+    parts = {"gold": gold, "options": file.option_rule, "pairs": file.pairs, "split": file.split}
+    for place, part in parts.items():
+        if isinstance(part, Part):
+            yield from (((place, field), column) for field, column in part.columns_read())

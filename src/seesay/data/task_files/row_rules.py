@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from seesay.data.task_files.schema_base import OneOrMore, Part, Text
+from seesay.data.task_files.schema_base import READS, Column, Columns, OneOrMore, Part, Text
 
 
 class Condition(Part):
     """Which values of a column are meant: some values, or a range of numbers."""
 
-    values: OneOrMore = Field(default=(), description="The values that are meant.")
-    at_least: float | None = Field(default=None, description="Numbers from this one on.")
-    at_most: float | None = Field(default=None, description="Numbers up to this one.")
-    because: Text = Field(default="", description="Why, for the report.")
+    values: OneOrMore = ()
+    """The values that are meant."""
+    at_least: float | None = None
+    """Numbers from this one on."""
+    at_most: float | None = None
+    """Numbers up to this one."""
+    because: Text = ""
+    """Why, for the report."""
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -35,37 +40,44 @@ class Condition(Part):
 class Drop(Condition):
     """Leave out the rows whose value is meant, and report how many."""
 
-    drop: Text = Field(description="The column.")
+    drop: Column
+    """The column."""
 
 
 class Keep(Condition):
     """Leave out all rows but those whose value is meant, and report how many."""
 
-    keep: Text = Field(description="The column.")
+    keep: Column
+    """The column."""
 
 
 class Rename(Part):
     """Give values other names, in place or in a new column."""
 
-    rename: Text = Field(description="The column.")
-    values: dict[str, Text] = Field(description="The new name of each value.")
-    into: Text = Field(default="", description="The new column. Default: the same one.")
-    otherwise: Text | None = Field(
-        default=None, description="What any other value becomes. Default: it stays as it is."
-    )
+    rename: Column
+    """The column."""
+    values: dict[str, Text]
+    """The new name of each value."""
+    into: Text = ""
+    """The new column. Default: the same one."""
+    otherwise: Text | None = None
+    """What any other value becomes. Default: it stays as it is."""
 
 
 class ThresholdRule(Part):
     """Name ranges of a number: below the first threshold, from there to the second, and so on."""
 
-    threshold: Text = Field(description="The column with the number.")
+    threshold: Column
+    """The column with the number."""
     at: Annotated[
         tuple[float, ...],
         Field(min_length=1, description="Where a new range begins, in rising order."),
         BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
     ]
-    names: tuple[Text, ...] = Field(description="A name for each range, one more than there are thresholds.")
-    into: Text = Field(default="", description="The column for the names. Default: the same one.")
+    names: tuple[Text, ...]
+    """A name for each range, one more than there are thresholds."""
+    into: Text = ""
+    """The column for the names. Default: the same one."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -81,24 +93,47 @@ class ThresholdRule(Part):
 class Cut(Part):
     """Cut a text in two where a mark stands, as in a sentence with a blank."""
 
-    cut: Text = Field(description="The column with the text.")
-    at: Text = Field(description="The mark, such as <mask>; it must occur once.", min_length=1)
-    into: tuple[Text, Text] = Field(description="The columns for what stands before and after the mark.")
+    cut: Column
+    """The column with the text."""
+    at: Text = Field(min_length=1)
+    """The mark, such as <mask>; it must occur once."""
+    into: tuple[Text, Text]
+    """The columns for what stands before and after the mark."""
 
 
 class Count(Part):
     """Count the entries of a list: a JSON list, or a text with separators."""
 
-    count: Text = Field(description="The column with the list.")
-    into: Text = Field(description="The column for the number.")
-    separator: Text = Field(default=";", description="What separates the entries of a text.")
+    count: Column
+    """The column with the list."""
+    into: Text
+    """The column for the number."""
+    separator: Text = ";"
+    """What separates the entries of a text."""
 
 
 class Unique(Part):
     """Keep the first of the rows that are equal in these columns, and report the others."""
 
-    unique: OneOrMore = Field(description="The column, or columns.")
-    because: Text = Field(default="", description="Why, for the report.")
+    unique: Columns
+    """The column, or columns."""
+    any_case: bool = False
+    """Whether capitals make no difference."""
+    refuse: bool = False
+    """Whether the others are bad rows, listed one by one."""
+    because: Text = ""
+    """Why, for the report."""
+
+
+class Expect(Part):
+    """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the reason."""
+
+    expect: Columns
+    """The column, or columns; none may be empty, unless `values` has ""."""
+    values: OneOrMore = ()
+    """The values that there may be."""
+    separator: Text = ""
+    """What separates the entries of a list: every one is checked, and none may be there twice."""
 
 
 class Compare(Part):
@@ -107,23 +142,100 @@ class Compare(Part):
     With standard deviations, both are taken as normal: Φ((a − b) / √(sa² + sb²)); without, it is 1, 0, or ½ for equals.
     """
 
-    compare: tuple[Text, Text] = Field(description="The two columns with the means.")
-    sd: tuple[Text, Text] | None = Field(default=None, description="The two columns with the standard deviations.")
-    into: tuple[Text, Text] = Field(description="The columns for the share that says larger, and for the rest.")
+    compare: Annotated[tuple[Text, Text], READS]
+    """The two columns with the means."""
+    sd: Annotated[tuple[Text, Text] | None, READS] = None
+    """The two columns with the standard deviations."""
+    into: tuple[Text, Text]
+    """The columns for the share that says larger, and for the rest."""
 
 
 class PairUp(Part):
     """Make one row of the two rows that are equal in a column; column `x` becomes `x_a` and `x_b`."""
 
-    pair_up: Text = Field(description="The column that the two rows share.")
+    pair_up: Column
+    """The column that the two rows share."""
 
 
 class DrawPairs(Part):
     """Draw pairs of rows with a seed, every row about equally often; column `x` becomes `x_a` and `x_b`."""
 
-    draw_pairs: int = Field(ge=1, le=1_000_000, description="The number of pairs; each is drawn once.")
-    seed: int = Field(default=0, ge=0, description="The seed.")
-    differ: OneOrMore = Field(default=(), description="Columns in which the two rows must differ.")
+    draw_pairs: int = Field(ge=1, le=1_000_000)
+    """The number of pairs; each is drawn once."""
+    seed: int = Field(default=0, ge=0)
+    """The seed."""
+    differ: Columns = ()
+    """Columns in which the two rows must differ."""
+
+
+class RankPairs(Part):
+    """Draw pairs of rows, the larger one first: equally many of every kind, and every row about equally often.
+
+    A kind is a range of the ratio of the two numbers and, with `alike`, whether the two rows are equal in a column.
+    Column `x` becomes `x_a` and `x_b`; `ratio` is the name of the range, and `alike` is "same" or "different".
+    """
+
+    rank_pairs: int = Field(ge=1, le=1_000_000)
+    """The number of pairs; each is drawn once."""
+    by: Column
+    """The column with the number, which is above 0."""
+    ratios: dict[str, float] = Field(min_length=1)
+    """The ranges of the ratio by name: where each begins, in rising order, from above 1."""
+    alike: Column = ""
+    """The column in which half of the pairs are equal, and half are not."""
+    seed: int = Field(default=0, ge=0)
+    """The seed."""
+
+    @model_validator(mode="after")
+    def _rise(self) -> Self:
+        starts = list(self.ratios.values())
+        if starts != sorted(set(starts)) or starts[0] <= 1:
+            raise ValueError("'ratios' must rise, and begin above 1")
+        return self
+
+
+class BothWays(Part):
+    """Ask about two things in both orders: a row is followed by the one with the two exchanged, if that is not there.
+
+    A row that compares a thing with itself, or contradicts an earlier one, is a bad row.
+    """
+
+    both_ways: dict[str, Text] = Field(min_length=1)
+    """The columns to exchange, each with its counterpart; the first two name the things."""
+    within: Columns = ()
+    """Columns in which the two rows are equal, such as the scene."""
+    label: Column = ""
+    """The column with the answer, which `opposites` turn round."""
+    opposites: dict[str, Text] = Field(default={})
+    """With `label`: answers and their opposites; any other is its own."""
+    into: Text = ""
+    """A column for the names of the two, in one order for both rows."""
+
+    @model_validator(mode="after")
+    def _turns(self) -> Self:
+        if bool(self.label) != bool(self.opposites):
+            raise ValueError("'label' and 'opposites' go together: the column, and what its answers turn into")
+        return self
+
+    @property
+    def things(self) -> tuple[str, str]:
+        """The columns that name the two things."""
+        return next(iter(self.both_ways.items()))
+
+    @property
+    def exchanged(self) -> dict[str, str]:
+        """Every column that is exchanged, with its counterpart."""
+        return {**self.both_ways, **{second: first for first, second in self.both_ways.items()}}
+
+    def columns_read(self) -> Iterator[tuple[str, str]]:
+        """The columns that are exchanged, and those that other fields name."""
+        yield from (("both_ways", column) for column in self.exchanged)
+        yield from super().columns_read()
+
+    def opposite(self, answer: str) -> str:
+        """The answer to the same question the other way round."""
+        turned = {**{second: first for first, second in self.opposites.items()}, **self.opposites}
+        return turned.get(answer, answer)
 
 
 def as_number(value: Any) -> float:
@@ -137,7 +249,8 @@ def as_number(value: Any) -> float:
 
 KINDS: dict[str, type[Part]] = {
     "drop": Drop, "keep": Keep, "rename": Rename, "threshold": ThresholdRule, "cut": Cut, "count": Count,
-    "unique": Unique, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
+    "unique": Unique, "expect": Expect, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
+    "rank_pairs": RankPairs, "both_ways": BothWays,
 }  # fmt: skip
 
 
@@ -160,9 +273,12 @@ Rule = Annotated[
     | Annotated[Cut, Tag("<cut>")]
     | Annotated[Count, Tag("<count>")]
     | Annotated[Unique, Tag("<unique>")]
+    | Annotated[Expect, Tag("<expect>")]
     | Annotated[Compare, Tag("<compare>")]
     | Annotated[PairUp, Tag("<pair_up>")]
-    | Annotated[DrawPairs, Tag("<draw_pairs>")],
+    | Annotated[DrawPairs, Tag("<draw_pairs>")]
+    | Annotated[RankPairs, Tag("<rank_pairs>")]
+    | Annotated[BothWays, Tag("<both_ways>")],
     Discriminator(
         _kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"
     ),

@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from seesay.data.cells import BadValueError
+from seesay.data.cells import BadValueError, one_of, split_words
 from seesay.data.json_stream import parse_json
 from seesay.data.rows import Row
 from seesay.data.task_files import row_rules as rules
+from seesay.data.task_files.pair_draws import SIDES, drawn_pairs, ranked_pairs, side_by_side
 from seesay.data.task_files.row_rules import Rule, as_number
+from seesay.data.task_files.schema_base import as_names
 from seesay.data.task_files.tables import Table
+from seesay.data.task_files.texts import no_column
 from seesay.questions import BadRow
-from seesay.registry import did_you_mean
-
-SIDES = ("_a", "_b")
-MOST_IDLE = 100
-
-
-def columns_needed(rule: Rule) -> list[tuple[str, str]]:
-    """The columns that a rule reads, each with the field that names it."""
-    match rule:
-        case rules.Unique():
-            return [("unique", column) for column in rule.unique]
-        case rules.Compare():
-            return [("compare", column) for column in rule.compare] + [("sd", column) for column in rule.sd or ()]
-        case rules.DrawPairs():
-            return [("differ", column) for column in rule.differ]
-        case rules.PairUp():
-            return [("pair_up", rule.pair_up)]
-        case _:
-            name = rules.rule_name(rule)
-            return [(name, getattr(rule, name))]
 
 
 def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
@@ -44,22 +25,20 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
     match rule:
         case rules.PairUp() | rules.DrawPairs():
             shared = {rule.pair_up: None} if isinstance(rule, rules.PairUp) else {}
-            return shared | {f"{column}{side}": None for side in SIDES for column in columns if column not in shared}
-        case rules.Cut() | rules.Compare():
-            return columns | dict.fromkeys(rule.into)
-        case rules.Rename() | rules.ThresholdRule() | rules.Count() if rule.into:
-            return columns | {rule.into: None}
+            return shared | _two_sided(columns, shared)
+        case rules.RankPairs():
+            return _two_sided(columns) | {"ratio": None} | ({"alike": None} if rule.alike else {})
         case _:
-            return columns
+            return columns | dict.fromkeys(as_names(getattr(rule, "into", ())))
+
+
+def _two_sided(columns: Iterable[str], shared: Container[str] = ()) -> dict[str, None]:
+    return {f"{column}{side}": None for side in SIDES for column in columns if column not in shared}
 
 
 def unknown_in(rule: Rule, columns: dict[str, None]) -> list[tuple[str, str]]:
     """What a rule reads that does not exist: the field that names it, and the message."""
-    return [
-        (field, f"there is no column '{column}'{did_you_mean(column, columns)}")
-        for field, column in columns_needed(rule)
-        if column not in columns
-    ]
+    return [(field, no_column(column, columns)) for field, column in rule.columns_read() if column not in columns]
 
 
 def apply(rule: Rule, table: Table) -> Table:
@@ -73,20 +52,24 @@ def apply(rule: Rule, table: Table) -> Table:
             meant = f"not {_meant(rule)}" if keep else _meant(rule)
             _note(notes, len(table.rows) - len(rows), f"{column} is {meant}", rule.because)
         case rules.Unique():
-            seen: dict[Any, Row] = {}
-            for row in rows:
-                seen.setdefault(tuple(_key(row.cells.get(column)) for column in rule.unique), row)
-            rows = list(seen.values())
-            _note(
-                notes, len(table.rows) - len(rows), f"the same {', '.join(rule.unique)} as a row before", rule.because
-            )
+            rows, repeated = _distinct(rule, rows)
+            if rule.refuse:
+                bad += [row.bad(f"repeats row {first.number}") for row, first in repeated]
+            else:
+                _note(notes, len(repeated), f"the same {', '.join(rule.unique)} as a row before", rule.because)
         case rules.PairUp():
             rows = list(_paired_up(rule, rows, bad))
         case rules.DrawPairs():
-            rows = list(_drawn(rule, rows))
+            rows = list(drawn_pairs(rule, rows))
             notes.append(f"{len(rows):,} pairs drawn from {len(table.rows):,} rows with seed {rule.seed}")
+        case rules.RankPairs():
+            rows = ranked_pairs(rule, rows, bad)
+            if len(rows) < rule.rank_pairs:
+                notes.append(f"{len(rows):,} pairs drawn, where {rule.rank_pairs:,} were wanted")
+        case rules.BothWays():
+            rows = list(_both_ways(rule, rows, bad))
         case _:
-            rows = list(_each(_changer(rule), rows, bad))
+            rows = list(_each(partial(_CHANGES[type(rule)], rule), rows, bad))
     return Table(rows, columns, bad, notes)
 
 
@@ -107,6 +90,20 @@ def _key(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
+def _distinct(rule: rules.Unique, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
+    """The first row of all equal ones, and every other row with the first that it equals."""
+    seen: dict[Any, Row] = {}
+    repeated: list[tuple[Row, Row]] = []
+    for row in rows:
+        key = [_key(row.cells.get(column)) for column in rule.unique]
+        if rule.any_case:
+            key = [part.casefold() if isinstance(part, str) else part for part in key]
+        first = seen.setdefault(tuple(key), row)
+        if first is not row:
+            repeated.append((row, first))
+    return list(seen.values()), repeated
+
+
 def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
     """Every row changed; a row that cannot be is a bad one."""
     for row in rows:
@@ -118,28 +115,13 @@ def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: li
             yield row
 
 
-def _changer(rule: Rule) -> Callable[[dict[str, Any]], None]:
-    match rule:
-        case rules.Rename():
-            return partial(_rename, rule.rename, rule.into or rule.rename, rule.values, rule.otherwise)
-        case rules.ThresholdRule():
-            return partial(_name_range, rule)
-        case rules.Cut():
-            return partial(_cut, rule)
-        case rules.Count():
-            return partial(_count, rule)
-        case rules.Compare():
-            return partial(_compare, rule)
-    raise TypeError(rule)
-
-
-def _rename(column: str, into: str, values: dict[str, str], otherwise: str | None, cells: dict[str, Any]) -> None:
+def _rename(rule: rules.Rename, cells: dict[str, Any]) -> None:
     def renamed(value: Any) -> Any:
-        other = value if otherwise is None else otherwise
-        return values.get(value, other) if isinstance(value, str) else other
+        other = value if rule.otherwise is None else rule.otherwise
+        return rule.values.get(value, other) if isinstance(value, str) else other
 
-    value = cells.get(column)
-    cells[into] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
+    value = cells.get(rule.rename)
+    cells[rule.into or rule.rename] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
 
 
 def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:
@@ -170,6 +152,73 @@ def _compare(rule: rules.Compare, cells: dict[str, Any]) -> None:
         cells[column] = repr(round(value, 6))
 
 
+def _expect(rule: rules.Expect, cells: dict[str, Any]) -> None:
+    for column in rule.expect:
+        cell = cells.get(column) or ""
+        if cell == "" and "" not in rule.values:
+            raise BadValueError(f"'{column}' is empty")
+        values: Sequence[Any] = [cell]
+        if isinstance(cell, list):
+            values = cell
+        elif rule.separator and cell:
+            values = split_words(cell, column, rule.separator)
+        for value in values if rule.values else ():
+            one_of(value, rule.values, column)
+
+
+_CHANGES: dict[type[Rule], Callable[[Any, dict[str, Any]], None]] = {
+    rules.Rename: _rename,
+    rules.ThresholdRule: _name_range,
+    rules.Cut: _cut,
+    rules.Count: _count,
+    rules.Compare: _compare,
+    rules.Expect: _expect,
+}
+"""What the rules do that change one row at a time."""
+
+
+def _both_ways(rule: rules.BothWays, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
+    """Every row, followed by its other way round where no row of the table is that."""
+    consistent: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        reason = _contradiction(rule, row, consistent)
+        if reason:
+            bad.append(row.bad(reason))
+        else:
+            consistent.setdefault(_place(rule, row.cells), row)
+    for row in consistent.values():
+        first, second = (str(row.cells.get(column)) for column in rule.things)
+        together = {rule.into: "|".join(sorted((first, second)))} if rule.into else {}
+        yield row._replace(cells=row.cells | together)
+        turned = _turned(rule, row.cells) | together
+        if _place(rule, turned) not in consistent:
+            yield row._replace(cells=turned)
+
+
+def _contradiction(rule: rules.BothWays, row: Row, earlier: Mapping[tuple[Any, ...], Row]) -> str:
+    """Why a row cannot be asked beside the earlier ones; empty where it can."""
+    first, second = (row.cells.get(column) for column in rule.things)
+    if first == second:
+        return f"compares '{first}' with itself"
+    other = earlier.get(_place(rule, _turned(rule, row.cells)))
+    if other is None or not rule.label:
+        return ""
+    said = other.cells.get(rule.label)
+    agrees = rule.opposite(str(said)) == row.cells.get(rule.label)
+    return "" if agrees else f"row {other.number} says that '{second}' is {said} '{first}'"
+
+
+def _place(rule: rules.BothWays, cells: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(_key(cells.get(column)) for column in (*rule.within, *rule.things))
+
+
+def _turned(rule: rules.BothWays, cells: Mapping[str, Any]) -> dict[str, Any]:
+    turned = {**cells, **{column: cells.get(other) for column, other in rule.exchanged.items()}}
+    if rule.label:
+        turned[rule.label] = rule.opposite(str(cells.get(rule.label)))
+    return turned
+
+
 def entries(value: Any, separator: str, column: str) -> list[str]:
     """The entries of a cell that lists something: a list, a JSON list written as a text, or a text with separators."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
@@ -193,41 +242,13 @@ def _number(cells: dict[str, Any], column: str) -> float:
     return number
 
 
-def _joined(first: Row, second: Row, shared: str | None = None) -> Row:
-    cells = {} if shared is None else {shared: first.cells[shared]}
-    for side, row in zip(SIDES, (first, second), strict=True):
-        cells |= {f"{column}{side}": value for column, value in row.cells.items() if column != shared}
-    return Row(first.number, cells, first.file)
-
-
 def _paired_up(rule: rules.PairUp, rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
     groups: dict[Any, list[Row]] = {}
     for row in rows:
         groups.setdefault(_key(row.cells.get(rule.pair_up)), []).append(row)
     for value, members in groups.items():
         if len(members) == 2 and value is not None:
-            yield _joined(members[0], members[1], rule.pair_up)
+            yield side_by_side(members[0], members[1], rule.pair_up)
         else:
             reason = f"{len(members)} rows have {value!r} in '{rule.pair_up}' where two make a pair"
             bad += [row.bad(reason) for row in members]
-
-
-def _drawn(rule: rules.DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
-    """Pairs of neighbours in shuffled orders, one order after another, so that every row occurs about equally often."""
-    random = np.random.RandomState(rule.seed)
-    seen: set[tuple[int, int]] = set()
-    wanted = min(rule.draw_pairs, len(rows) * (len(rows) - 1) // 2)
-    idle = 0  # orders in a row that gave no new pair: the columns that must differ may leave none
-    while len(seen) < wanted and idle < MOST_IDLE:
-        order = np.arange(len(rows))
-        random.shuffle(order)
-        idle += 1
-        for i, j in order[: len(rows) // 2 * 2].reshape(-1, 2).tolist():
-            pair, first, second = (min(i, j), max(i, j)), rows[i].cells, rows[j].cells
-            if pair in seen or any(first.get(column) == second.get(column) for column in rule.differ):
-                continue
-            seen.add(pair)
-            idle = 0
-            yield _joined(rows[i], rows[j])._replace(number=len(seen), file="")
-            if len(seen) == wanted:
-                return

@@ -15,7 +15,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -23,7 +22,17 @@ from pydantic import (
 from seesay import metrics
 from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expanded
 from seesay.data.task_files.row_rules import Rule
-from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.data.task_files.schema_base import (
+    READS,
+    Column,
+    ListBranch,
+    Names,
+    Part,
+    Text,
+    TextBranch,
+    exactly_one,
+    kind_of,
+)
 from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
 from seesay.questions import SLOT
 from seesay.registry import did_you_mean
@@ -35,15 +44,22 @@ MOST_OPTIONS = 10_000
 class Options(Part):
     """Where a question's options come from, where they are not one list for all questions."""
 
-    column: Text = Field(default="", description="A column that lists the row's options.")
-    separator: Text = Field(default=";", description="What separates the options in that column.")
-    columns: Names = Field(default=(), description="Columns that hold one option each.")
-    answers: Text = Field(default="", description="A column: all of its values are the options of every question.")
-    within: Text = Field(
-        default="", description="With `answers`: only the values of rows that are equal in this column."
-    )
-    sets: dict[str, Names] = Field(default={}, description="Named sets of options, of which `by` chooses one.")
-    by: Text = Field(default="", description="With `sets`: the column that names the row's set.")
+    column: Column = ""
+    """A column that lists the row's options."""
+    separator: Text = ";"
+    """What separates the options in that column."""
+    columns: Annotated[Names, READS] = ()
+    """Columns that hold one option each."""
+    answers: Column = ""
+    """A column: all of its values are the options of every question."""
+    within: Column = ""
+    """With `answers`: only the values of rows that are equal in this column."""
+    order: Literal["alphabet", "rows"] = "alphabet"
+    """With `answers`: their order, by alphabet or as the rows have them."""
+    sets: dict[str, Names] = Field(default={})
+    """Named sets of options, of which `by` chooses one."""
+    by: Column = ""
+    """With `sets`: the column that names the row's set."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -56,7 +72,7 @@ class Options(Part):
 
 
 ByLabel = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    TextBranch | ListBranch | Annotated[dict[str, Text], Tag("<mapping>")],
     Discriminator(kind_of),
 ]
 
@@ -64,27 +80,23 @@ ByLabel = Annotated[
 class Gold(Part):
     """The right answers of a row, where they are not simply the label in a column."""
 
-    column: Text = Field(default="", description="The column with the label, or with a list of labels.")
-    separator: Text = Field(default="", description="What separates several right labels in that column.")
-    says: Literal["label", "index", "number", "letter", "column"] = Field(
-        default="label",
-        description="What the column holds: the label itself, the option's index from 0 or number from 1, its letter "
-        "from A, or the name of its column.",
-    )
-    share: Text = Field(
-        default="", description="A column with the number of people who gave that label; its weight is their share."
-    )
-    of: float | None = Field(default=None, gt=0, description="With `share`: the number of people who were asked.")
-    weights: ByLabel | None = Field(
-        default=None,
-        description="Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the "
-        "labels, or one column that holds a mapping.",
-    )
-    votes: ByLabel | None = Field(
-        default=None,
-        description="Numbers of votes instead of one label, given as `weights` are, or one column that lists the "
-        "votes; a label weighs its share.",
-    )
+    column: Column = ""
+    """The column with the label, or with a list of labels."""
+    separator: Text = ""
+    """What separates several right labels in that column."""
+    says: Literal["label", "index", "number", "letter", "column"] = "label"
+    """What the column holds: the label itself, the option's index from 0 or number from 1, its letter from A, or the
+    name of its column."""
+    share: Column = ""
+    """A column with the number of people who gave that label; its weight is their share."""
+    of: float | None = Field(default=None, gt=0)
+    """With `share`: the number of people who were asked."""
+    weights: Annotated[ByLabel | None, READS] = None
+    """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, or one column
+    that holds a mapping."""
+    votes: Annotated[ByLabel | None, READS] = None
+    """Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; a label weighs
+    its share."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -99,8 +111,10 @@ class Gold(Part):
 class TemplateText(Part):
     """A template with words of its own."""
 
-    text: Text = Field(description=f"The text, with one {SLOT} and columns in braces.")
-    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in this template.")
+    text: Text
+    """The text, with one [MASK] and columns in braces."""
+    words: dict[str, Text] = Field(default={})
+    """The word that stands for an option in this template."""
 
     @field_validator("text")
     @classmethod
@@ -125,60 +139,49 @@ def _by_name(value: Any) -> Any:
     return value
 
 
-TemplateEntry = Annotated[
-    TemplateText,
-    BeforeValidator(_as_template),
-    WithJsonSchema({"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]}),
-]
+TemplateEntry = Annotated[TemplateText, BeforeValidator(_as_template, json_schema_input_type=str | TemplateText)]
 Templates = Annotated[
     dict[str, TemplateEntry],
-    BeforeValidator(_by_name),
     Field(max_length=MOST_TEMPLATES),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string"},
-                {"type": "array", "items": {"type": "string"}},
-                {
-                    "type": "object",
-                    "additionalProperties": {"anyOf": [{"type": "string"}, TemplateText.model_json_schema()]},
-                },
-            ]
-        }
-    ),
+    BeforeValidator(_by_name, json_schema_input_type=str | list[str] | dict[str, TemplateEntry]),
 ]
 
 
 class PublishedFigure(Part):
     """A figure from a paper, shown as it was published."""
 
-    model: Text = Field(description="The model's name in the paper.")
-    metric: Text = Field(description="The metric, by seesay's name.")
-    value: float = Field(description="The figure, as a share: 0.75, not 75.")
-    source: Text = Field(description="Where it was published: authors, year, table.")
-    spread: float | None = Field(default=None, description="Its published standard deviation.")
-    slice: Text | None = Field(default=None, description="The slice that it is about, as in `kind=animal`.")
-    how: Literal["cloze", "linear"] = Field(
-        default="cloze", description="Whether the model was asked or a probe was trained."
-    )
+    model: Text
+    """The model's name in the paper."""
+    metric: Text
+    """The metric, by seesay's name."""
+    value: float
+    """The figure, as a share: 0.75, not 75."""
+    source: Text
+    """Where it was published: authors, year, table."""
+    spread: float | None = None
+    """Its published standard deviation."""
+    slice: Text | None = None
+    """The slice that it is about, as in `kind=animal`."""
+    how: Literal["cloze", "linear"] = "cloze"
+    """Whether the model was asked or a probe was trained."""
 
 
 OptionSource = Annotated[
-    Annotated[Text, Tag("<text>")]
+    TextBranch
     | Annotated[Annotated[Names, Field(min_length=2, max_length=MOST_OPTIONS)], Tag("<list>")]
     | Annotated[Options, Tag("<mapping>")],
     Discriminator(kind_of),
 ]
 GoldSource = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Gold, Tag("<mapping>")],
+    TextBranch | Annotated[Gold, Tag("<mapping>")],
     Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
 ]
 ColumnOrColumns = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[Names, Tag("<list>")],
+    TextBranch | ListBranch,
     Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<text>"),
 ]
 TagSources = Annotated[
-    Annotated[Names, Tag("<list>")] | Annotated[dict[str, Text], Tag("<mapping>")],
+    ListBranch | Annotated[dict[str, Text], Tag("<mapping>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list | tuple) else "<mapping>"),
 ]
 
@@ -188,78 +191,67 @@ class TaskFile(Part):
 
     model_config = ConfigDict(title="seesay task file")
 
-    name: Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = Field(
-        default=None,
-        description="The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name.",
-    )
-    version: Text = Field(default="1", description="The version; a change of the questions deserves a new one.")
-    title: Text = Field(default="", description="What the task asks, in a few words.")
-    licence: Text = Field(default="", description="The licence of the rows.")
-    citation: Text = Field(default="", description="What to cite.")
-    dataset: Text = Field(default="", description="The data set of `seesay data` that the files of rows belong to.")
-    rows: RowSources = Field(
-        description="The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, "
-        "several of these, the rows themselves, or one of these for each of `train`, `validation` and `test`."
-    )
-    read: Reading = Field(default=Reading(), description="How the files of rows are written.")
-    rules: list[Rule] = Field(
-        default=[], description="What is done to the rows, in this order, before they become questions."
-    )
-    split: Split | None = Field(
-        default=None, description="How the rows are divided, where there is not one file per split."
-    )
-    id: ColumnOrColumns | None = Field(
-        default=None,
-        description="A question's name: a text source, or columns whose values are joined. Default: the row's number.",
-    )
-    object: ColumnOrColumns | None = Field(
-        default=None,
-        description="What a question is about; intervals are clustered by it. A text source, or columns whose values "
-        "together make it, in any order. Default: every question is about something of its own.",
-    )
-    fields: dict[str, Text] = Field(
-        default={}, description="Names for text sources, to be used in templates. Columns can be used without."
-    )
-    options: OptionSource | None = Field(
-        default=None,
-        description="The options: a list, the name of a column that lists them, or a mapping that says where they come "
-        "from. Default: all values of the gold column.",
-    )
-    gold: GoldSource = Field(description="The right answer: the column with its label, or a mapping for anything else.")
-    pairs: Pairs | None = Field(
-        default=None,
-        description="Minimal pairs instead of gold, options and templates: the columns with the good and the bad "
-        "sentence of each row.",
-    )
-    picture: Text | None = Field(
-        default=None,
-        description="A text source for the path of the question's picture, below the folder of the rows; or a column "
-        "that holds the picture itself, in a data set of the Hub or a Parquet file.",
-    )
-    tags: TagSources = Field(
-        default={}, description="What results are sliced by: columns, or names with their text sources."
-    )
-    nested_by: Text = Field(
-        default="",
-        description="A tag whose values are nested sets of the same questions: each has its figure, and there is none "
-        "over all of them.",
-    )
-    templates: Templates = Field(
-        description=f"The ways to put a question, by name: a text with one {SLOT} and columns in braces, or a mapping "
-        "with `text` and `words`. One text, or a list of them, will do too.",
-        min_length=1,
-    )
-    words: dict[str, Text] = Field(default={}, description="The word that stands for an option in every template.")
-    choice_templates: Templates = Field(default={}, description="How to put it to a model that is shown the options.")
-    linear_text: Text = Field(default="", description="What is encoded for a linear probe.")
-    neutral: dict[str, Text] = Field(
-        default={},
-        description="What to put for columns in the prompt of the calibrated rule, which must not name the object.",
-    )
-    metrics: Names = Field(
-        default=(), description="Metrics by name, the headline first. Default: one that fits the gold answers."
-    )
-    published: list[PublishedFigure] = Field(default=[], description="Published figures, shown beside the answers.")
+    name: Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = None
+    """The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name."""
+    version: Text = "1"
+    """The version; a change of the questions deserves a new one."""
+    title: Text = ""
+    """What the task asks, in a few words."""
+    licence: Text = ""
+    """The licence of the rows."""
+    citation: Text = ""
+    """What to cite."""
+    source: Text = ""
+    """Who published it, in a few words: Forbes & Choi 2017."""
+    dataset: Text = ""
+    """The data set of `seesay data` that the files of rows belong to."""
+    rows: RowSources
+    """The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, several of
+    these, the rows themselves, or one of these for each of `train`, `validation` and `test`."""
+    read: Reading = Reading()
+    """How the files of rows are written."""
+    rules: list[Rule] = Field(default=[])
+    """What is done to the rows, in this order, before they become questions."""
+    split: Split | None = None
+    """How the rows are divided, where there is not one file per split."""
+    id: ColumnOrColumns | None = None
+    """A question's name: a text source, or columns whose values are joined. Default: the row's number."""
+    object: ColumnOrColumns | None = None
+    """What a question is about; intervals are clustered by it. A text source, or columns whose values together make it,
+    in any order. Default: every question is about something of its own."""
+    fields: dict[str, Text] = Field(default={})
+    """Names for text sources, to be used in templates. Columns can be used without."""
+    options: OptionSource | None = None
+    """The options: a list, the name of a column that lists them, or a mapping that says where they come from. Default:
+    all values of the gold column."""
+    gold: GoldSource
+    """The right answer: the column with its label, or a mapping for anything else."""
+    pairs: Pairs | None = None
+    """Minimal pairs instead of gold, options and templates: the columns with the good and the bad sentence of each
+    row."""
+    picture: Text | None = None
+    """A text source for the path of the question's picture, below the folder of the rows; or a column that holds the
+    picture itself, in a data set of the Hub or a Parquet file."""
+    tags: TagSources = Field(default={})
+    """What results are sliced by: columns, or names with their text sources."""
+    nested_by: Text = ""
+    """A tag whose values are nested sets of the same questions: each has its figure, and there is none over all of
+    them."""
+    templates: Templates = Field(min_length=1)
+    """The ways to put a question, by name: a text with one [MASK] and columns in braces, or a mapping with `text` and
+    `words`. One text, or a list of them, will do too."""
+    words: dict[str, Text] = Field(default={})
+    """The word that stands for an option in every template."""
+    choice_templates: Templates = Field(default={})
+    """How to put it to a model that is shown the options."""
+    linear_text: Text = ""
+    """What is encoded for a linear probe."""
+    neutral: dict[str, Text] = Field(default={})
+    """What to put for columns in the prompt of the calibrated rule, which must not name the object."""
+    metrics: Names = ()
+    """Metrics by name, the headline first. Default: one that fits the gold answers."""
+    published: list[PublishedFigure] = Field(default=[])
+    """Published figures, shown beside the answers."""
 
     @model_validator(mode="before")
     @classmethod

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Tag, WithJsonSchema
+
+from seesay.documents import Document
 
 # Editors read `1` and `yes` as a number and a word; here both are texts.
 Text = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
@@ -14,19 +17,39 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
-Names = Annotated[tuple[Text, ...], WithJsonSchema(_TEXTS)]
-OneOrMore = Annotated[
-    tuple[Text, ...],
-    BeforeValidator(_as_list),
-    WithJsonSchema({"anyOf": [{"type": ["string", "number", "boolean"]}, _TEXTS]}),
-]
+Names = tuple[Text, ...]
+OneOrMore = Annotated[Names, BeforeValidator(_as_list, json_schema_input_type=Text | Names)]
+
+READS = "reads"
+"""Marks a field that names columns of the rows, which must be there."""
+Column = Annotated[Text, READS]
+Columns = Annotated[OneOrMore, READS]
+
+TextBranch = Annotated[Text, Tag("<text>")]
+ListBranch = Annotated[Names, Tag("<list>")]
 
 
-class Part(BaseModel):
+def _describe_on_one_line(schema: dict[str, Any]) -> None:
+    for field in schema["properties"].values():
+        field["description"] = " ".join(field["description"].split())
+
+
+class Part(Document):
     """A part of a task file: unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(json_schema_extra=_describe_on_one_line)
+
+    def columns_read(self) -> Iterator[tuple[str, str]]:
+        """The columns that must be there, each with the field that names it."""
+        for name, field in type(self).model_fields.items():
+            if READS in field.metadata:
+                yield from ((name, column) for column in as_names(getattr(self, name)))
+
+
+def as_names(value: Any) -> list[str]:
+    """The names that a field holds: one, several, those that a mapping leads to, or none."""
+    names = value.values() if isinstance(value, dict) else _as_list(value)
+    return [name for name in names or () if name]
 
 
 def kind_of(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from seesay.data.task_files.schema_base import Names, Part, Text, exactly_one, kind_of
+from seesay.data.task_files.schema_base import Column, Names, Part, Text, TextBranch, exactly_one, kind_of
 
 MOST_INLINE = 10_000
 
@@ -23,7 +23,7 @@ InlineRow = Annotated[dict[str, Cell], WithJsonSchema({"type": "object"})]
 InlineRows = Annotated[
     list[
         Annotated[
-            Annotated[Text, Tag("<text>")] | Annotated[InlineRow, Tag("<mapping>")],
+            TextBranch | Annotated[InlineRow, Tag("<mapping>")],
             Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
         ]
     ],
@@ -31,7 +31,7 @@ InlineRows = Annotated[
     AfterValidator(one_kind),
 ]
 Source = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")],
+    TextBranch | Annotated[InlineRows, Tag("<list>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<text>"),
 ]
 
@@ -39,35 +39,38 @@ Source = Annotated[
 class SplitRows(Part):
     """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
 
-    test: Source = Field(description="The rows that are asked.")
-    train: Source | None = Field(default=None, description="The rows that probes are trained on.")
-    validation: Source | None = Field(default=None, description="The rows that training is checked with.")
+    test: Source
+    """The rows that are asked."""
+    train: Source | None = None
+    """The rows that probes are trained on."""
+    validation: Source | None = None
+    """The rows that training is checked with."""
 
 
 class Reading(Part):
     """How the files of rows are written, where their names do not say it."""
 
-    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = Field(
-        default=None, description="The format of the files. Default: what their names end in."
-    )
-    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = Field(
-        default=",", description="What separates the cells of a CSV file, such as ';'."
-    )
-    columns: Names = Field(
-        default=(), description="The columns' names, for a CSV or TSV file without a first line that has them."
-    )
-    list: Text = Field(default="", description="The key under which a JSON document has its list of rows.")
-    config: Text = Field(default="", description="The configuration of a data set on the Hub.")
-    strip: bool = Field(default=True, description="Whether spaces at both ends of a value are removed.")
+    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = None
+    """The format of the files. Default: what their names end in."""
+    delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = ","
+    """What separates the cells of a CSV file, such as ';'."""
+    columns: Names = ()
+    """The columns' names, for a CSV or TSV file without a first line that has them."""
+    list: Text = ""
+    """The key under which a JSON document has its list of rows."""
+    config: Text = ""
+    """The configuration of a data set on the Hub."""
+    strip: bool = True
+    """Whether spaces at both ends of a value are removed."""
 
 
 class Split(Part):
     """How one source of rows is divided: by a column, or by objects drawn with a seed."""
 
-    column: Text = Field(default="", description="The column that says train, validation (or dev) or test.")
-    seed: int | None = Field(
-        default=None, ge=0, description="Draw 20 % of the objects for training and 10 % for validation with this seed."
-    )
+    column: Column = ""
+    """The column that says train, validation (or dev) or test."""
+    seed: int | None = Field(default=None, ge=0)
+    """Draw 20 % of the objects for training and 10 % for validation with this seed."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -76,6 +79,6 @@ class Split(Part):
 
 
 RowSources = Annotated[
-    Annotated[Text, Tag("<text>")] | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
+    TextBranch | Annotated[InlineRows, Tag("<list>")] | Annotated[SplitRows, Tag("<mapping>")],
     Discriminator(kind_of),
 ]

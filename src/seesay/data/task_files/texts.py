@@ -88,11 +88,12 @@ def unknown_in_text(text: str, columns: Collection[str]) -> list[str]:
         names = references(text)
     except ValueError as error:
         return [str(error)]
-    return [
-        f"there is no column '{name}'{did_you_mean(name, columns)}"
-        for name in names
-        if column_of(name, columns) is None
-    ]
+    return [no_column(name, columns) for name in names if column_of(name, columns) is None]
+
+
+def no_column(name: str, columns: Collection[str]) -> str:
+    """That there is no such column, and which one may be meant."""
+    return f"there is no column '{name}'{did_you_mean(name, columns)}"
 
 
 def reference_getter(reference: str, columns: Collection[str]) -> Getter:

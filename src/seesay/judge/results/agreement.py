@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from pydantic import Field
 
-from seesay.judge.documents import FrozenModel
+from seesay.documents import Document
 from seesay.judge.items import RatingItem, StudyItem
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, QualityCriteria
 from seesay.judge.study import Study
@@ -33,7 +32,7 @@ _REDRAWS = 200
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
-class Coefficient(FrozenModel):
+class Coefficient(Document):
     """An agreement coefficient with its 95 % interval (bootstrap over items); null where it is undefined."""
 
     value: float | None
@@ -42,22 +41,35 @@ class Coefficient(FrozenModel):
     meaning: str
 
 
-class AgreementReport(FrozenModel):
+class AgreementReport(Document):
     """Who counts, who was excluded and why, and how far those who count agree."""
 
-    study: str = Field(description="The name of the study.")
-    fingerprint: str = Field(description="Digest of the study.")
-    kind: str = Field(description="rating or choice.")
-    criteria: QualityCriteria = Field(description="The criteria for excluding participants.")
-    people: int = Field(description="Participants with at least one judgement.")
-    people_counted: int = Field(description="Participants whose judgements count.")
-    excluded: tuple[ExcludedParticipant, ...] = Field(description="Participants who were excluded, and why.")
-    judgements: int = Field(description="Judgements given, controls not counted.")
-    judgements_counted: int = Field(description="Judgements that count.")
-    items: int = Field(description="Items of the study.")
-    items_judged: int = Field(description="Items with a judgement that counts.")
-    judgements_per_item: float = Field(description="Mean number of judgements that count, over the judged items.")
-    agreement: Mapping[str, Coefficient] = Field(description="The coefficients by name.")
+    study: str
+    """The name of the study."""
+    fingerprint: str
+    """Digest of the study."""
+    kind: str
+    """rating or choice."""
+    criteria: QualityCriteria
+    """The criteria for excluding participants."""
+    people: int
+    """Participants with at least one judgement."""
+    people_counted: int
+    """Participants whose judgements count."""
+    excluded: tuple[ExcludedParticipant, ...]
+    """Participants who were excluded, and why."""
+    judgements: int
+    """Judgements given, controls not counted."""
+    judgements_counted: int
+    """Judgements that count."""
+    items: int
+    """Items of the study."""
+    items_judged: int
+    """Items with a judgement that counts."""
+    judgements_per_item: float
+    """Mean number of judgements that count, over the judged items."""
+    agreement: Mapping[str, Coefficient]
+    """The coefficients by name."""
 
 
 def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> FloatArray:
@@ -101,6 +113,8 @@ def _options(item: StudyItem) -> tuple[str, ...]:
 
 def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
     halves = split_half(table, seed=seed)
+    draws = _item_draws(len(table), seed)
+    redrawn_halves = [split_half(table[drawn], splits=2, seed=n) for n, drawn in enumerate(draws)]
     ordinal = krippendorff(table, "ordinal")()
     interval = krippendorff(table, "interval")
     return {
@@ -108,17 +122,17 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
         "krippendorff_alpha_ordinal": _coefficient(ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"),
         "split_half": _coefficient(
             halves.correlation,
-            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).correlation, seed),
+            *_percentiles([half.correlation for half in redrawn_halves]),
             "Spearman correlation of two halves of the people, mean of 200 splits",
         ),
         "split_half_spearman_brown": _coefficient(
             halves.spearman_brown,
-            *_resampled(table, lambda drawn, n: split_half(drawn, splits=2, seed=n).spearman_brown, seed),
+            *_percentiles([half.spearman_brown for half in redrawn_halves]),
             "the same, stepped up to all of the people",
         ),
         "leave_one_out_spearman": _coefficient(
             one_against_others(table),
-            *_resampled(table, lambda drawn, n: one_against_others(drawn), seed),
+            *_percentiles([one_against_others(table[drawn]) for drawn in draws]),
             "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
@@ -200,10 +214,15 @@ def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) ->
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 
-def _resampled(table: FloatArray, statistic: Callable[[FloatArray, int], float], seed: int) -> tuple[float, float]:
-    """The interval of a statistic that is not a sum over items: items are redrawn and it is computed anew."""
+def _item_draws(items: int, seed: int) -> list[IntArray]:
+    """Items redrawn, for statistics that are not sums over items and are computed anew."""
     rng = np.random.default_rng(seed)
-    values = np.array([statistic(table[rng.integers(0, len(table), len(table))], n) for n in range(_REDRAWS)])
+    return [rng.integers(0, items, items) for _ in range(_REDRAWS)]
+
+
+def _percentiles(redrawn: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of a statistic of redrawn items."""
+    values = np.array(redrawn)
     defined = values[~np.isnan(values)]
     low, high = np.quantile(defined, [0.025, 0.975]) if defined.size else (math.nan, math.nan)
     return float(low), float(high)

@@ -51,7 +51,6 @@ def estimated_labels(study: Study, judgements: Sequence[Judgement]) -> dict[str,
     if fit is None:
         return {}
     model, items, _ = fit
-    options = {judgement.item.id: judgement.item.names for judgement in judgements}
     labels: dict[str, tuple[tuple[str, ...], float]] = {}
     for (item, option), row in items.items():
         if option is None:  # one label per item
@@ -61,7 +60,7 @@ def estimated_labels(study: Study, judgements: Sequence[Judgement]) -> dict[str,
             chosen, sure = labels.get(item, ((), 1.0))
             named = model.labels[row, 1] > 0.5
             labels[item] = (
-                (*chosen, options[item][option]) if named else chosen,
+                (*chosen, option) if named else chosen,
                 min(sure, float(model.labels[row].max())),
             )
     return labels
@@ -77,7 +76,7 @@ def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, f
     return {person: float(model.competence[row]) for person, row in people.items()}
 
 
-Fit = tuple[DawidSkene, dict[tuple[str, int | None], int], dict[int, int]]
+Fit = tuple[DawidSkene, dict[tuple[str, str | None], int], dict[int, int]]
 
 
 def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
@@ -86,7 +85,7 @@ def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
     if len(_labels(study) if one_label else study.measured[0].names) > _MAX_LABELS:
         return None
     place = {label: i for i, label in enumerate(_labels(study))}
-    items: dict[tuple[str, int | None], int] = {}
+    items: dict[tuple[str, str | None], int] = {}
     people: dict[int, int] = {}
     rows: list[tuple[int, int, int]] = []
     for judgement in judgements:
@@ -95,9 +94,9 @@ def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
             row = items.setdefault((judgement.item.id, None), len(items))
             rows.append((row, person, place[judgement.labels[0]]))
             continue
-        for option, label in enumerate(judgement.item.names):
+        for option in judgement.item.names:
             row = items.setdefault((judgement.item.id, option), len(items))
-            rows.append((row, person, int(label in judgement.labels)))
+            rows.append((row, person, int(option in judgement.labels)))
     if not rows:
         return None
     item, annotator, label_given = np.array(rows, dtype=np.int64).T

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from seesay.documents import Document
 from seesay.errors import UserError
-from seesay.judge.documents import FrozenModel
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.storage.database import Transaction
 from seesay.judge.storage.studies import open_study
@@ -44,22 +44,30 @@ class Judgement:
         return self.item.number(self.value, self.text)
 
 
-class QualityCriteria(FrozenModel):
+class QualityCriteria(Document):
     """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
 
-    distinct_above: Share = Field(default=0.6, description="Exclude above this rating of unlike words (green, above).")
-    same_below: Share = Field(default=0.9, description="Exclude below this rating of a word with itself.")
-    known_below: Share = Field(default=0.7, description="Exclude below this share of correct known answers.")
-    seconds_below: float = Field(default=0, ge=0, description="Exclude below this median time per item; 0: never.")
+    distinct_above: Share = 0.6
+    """Exclude above this rating of unlike words (green, above)."""
+    same_below: Share = 0.9
+    """Exclude below this rating of a word with itself."""
+    known_below: Share = 0.7
+    """Exclude below this share of correct known answers."""
+    seconds_below: float = Field(default=0, ge=0)
+    """Exclude below this median time per item; 0: never."""
 
 
-class ExcludedParticipant(FrozenModel):
+class ExcludedParticipant(Document):
     """A participant whose judgements do not count, and why."""
 
-    person: int = Field(description="The participant's number in the study.")
-    code: str = Field(description="Their completion code; empty if they did not finish.")
-    judgements: int = Field(description="Judgements that are excluded, controls not counted.")
-    reasons: tuple[str, ...] = Field(description="Each criterion that they failed, in words.")
+    person: int
+    """The participant's number in the study."""
+    code: str
+    """Their completion code; empty if they did not finish."""
+    judgements: int
+    """Judgements that are excluded, controls not counted."""
+    reasons: tuple[str, ...]
+    """Each criterion that they failed, in words."""
 
 
 def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
@@ -69,21 +77,11 @@ def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dic
         LEFT JOIN typed t ON t.person = a.person AND t.item = a.item ORDER BY a.person, given, a.item"""
     )
     judgements = [
-        Judgement(
-            int(person),
-            study.items_by_id[item],
-            int(value),
-            None if start is None else int(start),
-            how,
-            float(seconds),
-            int(changes),
-            float(given),
-            text or "",
-        )
+        Judgement(person, study.items_by_id[item], value, start, how, seconds, changes, given, text or "")
         for person, item, value, start, how, seconds, changes, given, text in rows
     ]
     codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
-    return judgements, {int(person): code for person, code in codes}
+    return judgements, dict(codes)
 
 
 def pilot_judgements(location: str) -> list[list[Judgement]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
 from seesay.errors import UserError
+from seesay.judge.numbers import parse_whole
 
 T = TypeVar("T")
 SqlRow = tuple[Any, ...]
@@ -61,14 +61,16 @@ class UnavailableError(Exception):
     """The database cannot store anything at the moment (full disk, lost server). The transaction was rolled back."""
 
 
-class Transaction(Protocol):
-    """Statements that are committed together or not at all."""
+class Transaction:
+    """Statements that are committed together or not at all. Without other writers there is nothing to lock."""
 
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         """Run a statement and return its rows."""
+        raise NotImplementedError
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Insert rows into a table."""
+        raise NotImplementedError
 
     def lock_study(self, if_rows: str = "", *values: object) -> None:
         """Block other assignments until the end; with a query, only if it has rows. Taken before `lock_person` where
@@ -106,7 +108,7 @@ def create_tables(execute: Callable[[str], Any]) -> None:
 
 
 def _check_format(stored: str) -> None:
-    number = int(stored) if re.fullmatch("[0-9]{1,9}", stored) else 0
+    number = parse_whole(stored) or 0
     if number > FORMAT:
         raise UserError(
             f"The study was written by a newer version of seesay (in format {number}, and this version reads format "

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from functools import lru_cache
 from typing import LiteralString, TypeVar
 
 import psycopg
@@ -15,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Identifier
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
+from seesay.judge.storage.database import SqlRow, Transaction, UnavailableError, create_tables
 
 T = TypeVar("T")
 PREFIX = "seesay_"
@@ -27,12 +26,11 @@ _PAGE_CONNECTIONS = 2
 _ATTEMPTS = 5
 
 
-@lru_cache(maxsize=256)
 def _with_psycopg_parameters(sql: str) -> LiteralString:
     return sql.replace("?", "%s")
 
 
-class PostgresTransaction:
+class PostgresTransaction(Transaction):
     """Statements on one of the connections. Those without rows are sent with the next that has some or with the commit.
 
     An answer takes a dozen statements; waiting for each of them was most of the time that it took.
@@ -45,7 +43,8 @@ class PostgresTransaction:
 
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         self._add(_with_psycopg_parameters(sql), values)
-        return self._send() if _has_rows(sql) else []
+        has_rows = sql.startswith("SELECT") or "RETURNING" in sql
+        return self._send() if has_rows else []
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         if rows:
@@ -79,11 +78,6 @@ class PostgresTransaction:
         while self._cursor.nextset():
             pass
         return self._cursor.fetchall() if self._cursor.description else []
-
-
-@lru_cache(maxsize=256)
-def _has_rows(sql: str) -> bool:
-    return sql.lstrip().startswith("SELECT") or "RETURNING" in sql
 
 
 class PostgresDatabase:

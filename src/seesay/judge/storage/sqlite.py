@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seesay.errors import UserError
-from seesay.judge.storage.database import SqlRow, UnavailableError, create_tables
+from seesay.judge.storage.database import SqlRow, Transaction, UnavailableError, create_tables
 
 T = TypeVar("T")
 _MAX_BATCH = 64
 
 
-class SqliteTransaction:
+class SqliteTransaction(Transaction):
     """Statements on the one connection; the write lock is held from the start."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -33,15 +33,6 @@ class SqliteTransaction:
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         marks = ", ".join("?" * len(columns))
         self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
-
-    def lock_study(self, if_rows: str = "", *values: object) -> None:
-        pass
-
-    def lock_person(self, person: int) -> None:
-        pass
-
-    def defer_sync(self) -> None:
-        pass
 
 
 _Request = tuple[Callable[[SqliteTransaction], Any], Future[Any]]

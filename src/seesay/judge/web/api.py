@@ -9,14 +9,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import PageProgress, RequestRejectedError, page_progress, save_answer
-from seesay.judge.documents import FrozenModel
+from seesay.documents import Document
+from seesay.judge.answers import PageProgress, page_progress, save_answer
 from seesay.judge.items import MAX_SEVERAL, MAX_TYPED, SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_participant
 from seesay.judge.progress import StudyProgress, study_progress
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.storage.database import Transaction
 from seesay.judge.study import Study
-from seesay.judge.web.context import COOKIE, AppContext
+from seesay.judge.web.context import COOKIE, Routes, media_type
 
 
 def _integer(value: object) -> object:
@@ -27,39 +28,41 @@ def _integer(value: object) -> object:
 JsonInteger = Annotated[int, BeforeValidator(_integer)]
 
 
-class AnswerIn(FrozenModel, strict=True):
+class AnswerIn(Document, strict=True):
     """One answer to an item of the open page."""
 
-    page: JsonInteger = Field(ge=1, le=100_000, description="The number of the participant's page.")
-    place: JsonInteger = Field(ge=1, le=9999, description="The position of the item on the page, from 1.")
+    page: JsonInteger = Field(ge=1, le=100_000)
+    """The number of the participant's page."""
+    place: JsonInteger = Field(ge=1, le=9999)
+    """The position of the item on the page, from 1."""
     value: JsonInteger = Field(
         default=0,
         ge=0,
         lt=2**MAX_SEVERAL,
         description=f"The position of the slider, 0 to {SLIDER_MAX}, the index of the option, or the options' bits.",
     )
-    text: str = Field(default="", max_length=MAX_TYPED, description="What was typed.")
-    how: Literal["moved", "confirmed", "chosen", "typed"] = Field(description="How the answer was given.")
-    key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$", description="Idempotency key, new for each answer.")
+    text: str = Field(default="", max_length=MAX_TYPED)
+    """What was typed."""
+    how: Literal["moved", "confirmed", "chosen", "typed"]
+    """How the answer was given."""
+    key: str = Field(pattern="^[A-Za-z0-9_-]{16,64}$")
+    """Idempotency key, new for each answer."""
 
 
-class ErrorOut(FrozenModel):
+class ErrorOut(Document):
     """Why the request was rejected."""
 
-    error: str = Field(description="One sentence.")
+    error: str
+    """One sentence."""
 
 
-class JsonApi:
+class JsonApi(Routes):
     """The JSON routes of one study."""
-
-    def __init__(self, context: AppContext) -> None:
-        self.context = context
 
     async def answer(self, request: Request) -> Response:
         """Save one answer."""
         person = await self._bearer(request)
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json":
+        if media_type(request) != "application/json":
             raise RequestRejectedError(415, "JSON is expected here.")
         try:
             body = AnswerIn.model_validate_json(await request.body())
@@ -71,10 +74,10 @@ class JsonApi:
         if body.how != "typed" and "value" not in body.model_fields_set:
             missing = "value: Field required"  # as Pydantic says it, to a script
             raise RequestRejectedError(422, missing)
-        now, study = self.context.clock(), self.context.study
+        now = self.context.clock()
         answer = ItemAnswer(body.value, body.how, body.text)
-        progress = await self.context.run(
-            lambda tx: save_answer(tx, study, person, body.page, body.place, answer, body.key, now)
+        progress = await self.run(
+            lambda tx: save_answer(tx, self.study, person, body.page, body.place, answer, body.key, now)
         )
         return JSONResponse(progress.model_dump())
 
@@ -85,20 +88,20 @@ class JsonApi:
         def work(tx: Transaction) -> PageProgress:
             return page_progress(tx, person, get_participant(tx, person).pages_sent + 1)
 
-        progress = await self.context.run(work)
+        progress = await self.run(work)
         return JSONResponse(progress.model_dump())
 
     async def study_progress(self, request: Request) -> Response:
         """Live counts, for the researcher."""
         if await self.context.session(request) is None:
             self.context.reject_unknown(request, 401, "Log in first.")
-        now, study = self.context.clock(), self.context.study
-        progress = await self.context.run(lambda tx: study_progress(tx, study, now))
+        now = self.context.clock()
+        progress = await self.run(lambda tx: study_progress(tx, self.study, now))
         return JSONResponse(progress.model_dump())
 
     async def schema(self, request: Request) -> Response:
         """The description of this API."""
-        return JSONResponse(openapi(self.context.study))
+        return JSONResponse(openapi(self.study))
 
     async def _bearer(self, request: Request) -> int:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")

@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable
 
 from starlette.applications import Starlette
-from starlette.convertors import Convertor, register_url_convertor
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from seesay.judge.answers import RequestRejectedError
 from seesay.judge.messages import mark
+from seesay.judge.numbers import parse_whole
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, get_setting
 from seesay.judge.study import Study
@@ -29,18 +30,14 @@ from seesay.judge.web.rendering import ASSETS, asset, error_response
 from seesay.judge.web.researcher import ResearcherPages
 
 
-class NumberConvertor(Convertor[int]):
+class NumberConvertor(IntegerConvertor):
     """A number in a path. `int` fails on thousands of digits."""
 
-    regex = "[0-9]+"
-
     def convert(self, value: str) -> int:
-        if len(value) > 9:
+        number = parse_whole(value)
+        if number is None:
             raise RequestRejectedError(400, "A number in this address is too long.")
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        return str(value)
+        return number
 
 
 register_url_convertor("number", NumberConvertor())
@@ -63,33 +60,39 @@ def make_app(
     context = AppContext(study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter)
     pages, first_steps = ParticipantPages(context), FirstSteps(context)
     researcher, api = ResearcherPages(context), JsonApi(context)
+    get_handlers = {
+        "/": pages.front,
+        "/join/{key}": pages.join,
+        "/a/preview/picture/0/{place:number}": researcher.picture,
+        "/a/preview/icon/0/{place:number}/{index:number}": researcher.picture,
+        "/a/{token}": pages.show,
+        "/a/{token}/picture/{page:number}/{place:number}": pages.picture,
+        "/a/{token}/icon/{page:number}/{place:number}/{index:number}": pages.picture,
+        "/researcher": researcher.show,
+        "/researcher/preview": researcher.preview,
+        "/researcher/disputes": researcher.disputes,
+        "/researcher/export.zip": researcher.export,
+        "/api/progress": api.page_progress,
+        "/api/counts": api.study_progress,
+        "/api/openapi.json": api.schema,
+        "/static/{name}": _static,
+    }
+    post_handlers = {
+        "/a/{token}/consent": pages.consent,
+        "/a/{token}/check": first_steps.check,
+        "/a/{token}/practice": first_steps.practice,
+        "/a/{token}/page/{page:number}": pages.submit,
+        "/researcher/login": researcher.login,
+        "/researcher/logout": researcher.logout,
+        "/researcher/state": researcher.state,
+        "/researcher/links": researcher.links,
+        "/researcher/disputes": researcher.rule,
+        "/api/answers": api.answer,
+    }
     return Starlette(
         routes=[
-            Route("/", pages.front),
-            Route("/join/{key}", pages.join),
-            Route("/a/preview/picture/0/{place:number}", researcher.picture),
-            Route("/a/preview/icon/0/{place:number}/{index:number}", researcher.picture),
-            Route("/a/{token}", pages.show),
-            Route("/a/{token}/consent", pages.consent, methods=["POST"]),
-            Route("/a/{token}/check", first_steps.check, methods=["POST"]),
-            Route("/a/{token}/practice", first_steps.practice, methods=["POST"]),
-            Route("/a/{token}/page/{page:number}", pages.submit, methods=["POST"]),
-            Route("/a/{token}/picture/{page:number}/{place:number}", pages.picture),
-            Route("/a/{token}/icon/{page:number}/{place:number}/{index:number}", pages.picture),
-            Route("/researcher", researcher.show),
-            Route("/researcher/login", researcher.login, methods=["POST"]),
-            Route("/researcher/logout", researcher.logout, methods=["POST"]),
-            Route("/researcher/state", researcher.state, methods=["POST"]),
-            Route("/researcher/links", researcher.links, methods=["POST"]),
-            Route("/researcher/preview", researcher.preview),
-            Route("/researcher/disputes", researcher.disputes),
-            Route("/researcher/disputes", researcher.rule, methods=["POST"]),
-            Route("/researcher/export.zip", researcher.export),
-            Route("/api/answers", api.answer, methods=["POST"]),
-            Route("/api/progress", api.page_progress),
-            Route("/api/counts", api.study_progress),
-            Route("/api/openapi.json", api.schema),
-            Route("/static/{name}", _static),
+            *(Route(path, handler) for path, handler in get_handlers.items()),
+            *(Route(path, handler, methods=["POST"]) for path, handler in post_handlers.items()),
         ],
         middleware=[
             Middleware(LanguageChoice, languages=study.design.languages),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
@@ -12,8 +11,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 
 from seesay.judge import participants, security
-from seesay.judge.answers import RequestRejectedError
 from seesay.judge.messages import mark
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, Transaction, UnavailableError, first_row
 from seesay.judge.study import Study
@@ -35,10 +34,10 @@ class AppContext:
     database: Database
     secret: str
     join_key: str
-    public_url: str = ""
-    signed_ids: SignedIds | None = None
-    clock: Callable[[], float] = time.time
-    limiter: RateLimiter = field(default_factory=RateLimiter)
+    public_url: str
+    signed_ids: SignedIds | None
+    clock: Callable[[], float]
+    limiter: RateLimiter
     _person_ids: dict[str, int] = field(default_factory=dict)
 
     async def run(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> T:
@@ -96,16 +95,36 @@ class AppContext:
         if not security.verify_signature(form.get("form", ""), self.secret, "form", *parts):
             raise RequestRejectedError(403, "This form is not valid for you, or is out of date. Open your link again.")
 
+    async def person_form(self, request: Request, purpose: str, *more: object) -> tuple[int, dict[str, str]]:
+        """The id of the participant with this link, and the fields of the form that they got for this purpose."""
+        person = await self.person(request, request.path_params["token"])
+        form = await read_form(request)
+        self.check_form(form, purpose, person, *more)
+        return person, form
+
+
+class Routes:
+    """A group of the routes of one study."""
+
+    def __init__(self, context: AppContext) -> None:
+        self.context = context
+        self.study = context.study
+        self.run = context.run
+
 
 def client_address(request: Request) -> str:
     """The address of the client; used for rate limits and never stored."""
     return address_key(request.client.host) if request.client else ""
 
 
+def media_type(request: Request) -> str:
+    """The kind of content that a request says it has."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 async def read_form(request: Request) -> dict[str, str]:
     """The fields of a form; a repeated name is rejected."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
+    if media_type(request) != "application/x-www-form-urlencoded":
         raise RequestRejectedError(415, "A form is expected here.")
     body = await request.body()
     try:

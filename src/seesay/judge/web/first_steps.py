@@ -9,18 +9,19 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from seesay.judge.answers import RequestRejectedError, check_answer
 from seesay.judge.assignment import PageItem
 from seesay.judge.items import ItemAnswer
 from seesay.judge.participants import get_details, set_detail
+from seesay.judge.rejections import MistakenAnswerError, RequestRejectedError
 from seesay.judge.storage.database import Transaction
 from seesay.judge.texts import CheckQuestion, PracticeItem
-from seesay.judge.web.context import AppContext, read_form
+from seesay.judge.web.context import AppContext, Routes
 from seesay.judge.web.forms import read_answers
 from seesay.judge.web.languages import LocalTexts, describe_rejection
 from seesay.judge.web.rendering import html_page
 
 _PASSED, _FAILED, _WRONG = "passed", "failed", "wrong"
+_NO_REMARKS: dict[str, Any] = {"wrong": (), "missing": False, "problems": {}, "feedback": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,13 @@ class PracticeFeedback:
     explanation: str
 
 
-class FirstSteps:
+class FirstSteps(Routes):
     """The routes of check and practice."""
-
-    def __init__(self, context: AppContext) -> None:
-        self.context = context
 
     async def check(self, request: Request) -> Response:
         """Grade the comprehension check: a second try after the first mistake, no third."""
         person, form = await self._read(request, "check")
-        texts = LocalTexts(self.context.study)
-        wrong = wrong_answers(texts.check, form)
+        wrong = wrong_answers(LocalTexts(self.study).check, form)
 
         def work(tx: Transaction) -> str:
             tx.lock_person(person)
@@ -54,72 +51,55 @@ class FirstSteps:
                 set_detail(tx, person, "check", status)
             return status
 
-        if await self.context.run(work) != _WRONG:
-            return RedirectResponse(f"/a/{request.path_params['token']}", 303)
-        return self._page("check", request, person, texts, 422, wrong=wrong)
+        token = request.path_params["token"]
+        if await self.run(work) != _WRONG:
+            return RedirectResponse(f"/a/{token}", 303)
+        return first_steps_page(self.context, "check", token, person, 422, wrong=wrong)
 
     async def practice(self, request: Request) -> Response:
         """Show what was expected; the answers themselves are not kept."""
         person, form = await self._read(request, "practice")
-        texts = LocalTexts(self.context.study)
+        token, texts = request.path_params["token"], LocalTexts(self.study)
         places = range(1, len(texts.practice) + 1)
-        answers = read_answers(self.context.study, {**form, **{f"ok{place}": "confirmed" for place in places}})
+        answers = read_answers(self.study, {**form, **{f"ok{place}": "confirmed" for place in places}})
         problems = _practice_problems(texts, answers)
         missing = any(place not in answers for place in places)
         if missing or problems:
-            return self._page(
-                "practice", request, person, texts, 422, answers=answers, missing=missing, problems=problems
+            return first_steps_page(
+                self.context, "practice", token, person, 422, answers, missing=missing, problems=problems
             )
         feedback = practice_feedback(texts, answers)
         right = f"{_PASSED} {sum(entry.right for entry in feedback)} of {len(feedback)}"
-        await self.context.run(lambda tx: set_detail(tx, person, "practice", right))
-        return self._page("practice", request, person, texts, feedback=feedback)
+        await self.run(lambda tx: set_detail(tx, person, "practice", right))
+        return first_steps_page(self.context, "practice", token, person, feedback=feedback)
 
     async def _read(self, request: Request, step: str) -> tuple[int, Mapping[str, str]]:
-        person = await self.context.person(request, request.path_params["token"])
-        form = await read_form(request)
-        self.context.check_form(form, step, person)
-        if not getattr(LocalTexts(self.context.study), step):
+        person, form = await self.context.person_form(request, step)
+        if not getattr(LocalTexts(self.study), step):
             raise RequestRejectedError(404, "There is nothing here.")
         return person, form
 
-    def _page(
-        self, step: str, request: Request, person: int, texts: LocalTexts, status: int = 200, **values: Any
-    ) -> Response:
-        return first_steps_page(
-            step,
-            status,
-            study=self.context.study,
-            token=request.path_params["token"],
-            texts=texts,
-            form=self.context.form_token(step, person),
-            **values,
-        )
-
 
 def first_steps_page(
+    context: AppContext,
     step: str,
+    token: str,
+    person: int,
     status: int = 200,
-    *,
-    texts: LocalTexts,
-    wrong: Sequence[int] = (),
     answers: Mapping[int, ItemAnswer] | None = None,
-    missing: bool = False,
-    problems: Mapping[int, str] | None = None,
-    feedback: Sequence[PracticeFeedback] = (),
-    **common: Any,
+    **remarks: Any,
 ) -> Response:
-    """The page of the check or of practice."""
+    """The page of the check or of practice, with remarks on answers that were given before."""
+    texts = LocalTexts(context.study)
     return html_page(
         f"{step}.html",
         status,
+        study=context.study,
+        token=token,
         texts=texts,
-        wrong=wrong,
+        form=context.form_token(step, person),
         page_items=practice_items(texts.practice, answers or {}),
-        missing=missing,
-        problems=problems or {},
-        feedback=feedback,
-        **common,
+        **(_NO_REMARKS | remarks),
     )
 
 
@@ -143,11 +123,9 @@ def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> 
     for place, entry in enumerate(texts.practice, start=1):
         try:
             if place in answers:
-                check_answer(entry.item, answers[place])
-        except RequestRejectedError as rejected:
-            if not rejected.is_mistake:
-                raise
-            problems[place] = describe_rejection(rejected)
+                entry.item.check(answers[place])
+        except MistakenAnswerError as mistake:
+            problems[place] = describe_rejection(mistake)
     return problems
 
 

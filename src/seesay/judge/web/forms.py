@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from seesay.judge.answers import RequestRejectedError
-from seesay.judge.items import InvalidAnswerError, ItemAnswer
+from seesay.judge.items import ItemAnswer
 from seesay.judge.study import Study
 
 _FIELD = re.compile(r"(v|ok|t|o[0-9]{1,2}-)([1-9][0-9]{0,3})")
@@ -18,8 +17,5 @@ def read_answers(study: Study, form: Mapping[str, str]) -> dict[int, ItemAnswer]
     for name, value in form.items():
         if match := _FIELD.fullmatch(name):
             fields.setdefault(int(match[2]), {})[match[1].rstrip("-")] = value
-    try:
-        answers = {place: study.items[0].read_form(item_fields) for place, item_fields in fields.items()}
-    except InvalidAnswerError as error:
-        raise RequestRejectedError(422, error.message, **error.values) from None
+    answers = {place: study.items[0].read_form(item_fields) for place, item_fields in fields.items()}
     return {place: answer for place, answer in answers.items() if answer is not None}

@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
-from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
-from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seesay.errors import UserError
-from seesay.judge.answers import RequestRejectedError
 from seesay.judge.items import BaseItem, SentenceItem
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.study import Study
 from seesay.judge.texts import CheckQuestion, PracticeItem, StudyTexts
 from seesay.questions import SLOT
@@ -128,10 +127,10 @@ class LanguageChoice:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        asked_for = parse_qs(scope["query_string"].decode("latin-1")).get("lang", [""])[0]
+        request = Request(scope)
+        asked_for = request.query_params.get("lang", "")
         is_choice = asked_for in self.languages
-        language = asked_for if is_choice else self._find(headers)
+        language = asked_for if is_choice else self._find(request)
 
         async def send_with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -145,14 +144,11 @@ class LanguageChoice:
         finally:
             current_language.reset(before)
 
-    def _find(self, headers: Headers) -> str:
-        try:
-            cookie = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            cookie = SimpleCookie()
-        if COOKIE in cookie and cookie[COOKIE].value in self.languages:
-            return cookie[COOKIE].value
-        for wanted in preferred(headers.get("accept-language", "")):
+    def _find(self, request: Request) -> str:
+        remembered = request.cookies.get(COOKIE, "")
+        if remembered in self.languages:
+            return remembered
+        for wanted in preferred(request.headers.get("accept-language", "")):
             for language in self.languages:
                 if wanted == language or wanted.partition("-")[0] == language.partition("-")[0]:
                     return language

@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from seesay.judge.answers import RequestRejectedError
+from seesay.judge.numbers import parse_whole
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.web.rendering import error_response
 
 MAX_BODY_BYTES = 64 * 1024
@@ -32,10 +33,6 @@ class SecurityHeaders:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -61,8 +58,8 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or len(length) > 9 or int(length) > self.max_bytes:
+        length = parse_whole(headers.get("content-length", "0"))
+        if length is None or length > self.max_bytes:
             await error_response(scope["path"], self._too_large)(scope, receive, send)
             return
         origin = headers.get("origin")

@@ -12,15 +12,16 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from seesay.judge import participants
-from seesay.judge.answers import PageProgress, RequestRejectedError, submit_page
+from seesay.judge.answers import PageProgress, submit_page
 from seesay.judge.assignment import NextStep, PageItem, next_step
 from seesay.judge.items import BaseItem
 from seesay.judge.messages import mark
 from seesay.judge.participants import Visit
 from seesay.judge.pictures import PICTURES
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.storage.database import Transaction, get_setting
 from seesay.judge.study import Study
-from seesay.judge.web.context import UNKNOWN_LINK, AppContext, client_address, read_form
+from seesay.judge.web.context import UNKNOWN_LINK, Routes, client_address
 from seesay.judge.web.first_steps import first_steps_page
 from seesay.judge.web.forms import read_answers
 from seesay.judge.web.languages import LocalTexts, current_language, describe_rejection
@@ -34,11 +35,8 @@ _SIGNED_PARAMETER = "prolific_token"
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
-class ParticipantPages:
+class ParticipantPages(Routes):
     """The participants' routes of one study."""
-
-    def __init__(self, context: AppContext) -> None:
-        self.context = context
 
     async def front(self, request: Request) -> Response:
         """The answer to someone without a link."""
@@ -49,16 +47,15 @@ class ParticipantPages:
         """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the site adds."""
         if not hmac.compare_digest(request.path_params["key"].encode(), self.context.join_key.encode()):
             self.context.reject_unknown(request, 404, UNKNOWN_LINK)
-        study = self.context.study
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
-            return preview_page(study, token="")
+            return preview_page(self.study, token="")
         self.context.limit(JOIN_LIMIT, client_address(request))
         now = self.context.clock()
         visit = self._visit(request.query_params, now)
         try:
-            token = await self.context.run(lambda tx: participants.join(tx, study, visit, now), locks_study=True)
+            token = await self.run(lambda tx: participants.join(tx, self.study, visit, now), locks_study=True)
         except participants.TooManyWorkersError:
-            logger.warning("The join link has let in %d people, and no more.", participants.max_workers(study))
+            logger.warning("The join link has let in %d people, and no more.", participants.max_workers(self.study))
             raise RequestRejectedError(
                 403, "No more people can take part by this link. Please tell the researcher who invited you."
             ) from None
@@ -87,16 +84,11 @@ class ParticipantPages:
         """What a participant sees now."""
         token = request.path_params["token"]
         person = await self.context.person(request, token)
-        now = self.context.clock()
-        step = await self.context.run(lambda tx: next_step(tx, self.context.study, person, now), locks_study=True)
-        return self._render(token, step)
+        return self._render(token, await self._next_step(person))
 
     async def consent(self, request: Request) -> Response:
         """Record a participant's consent."""
-        token = request.path_params["token"]
-        person = await self.context.person(request, token)
-        form = await read_form(request)
-        self.context.check_form(form, "consent", person)
+        person, form = await self.context.person_form(request, "consent")
         if form.get("agree") != "yes":
             raise RequestRejectedError(422, "To take part, tick the box that says you agree.")
         now, language = self.context.clock(), current_language.get()
@@ -106,43 +98,43 @@ class ParticipantPages:
                 participants.record_consent(tx, person, now)
                 participants.set_detail(tx, person, "language", language)
 
-        await self.context.run(work)
-        return RedirectResponse(f"/a/{token}", 303)
+        await self.run(work)
+        return RedirectResponse(f"/a/{request.path_params['token']}", 303)
 
     async def submit(self, request: Request) -> Response:
         """Store a page. Missing answers are asked for again; the others are stored either way."""
-        token = request.path_params["token"]
-        number = int(request.path_params["page"])
-        person = await self.context.person(request, token)
-        form = await read_form(request)
-        self.context.check_form(form, "page", person, number)
-        study, now, language = self.context.study, self.context.clock(), current_language.get()
-        answers = read_answers(study, form)
+        token, number = request.path_params["token"], request.path_params["page"]
+        person, form = await self.context.person_form(request, "page", number)
+        now, language = self.context.clock(), current_language.get()
+        answers = read_answers(self.study, form)
         problems: dict[int, RequestRejectedError] = {}
 
         def work(tx: Transaction) -> PageProgress:
             participants.set_detail(tx, person, "language", language)
-            return submit_page(tx, study, person, number, answers, now, problems)
+            return submit_page(tx, self.study, person, number, answers, now, problems)
 
-        progress = await self.context.run(work)
+        progress = await self.run(work)
         if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
-        step = await self.context.run(lambda tx: next_step(tx, study, person, now), locks_study=True)
         typed = {place: answer.text for place, answer in answers.items()}
-        return self._render(token, step, missing=True, problems=problems, typed=typed)
+        return self._render(token, await self._next_step(person), missing=True, problems=problems, typed=typed)
+
+    async def _next_step(self, person: int) -> NextStep:
+        now = self.context.clock()
+        return await self.run(lambda tx: next_step(tx, self.study, person, now), locks_study=True)
 
     async def picture(self, request: Request) -> Response:
         """The picture of an item on the participant's own page, or the icon of one of its words or options."""
         person = await self.context.person(request, request.path_params["token"])
-        place, number = int(request.path_params["place"]), int(request.path_params["page"])
-        rows = await self.context.run(
+        place, number = request.path_params["place"], request.path_params["page"]
+        rows = await self.run(
             lambda tx: tx.execute(
                 "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?", person, number, place
             )
         )
         if not rows:
             raise RequestRejectedError(404, "There is no such picture on your page.")
-        item = self.context.study.items_by_id[rows[0][0]]
+        item = self.study.items_by_id[rows[0][0]]
         return picture_response(item_picture(item, request.path_params.get("index")))
 
     def _render(
@@ -153,10 +145,10 @@ class ParticipantPages:
         problems: Mapping[int, RequestRejectedError] | None = None,
         typed: Mapping[int, str] | None = None,
     ) -> Response:
-        study, participant = self.context.study, step.participant
-        common: dict[str, Any] = {"study": study, "token": token, "texts": LocalTexts(study)}
+        study, participant = self.study, step.participant
         if step.status in ("check", "practice"):
-            return first_steps_page(step.status, form=self.context.form_token(step.status, participant.id), **common)
+            return first_steps_page(self.context, step.status, token, participant.id)
+        common: dict[str, Any] = {"study": study, "token": token, "texts": LocalTexts(study)}
         if step.status == "consent":
             return html_page("consent.html", **common, form=self.context.form_token("consent", participant.id))
         if step.status == "page":

@@ -12,9 +12,9 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from seesay import __version__
-from seesay.judge.answers import RequestRejectedError
 from seesay.judge.items import MAX_TYPED, SLIDER_MAX
 from seesay.judge.messages import mark
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.web.languages import DRAFTS, LANGUAGES, current_language, describe_rejection, direction, translations
 
 ASSETS = {

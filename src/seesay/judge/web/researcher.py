@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from seesay.judge import participants, security
-from seesay.judge.answers import RequestRejectedError
+from seesay.judge.numbers import parse_whole
 from seesay.judge.progress import study_progress
+from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.results.disputes import Dispute, disputed_items, read_rulings, save_ruling
 from seesay.judge.results.quality import QualityCriteria, exclude_careless, read_judgements
 from seesay.judge.storage.database import Transaction, get_setting, set_setting
-from seesay.judge.web.context import COOKIE, SESSION_HOURS, AppContext, client_address, read_form
+from seesay.judge.web.context import COOKIE, SESSION_HOURS, Routes, client_address, read_form
 from seesay.judge.web.pages import item_picture, picture_response, preview_page, sample_page
 from seesay.judge.web.rate_limits import LOGIN_LIMIT
 from seesay.judge.web.rendering import html_page
@@ -24,11 +26,8 @@ _MAX_LINKS = 500
 _STATES = ("open", "paused", "closed")
 
 
-class ResearcherPages:
+class ResearcherPages(Routes):
     """The researcher's routes of one study."""
-
-    def __init__(self, context: AppContext) -> None:
-        self.context = context
 
     async def show(self, request: Request) -> Response:
         """The live page, or the login."""
@@ -42,7 +41,7 @@ class ResearcherPages:
         self.context.limit(LOGIN_LIMIT, client_address(request))
         form = await read_form(request)
         self._check_login_token(form.get("form", ""))
-        stored = await self.context.run(lambda tx: get_setting(tx, "password"))
+        stored = await self.run(lambda tx: get_setting(tx, "password"))
         password = form.get("password", "")[:1000]
         if stored is None or not await asyncio.to_thread(security.verify_password, password, stored):
             return self._login_page(403, wrong=True)
@@ -53,7 +52,7 @@ class ResearcherPages:
             tx.execute("DELETE FROM session WHERE expires < ?", now)
             tx.execute("INSERT INTO session (token, expires) VALUES (?, ?)", security.digest(token), expires)
 
-        await self.context.run(work)
+        await self.run(work)
         response = RedirectResponse("/researcher", 303)
         secure = request.url.scheme == "https" or self.context.public_url.startswith("https://")
         response.set_cookie(
@@ -64,7 +63,7 @@ class ResearcherPages:
     async def logout(self, request: Request) -> Response:
         """End the session."""
         session, _ = await self._read_form(request)
-        await self.context.run(lambda tx: tx.execute("DELETE FROM session WHERE token = ?", security.digest(session)))
+        await self.run(lambda tx: tx.execute("DELETE FROM session WHERE token = ?", security.digest(session)))
         response = RedirectResponse("/researcher", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
@@ -75,29 +74,29 @@ class ResearcherPages:
         state = form.get("state", "")
         if state not in _STATES:
             raise RequestRejectedError(422, "A study is open, paused or closed.")
-        await self.context.run(lambda tx: set_setting(tx, "state", state))
+        await self.run(lambda tx: set_setting(tx, "state", state))
         return RedirectResponse("/researcher", 303)
 
     async def links(self, request: Request) -> Response:
         """Create personal links; they are shown only once."""
         session, form = await self._read_form(request)
-        count = form.get("count", "")
-        if not count.isascii() or not count.isdigit() or len(count) > 9 or not 1 <= int(count) <= _MAX_LINKS:
+        count = parse_whole(form.get("count", ""))
+        if count is None or not 1 <= count <= _MAX_LINKS:
             raise RequestRejectedError(422, f"Create between 1 and {_MAX_LINKS} links at a time.")
         now = self.context.clock()
-        tokens = await self.context.run(lambda tx: participants.create_links(tx, int(count), now))
+        tokens = await self.run(lambda tx: participants.create_links(tx, count, now))
         return await self._overview(session, [f"{self.context.public_url}/a/{token}" for token in tokens])
 
     async def preview(self, request: Request) -> Response:
         """A page as a participant would see it; nothing is stored."""
         await self._require_session(request)
-        return preview_page(self.context.study, token="preview")
+        return preview_page(self.study, token="preview")
 
     async def picture(self, request: Request) -> Response:
         """A picture on the preview page."""
         await self._require_session(request)
-        page_items = sample_page(self.context.study)
-        place = int(request.path_params["place"])
+        page_items = sample_page(self.study)
+        place = request.path_params["place"]
         if not 1 <= place <= len(page_items):
             raise RequestRejectedError(404, "There is no such picture.")
         return picture_response(item_picture(page_items[place - 1].item, request.path_params.get("index")))
@@ -105,25 +104,23 @@ class ResearcherPages:
     async def disputes(self, request: Request) -> Response:
         """Items on which people disagree, with what was ruled on them."""
         session = await self._require_session(request)
-        study = self.context.study
 
         def work(tx: Transaction) -> tuple[list[Dispute], dict[str, tuple[str, ...]]]:
-            judgements, codes = read_judgements(tx, study)
+            judgements, codes = read_judgements(tx, self.study)
             return disputed_items(exclude_careless(judgements, QualityCriteria(), codes)[0]), read_rulings(tx)
 
-        disputes, rulings = await self.context.run(work)
-        form = self.context.form_token("researcher", session)
-        return html_page("disputes.html", language="en", study=study, disputes=disputes, rulings=rulings, form=form)
+        disputes, rulings = await self.run(work)
+        return self._page("disputes.html", session, disputes=disputes, rulings=rulings)
 
     async def rule(self, request: Request) -> Response:
         """Store a ruling on an item; without labels it is taken back."""
         _, form = await self._read_form(request)
-        item = self.context.study.items_by_id.get(form.get("item", ""))
+        item = self.study.items_by_id.get(form.get("item", ""))
         if item is None or not item.has_labels:
             raise RequestRejectedError(422, "There is no such item to rule on.")
         labels = [label for place, label in enumerate(item.names) if f"o{place}" in form]
         now = self.context.clock()
-        await self.context.run(lambda tx: save_ruling(tx, item, labels, now))
+        await self.run(lambda tx: save_ruling(tx, item, labels, now))
         return RedirectResponse("/researcher/disputes", 303)
 
     async def export(self, request: Request) -> Response:
@@ -131,23 +128,20 @@ class ResearcherPages:
         await self._require_session(request)
         from seesay.judge.results.export import export_zip
 
-        content = await asyncio.to_thread(export_zip, self.context.database, self.context.study)
-        name = re.sub(r"[^\w-]", "-", self.context.study.name, flags=re.ASCII)
+        content = await asyncio.to_thread(export_zip, self.context.database, self.study)
+        name = re.sub(r"[^\w-]", "-", self.study.name, flags=re.ASCII)
         headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
         return Response(content, media_type="application/zip", headers=headers)
 
     async def _overview(self, session: str, links: list[str]) -> Response:
-        now, study = self.context.clock(), self.context.study
-        progress = await self.context.run(lambda tx: study_progress(tx, study, now))
-        return html_page(
-            "researcher.html",
-            language="en",
-            study=study,
-            progress=progress,
-            links=links,
-            join=f"{self.context.public_url}/join/{self.context.join_key}",
-            form=self.context.form_token("researcher", session),
-        )
+        now = self.context.clock()
+        progress = await self.run(lambda tx: study_progress(tx, self.study, now))
+        join = f"{self.context.public_url}/join/{self.context.join_key}"
+        return self._page("researcher.html", session, progress=progress, links=links, join=join)
+
+    def _page(self, template: str, session: str, **values: Any) -> Response:
+        form = self.context.form_token("researcher", session)
+        return html_page(template, language="en", study=self.study, form=form, **values)
 
     async def _require_session(self, request: Request) -> str:
         session = await self.context.session(request)
@@ -171,7 +165,7 @@ class ResearcherPages:
 
     def _login_page(self, status: int = 200, wrong: bool = False) -> Response:
         form = self.context.form_token("login", self._hour)
-        return html_page("login.html", status, "en", study=self.context.study, form=form, wrong=wrong)
+        return html_page("login.html", status, "en", study=self.study, form=form, wrong=wrong)
 
     @property
     def _hour(self) -> int:

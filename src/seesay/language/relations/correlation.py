@@ -20,7 +20,9 @@ from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import damage_as_user_error, read_json
 from seesay.language.relations.vectors import WordVectors, cosine
+from seesay.metrics.agreement import rank_correlation
 from seesay.metrics.base import BoolArray, FloatArray
+from seesay.metrics.rank_correlation import rank_correlations
 
 _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
 
@@ -94,28 +96,18 @@ def correlate(
     first, second = np.array([(index[a], index[b]) for a, b in rated.pairs]).T
     matrix = cosine(vectors.take(words).rows)
     similarities = matrix[first, second]
-    rho = float(spearman(similarities[None], rated.values[None])[0])
+    rho = rank_correlation(similarities, rated.values)
     rng = np.random.default_rng(seed)
     n = len(rated)
     drawn = rng.integers(0, n, (resamples, n))
-    resampled = spearman(similarities[drawn], rated.values[drawn])
+    resampled = rank_correlations(similarities[drawn], rated.values[drawn])
     resampled = resampled[~np.isnan(resampled)]
     low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (math.nan, math.nan)
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
-    chance = spearman(shuffled, np.broadcast_to(rated.values, shuffled.shape))
+    chance = rank_correlations(shuffled, np.broadcast_to(rated.values, shuffled.shape))
     p_words = (1 + np.sum(np.abs(chance) >= abs(rho) - 1e-12)) / (1 + resamples) if not math.isnan(rho) else math.nan
     return Correlation(rho, float(low), float(high), _p(rho, n), float(p_words), n, len(words))
-
-
-def spearman(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Spearman's rho, row by row, ties at their mean rank; NaN where either side is constant."""
-    from scipy.stats import rankdata
-
-    a, b = rankdata(x, axis=1), rankdata(y, axis=1)
-    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-    scale = np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-    return np.asarray(np.divide((a * b).sum(axis=1), scale, out=np.full(len(a), np.nan), where=scale > 0))
 
 
 def _p(rho: float, n: int) -> float:

@@ -6,6 +6,7 @@ asked (`docs/models.md`). So it never holds the words to predict, and losses wit
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ class Imagination:
         self.name = str(folder.resolve()) if folder.is_dir() else name  # a model folder is opened from anywhere
         self.size = int(self._encoder.encode(["a"]).shape[1])
         self.fingerprint = self._encoder.fingerprint
-        self._kept: dict[str, NDArray[np.float32]] = {}
+        self._vector = lru_cache(maxsize=KEPT)(self._encode)
 
     def features(
         self, tokenizer: PreTrainedTokenizerBase, ids: Rows, words: Rows, masked: NDArray[np.bool_]
@@ -47,14 +48,10 @@ class Imagination:
         texts = [str(tokenizer.decode(row[keep].tolist())) for row, keep in zip(ids, shown, strict=True)]
         return np.stack([self._vector(text) for text in texts])
 
-    def _vector(self, text: str) -> NDArray[np.float32]:
+    def _encode(self, text: str) -> NDArray[np.float32]:
         """A text's vector. Each is encoded by itself: the last digits do not depend on neighbours, so one that is kept
         is the one that a resumed training computes."""
-        if text in self._kept:
-            return self._kept[text]
         vector: NDArray[np.float32] = self._encoder.encode([text])[0]
-        if len(self._kept) < KEPT:
-            self._kept[text] = vector
         return vector
 
     def shown_to(self, bert: PreTrainedModel, seed: int) -> PreTrainedModel:

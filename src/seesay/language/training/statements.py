@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -43,19 +44,9 @@ STATEMENT_TEMPLATES = (
     "here is a picture: {a} {thing}, {color} as usual.",
 )
 _ARTICLES = ("a", "a", "the", "")  # none, as for plurals and mass nouns
-_NOT_THINGS = {
-    *("a", "an", "and", "are", "as", "at", "by", "for", "from", "haired", "he", "her", "his", "in", "is", "it", "its"),
-    *("of", "on", "one", "or", "she", "that", "the", "their", "three", "to", "top", "two", "wearing", "while", "who"),
-    *("with", "colored", "coloured", "color", "colour", *COLORS),
-    # Between a colour and the thing ("a white tank top", "a blue striped shirt").
-    *("baseball", "bathing", "brick", "button", "button-down", "button-up", "checkered", "female", "hard", "hooded"),
-    *("lab", "leather", "life", "light", "long", "long-sleeved", "male", "plaid", "plastic", "polka", "polo", "race"),
-    *("safety", "short", "short-sleeved", "soccer", "sports", "striped", "swim", "swimming", "tank", "tennis"),
-    "winter",
-    # Verbs after "a man in blue".
-    *("holding", "jumping", "jumps", "playing", "plays", "running", "runs", "sits", "sitting", "standing", "stands"),
-    *("walking", "walks"),
-}
+_NOT_THINGS = {*Path(__file__).with_name("not_things.txt").read_text(encoding="utf-8").split(), *COLORS}
+"""Words after a colour that do not name what has it: function words, what stands between a colour and the thing ("a
+white tank top", "a blue striped shirt"), and verbs after "a man in blue"."""
 _COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+(?:-[a-z]+)*)\b")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 

@@ -22,8 +22,9 @@ from seesay.models.untrusted import refuse_other_sizes
 
 if TYPE_CHECKING:
     import torch
+    from torch.nn.utils.rnn import PackedSequence
 
-    from seesay.language.words.lstm_network import LstmCell, LstmNetwork
+    from seesay.language.words.lstm_network import LstmNetwork, State
     from seesay.models.options import ModelOptions
 
 MODEL_TYPE = "seesay-lstm"
@@ -178,64 +179,48 @@ class LstmModel(WordModel):
         """log P of every sentence: words × gaps."""
         import torch
 
-        from seesay.language.words.lstm_network import LstmCell
-
-        cell = LstmCell(self._network)
-        h, c, shared = self._until(cell, [before for before, _ in sides])
-        logits = self._network.output(h)
-        firsts = torch.tensor([fill[0] for fill in fills], device=h.device)
-        predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True) + shared[:, None]
-        logp: NDArray[np.float64] = predicted.T.cpu().double().numpy()
-        order = sorted(range(len(sides)), key=lambda i: -len(sides[i][1]))  # the longest first
-        for length in {len(fill) for fill in fills}:
-            chosen = [i for i, fill in enumerate(fills) if len(fill) == length]
-            begin = 0
-            while begin < len(order):
-                longest = length + len(sides[order[begin]][1])
-                part = order[begin : begin + max(1, budget // (longest * len(chosen)))]
-                follows = self._after(cell, [fills[i] for i in chosen], [sides[i][1] for i in part], h[part], c[part])
-                logp[np.ix_(chosen, part)] += follows.T.cpu().double().numpy()
-                begin += len(part)
+        befores = [(BEGIN_ID, *before) for before, _ in sides]
+        shared = [sum(logps[:-1]) for logps in self._batches([(*before, END_ID) for before in befores], budget)]
+        _, (hidden, cell) = self._states(self._packed(befores))
+        logits = self._network.output(hidden[0])
+        firsts = torch.tensor([fill[0] for fill in fills], device=logits.device)
+        predicted = logits[:, firsts] - logits.logsumexp(1, keepdim=True)
+        logp: NDArray[np.float64] = predicted.T.cpu().double().numpy() + shared
+        longest = max(map(len, fills)) + max(len(after) for _, after in sides)
+        size = max(1, budget // (longest * len(fills)))
+        for begin in range(0, len(sides), size):
+            part = slice(begin, begin + size)
+            texts = [(*fill, *after, END_ID) for _, after in sides[part] for fill in fills]
+            state = (
+                hidden[:, part].repeat_interleave(len(fills), 1),
+                cell[:, part].repeat_interleave(len(fills), 1),
+            )
+            follows = self._follows(texts, state).view(-1, len(fills))
+            logp[:, part] += follows.T.cpu().double().numpy()
         return logp
 
-    def _until(self, cell: LstmCell, befores: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The states before the gaps, and log P of the texts before them."""
+    def _follows(self, texts: Sequence[Ids], state: State) -> torch.Tensor:
+        """log P of what follows each text's first token, read from the state before it."""
+        from torch.nn.utils.rnn import pad_packed_sequence
+
+        hidden, _ = self._states(self._packed([text[:-1] for text in texts]), state)
+        targets = self._packed([text[1:] for text in texts])
+        logp, _ = pad_packed_sequence(targets._replace(data=self._logp(hidden.data, targets.data)), batch_first=True)
+        return logp.sum(1)
+
+    def _packed(self, texts: Sequence[Ids]) -> PackedSequence:
         import torch
+        from torch.nn.utils.rnn import pack_sequence
 
-        order = sorted(range(len(befores)), key=lambda i: -len(befores[i]))
-        read, lengths = _padded([(BEGIN_ID, *befores[i]) for i in order], cell.device)
-        h, c = torch.zeros(2, len(befores), self._network.lstm.hidden_size, device=cell.device).unbind(0)
-        logp = torch.zeros(len(befores), device=cell.device)
-        for step in range(read.shape[1]):
-            going = int((lengths > step).sum())
-            h[:going], c[:going] = cell(read[:going, step], h[:going], c[:going])
-            more = int((lengths > step + 1).sum())
-            logp[:more] += self._logp(h[:more], read[:more, step + 1]) if more else 0
-        back = torch.tensor(order, device=cell.device).argsort()
-        return h[back], c[back], logp[back]
+        device = self._network.output.weight.device
+        return pack_sequence([torch.tensor(text, device=device) for text in texts], enforce_sorted=False)
 
-    def _after(
-        self, cell: LstmCell, fills: Sequence[Ids], afters: Sequence[Ids], h: torch.Tensor, c: torch.Tensor
-    ) -> torch.Tensor:
-        """log P of what follows each word's first token (gaps × words), from the states before the gaps.
-
-        The words are equally long and the gaps sorted, the longest first: those that go on are always the first ones.
-        """
-        import torch
-
-        after, lengths = _padded([(*after, END_ID) for after in afters], cell.device)
-        fill = torch.tensor(fills, device=cell.device)
-        text = torch.cat(
-            [fill[None].expand(len(afters), -1, -1), after[:, None].expand(-1, len(fills), -1)], dim=2
-        )  # gaps × words × tokens
-        h, c = h[:, None], c[:, None]
-        logp = torch.zeros(text.shape[:2], device=cell.device)
-        for step in range(text.shape[2] - 1):
-            going = int((lengths + fill.shape[1] > step + 1).sum())
-            h, c = cell(text[:going, :, step], h[:going], c[:going])
-            targets = text[:going, :, step + 1]
-            logp[:going] += self._logp(h.flatten(0, 1), targets.flatten()).view_as(targets)
-        return logp
+    def _states(self, texts: PackedSequence, state: State | None = None) -> tuple[PackedSequence, State]:
+        """The hidden state after every word, and the state at the end of each text."""
+        states: tuple[PackedSequence, State] = self._network.lstm(
+            texts._replace(data=self._network.embedding(texts.data)), state
+        )
+        return states
 
     def _logp(self, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """The targets' log-probabilities, one per row of hidden states."""
@@ -246,12 +231,3 @@ class LstmModel(WordModel):
             logits = self._network.output(states)
             parts.append(logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(1))
         return torch.cat(parts)
-
-
-def _padded(rows: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows as one matrix, and their lengths."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
-
-    lengths = torch.tensor([len(row) for row in rows])
-    return pad_sequence([torch.tensor(row) for row in rows], batch_first=True).to(device), lengths

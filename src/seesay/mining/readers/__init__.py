@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -21,13 +22,37 @@ from seesay.mining.records import SCHEMA, BadAnnotation, Picture, to_batch
 from seesay.progress import ProgressCallback
 from seesay.registry import unknown
 
-READERS: dict[str, Callable[[str, Path | None], Iterator[Picture | BadAnnotation]]] = {
-    "visual-genome": lambda place, images: visual_genome.read(Path(place), images),
-    "ade20k": lambda place, images: ade20k.read(Path(place), images),
-    "coco": lambda place, images: coco.read([Path(part) for part in place.split(",")], images),
-    "plain": lambda place, images: plain.read(Path(place), images),
+
+@dataclass(frozen=True, slots=True)
+class AnnotationReader:
+    """A format of annotations. `files` is the pattern of the files that it reads in a folder: a mining whose files have
+    changed is not resumed."""
+
+    read: Callable[[str, Path | None], Iterator[Picture | BadAnnotation]]
+    files: str
+
+
+READERS = {
+    "visual-genome": AnnotationReader(
+        lambda place, images: visual_genome.read(Path(place), images), visual_genome.FILES
+    ),
+    "ade20k": AnnotationReader(lambda place, images: ade20k.read(Path(place), images), ade20k.FILES),
+    "coco": AnnotationReader(
+        lambda place, images: coco.read([Path(part) for part in place.split(",")], images), coco.FILES
+    ),
+    "plain": AnnotationReader(lambda place, images: plain.read(Path(place), images), plain.FILES),
 }
 BAD_ROWS = "bad.jsonl"
+
+
+def find_reader(spec: str) -> AnnotationReader:
+    """The reader of an annotation that is given as `FORMAT:PLACE`."""
+    name, _, place = spec.partition(":")
+    if not place:
+        raise UserError(f"'{spec}' names no format and place: write it as visual-genome:FOLDER or plain:FILE.parquet.")
+    if name not in READERS:
+        raise unknown("annotation format", name, READERS, "seesay mine --help")
+    return READERS[name]
 
 
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
@@ -36,14 +61,10 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
     With `images`, every picture must have its file there; without, files are looked for where the format keeps them.
     The paths of pictures are absolute.
     """
-    name, _, place = spec.partition(":")
-    if not place:
-        raise UserError(f"'{spec}' names no format and place: write it as visual-genome:FOLDER or plain:FILE.parquet.")
-    if name not in READERS:
-        raise unknown("annotation format", name, READERS, "seesay mine --help")
+    reader = find_reader(spec)
     if images is not None and not images.is_dir():
         raise UserError(f"There is no folder of pictures '{images}'.")
-    return READERS[name](place, images)
+    return reader.read(spec.partition(":")[2], images)
 
 
 def to_parquet(

@@ -26,6 +26,8 @@ from seesay.mining.readers.validation import (
 )
 from seesay.mining.records import BadAnnotation, Picture
 
+FILES = "**/*.json"
+"""The files that are read in a folder."""
 MAX_BYTES = 1 << 26
 """Size limit of an annotation file; the largest of ADE20K has a few million bytes."""
 

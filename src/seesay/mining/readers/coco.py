@@ -16,6 +16,9 @@ from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
 from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mining.records import BadAnnotation, Picture
 
+FILES = "*.json"
+"""The files that are read in a folder."""
+
 
 def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of COCO files, each read once, and what had to be left out."""

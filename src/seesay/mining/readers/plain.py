@@ -26,6 +26,8 @@ from seesay.mining.readers.validation import (
 from seesay.mining.records import SCHEMA, BadAnnotation, Picture
 from seesay.questions import BadRow
 
+FILES = "*.parquet"
+"""The files that are read in a folder."""
 BATCH = 256
 REQUIRED = ("id", "width", "height")
 
@@ -33,7 +35,7 @@ REQUIRED = ("id", "width", "height")
 def read(path: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of a file (or of a folder of Parquet parts), and what had to be left out."""
     if path.is_dir():
-        files: Sequence[Path] = sorted(path.glob("*.parquet"))
+        files: Sequence[Path] = sorted(path.glob(FILES))
     else:
         files = [path] if path.is_file() else []
     if not files:

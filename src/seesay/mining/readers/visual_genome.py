@@ -16,6 +16,8 @@ from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
 from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
 from seesay.mining.records import BadAnnotation, Picture
 
+FILES = "*.json"
+"""The files that are read in a folder."""
 FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,8 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from seesay.errors import UserError, missing_extra
-from seesay.files import atomic_write, is_used, lock_folder, refuse_other_settings, write_json
+from seesay.errors import missing_extra
+from seesay.files import (
+    atomic_write,
+    lock_folder,
+    refuse_foreign_folder,
+    refuse_other_settings,
+    write_json,
+    write_json_lines,
+)
 from seesay.mining.records import SCHEMA, Picture, Region, to_row
 from seesay.mining.rooms.captions import describe
 from seesay.mining.rooms.kinds import KINDS, SCENES
@@ -84,12 +90,10 @@ def write_rooms(
         from PIL import Image  # noqa: F401
     except ImportError as error:
         raise missing_extra("Making rooms", "mine", error) from error
-    begun = folder / SETTINGS
-    if is_used(folder) and not begun.is_file():
-        raise UserError(f"'{folder}' is not empty: name a new folder.")
+    refuse_foreign_folder(folder, SETTINGS)
     with lock_folder(folder, hint="name a new folder"):
         settings = {"count": count, "seed": seed, "width": width, "height": height, "pictures": pictures}
-        refuse_other_settings(begun, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
+        refuse_other_settings(folder / SETTINGS, settings, what=f"Making rooms in '{folder}'", hint="name a new folder")
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder
@@ -102,32 +106,23 @@ def _write(folder: Path, count: int, shots: Iterator[Snapshot], pictures: bool, 
 
     for part in ("images", "depth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    truth, rows = RoomTruth(), []
+    truth = RoomTruth()
     lists: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    with (
-        atomic_write(folder / "annotations.jsonl") as annotations_path,
-        annotations_path.open("w", encoding="utf-8") as annotations,
-        atomic_write(folder / "things.jsonl") as things_path,
-        things_path.open("w", encoding="utf-8") as things,
-        atomic_write(folder / "annotations.parquet") as parquet_path,
-        pq.ParquetWriter(parquet_path, SCHEMA) as parquet,
-    ):
-        for done, shot in enumerate(shots, start=1):
-            picture = shot.picture
-            if pictures:
-                Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
-                millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
-                Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
-            truth.add(picture.scene, shot.objects)
-            rows.append(to_row(picture))
-            annotations.write(json.dumps(rows[-1]) + "\n")
-            things.write(json.dumps({"id": picture.id, "things": [_true_values(o) for o in shot.objects]}) + "\n")
-            _add_visual_genome(shot, lists)
-            _add_coco(shot, lists)
-            if len(rows) == BATCH or done == count:
-                parquet.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
-                rows = []
-            progress(1, count)
+    for shot in shots:
+        picture = shot.picture
+        if pictures:
+            Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
+            millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
+            Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
+        truth.add(picture.scene, shot.objects)
+        lists["rows"].append(to_row(picture))
+        lists["things"].append({"id": picture.id, "things": [_true_values(o) for o in shot.objects]})
+        _add_published_formats(shot, lists)
+        progress(1, count)
+    write_json_lines(folder / "annotations.jsonl", lists["rows"])
+    write_json_lines(folder / "things.jsonl", lists["things"])
+    with atomic_write(folder / "annotations.parquet") as unfinished:
+        pq.write_table(pa.Table.from_pylist(lists["rows"], schema=SCHEMA), unfinished, row_group_size=BATCH)
     for name in ("objects", "region_descriptions", "image_data"):
         write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
     categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
@@ -138,37 +133,31 @@ def _write(folder: Path, count: int, shots: Iterator[Snapshot], pictures: bool, 
     write_json(folder / "truth.json", truth.to_json(), indent=1)
 
 
-def _add_visual_genome(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+def _add_published_formats(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
+    """Visual Genome's objects, descriptions and image data; COCO's images, annotations and captions."""
     picture, number = shot.picture, int(shot.picture.id)
-    objects = [
-        {"object_id": number * 1000 + i, "names": [r.name], "synsets": [], **dict(zip("xywh", r.box, strict=True))}
-        for i, r in enumerate(picture.regions)
-    ]
-    sides = ("x", "y", "width", "height")
-    descriptions = [
-        {"region_id": number * 1000 + i, "image_id": number, "phrase": text}
-        | dict(zip(sides, picture.regions[region].box, strict=True))
-        for i, (region, text) in enumerate(shot.phrases)
-    ]
     size = {"width": picture.width, "height": picture.height}
+    objects = []
+    for key, region in enumerate(picture.regions, number * 1000):
+        x, y, width, height = region.box
+        names = {"object_id": key, "names": [region.name], "synsets": []}
+        objects.append({**names, "x": x, "y": y, "w": width, "h": height})
+        lists["annotations"].append(
+            {
+                "id": key, "image_id": number, "category_id": CATEGORIES[region.name], "iscrowd": 0,
+                "bbox": list(region.box), "area": width * height, "segmentation": [list(region.polygon)],
+            }
+        )  # fmt: skip
+    descriptions = []
+    for key, (place, text) in enumerate(shot.phrases, number * 1000):
+        x, y, width, height = picture.regions[place].box
+        box = {"x": x, "y": y, "width": width, "height": height}
+        descriptions.append({"region_id": key, "image_id": number, "phrase": text, **box})
+        lists["captions"].append({"id": key, "image_id": number, "caption": text})
     lists["objects"].append({"image_id": number, "image_url": "", "objects": objects})
     lists["region_descriptions"].append({"id": number, "regions": descriptions})
     lists["image_data"].append({"image_id": number, "url": "", **size, "coco_id": None, "flickr_id": None})
-
-
-def _add_coco(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
-    picture, number = shot.picture, int(shot.picture.id)
-    size = {"width": picture.width, "height": picture.height}
     lists["images"].append({"id": number, "file_name": f"{number}.jpg", **size})
-    lists["annotations"] += [
-        {
-            "id": number * 1000 + i, "image_id": number, "category_id": CATEGORIES[region.name], "iscrowd": 0,
-            "bbox": list(region.box), "area": region.box[2] * region.box[3], "segmentation": [list(region.polygon)],
-        }
-        for i, region in enumerate(picture.regions)
-    ]  # fmt: skip
-    for i, text in enumerate(picture.captions):
-        lists["captions"].append({"id": number * 1000 + i, "image_id": number, "caption": text})
 
 
 def _true_values(o: RoomObject) -> dict[str, Any]:

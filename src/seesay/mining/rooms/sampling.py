@@ -86,10 +86,10 @@ def sample_room(rng: np.random.Generator, scene: str) -> Room:
     for item, x in _packed(rng, by_stand["hung"], size[0] - 0.6):
         low, high = KINDS[item.name].bottom
         bottom = min(rng.uniform(low, high), size[1] - item.size[1] - 0.05)
-        objects.append(_moved(item, (x, bottom, size[2] - item.size[2] / 2 - 0.01)))
+        objects.append(replace(item, at=(x, bottom, size[2] - item.size[2] / 2 - 0.01)))
     for item in by_stand["ceiling"]:
         at = (rng.uniform(-1, 1), size[1] - item.size[1], rng.uniform(3.2, size[2] - 0.6))
-        objects.append(_moved(item, at))
+        objects.append(replace(item, at=at))
     for item in by_stand["on"]:
         _on_support(rng, item, objects)
     light = rng.uniform(185, 235)
@@ -132,37 +132,40 @@ def _along_walls(rng: np.random.Generator, new: list[RoomObject], room: Point, o
     at_side = rng.random(len(new)) < 0.33
     back = [t for t, side in zip(new, at_side, strict=True) if not side]
     placed = _packed(rng, back, width - 1.6)
-    objects += [_moved(t, (x, 0.0, depth - t.size[2] / 2 - GAP)) for t, x in placed]
-    done = {id(t) for t, _ in placed}
-    rest = [t for t in new if id(t) not in done]
+    objects += [replace(t, at=(x, 0.0, depth - t.size[2] / 2 - GAP)) for t, x in placed]
+    at_back = [t for t, _ in placed]
+    rest = [t for t in new if t not in at_back]
     for sign, some in ((-1, rest[::2]), (1, rest[1::2])):
         room_left = [t for t in some if t.size[2] < 1.2]
         for item, z in _packed(rng, room_left, depth - 3.3):
             at = (sign * (width / 2 - item.size[2] / 2 - 0.02), 0.0, z + (2.3 + depth - 1.0) / 2)
-            _add(_moved(item, at, turn=sign * math.pi / 2), objects)
+            _add(replace(item, at=at, turn=sign * math.pi / 2), objects)
 
 
 def _on_floor(rng: np.random.Generator, item: RoomObject, room: Point, objects: list[RoomObject]) -> None:
     """Anywhere in the room where there is space, slightly turned; left out after a dozen attempts."""
     for _ in range(12):
-        turned = _moved(item, item.at, turn=rng.uniform(-0.5, 0.5))
+        turned = replace(item, turn=rng.uniform(-0.5, 0.5))
         _, right, _, back = turned.footprint
         across, deep = room[0] / 2 - right - GAP, room[2] - back - GAP
         at = (rng.uniform(-across, across), 0.0, rng.uniform(min(2.5, deep), deep))
-        if _add(_moved(item, at, turned.turn), objects):
+        if _add(replace(turned, at=at), objects):
             return
 
 
 def _add(item: RoomObject, objects: list[RoomObject]) -> bool:
     """Add the object if it intersects no other; rugs may lie under everything."""
-    a = item.footprint
-    for other in objects:
-        b = other.footprint
-        flat = min(item.size[1], other.size[1]) < 0.05
-        if not flat and a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]:
-            return False
-    objects.append(item)
-    return True
+    solid = [other for other in objects if min(item.size[1], other.size[1]) >= 0.05]
+    free = not any(_overlap(item, other) for other in solid)
+    if free:
+        objects.append(item)
+    return free
+
+
+def _overlap(item: RoomObject, other: RoomObject) -> bool:
+    """Whether one object is over or under the other."""
+    a, b = item.footprint, other.footprint
+    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
 
 
 def _on_support(rng: np.random.Generator, item: RoomObject, objects: list[RoomObject]) -> None:
@@ -177,18 +180,10 @@ def _on_support(rng: np.random.Generator, item: RoomObject, objects: list[RoomOb
             deep = max(0.0, base.size[2] - item.size[2]) / 2 * rng.uniform(-0.9, 0.5)
             cos, sin = math.cos(base.turn), math.sin(base.turn)
             at = (base.at[0] + cos * across + sin * deep, base.at[1] + top, base.at[2] - sin * across + cos * deep)
-            new = _moved(item, at, turn=base.turn, support=int(i))
-            if _add(_tall(new), [_tall(t) for t in objects if t.support == i]):
+            new = replace(item, at=at, turn=base.turn, support=int(i))
+            if not any(_overlap(new, other) for other in objects if other.support == i):
                 objects.append(new)
                 return
-
-
-def _tall(item: RoomObject) -> RoomObject:
-    return replace(item, size=(item.size[0], 1.0, item.size[2]))
-
-
-def _moved(item: RoomObject, at: Sequence[float], turn: float = 0.0, support: int | None = None) -> RoomObject:
-    return replace(item, at=_point(at), turn=turn, support=support)
 
 
 def _point(values: Sequence[float] | NDArray[np.float64]) -> Point:

@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.models.base import Model
-from seesay.models.batches import halve_until_it_fits
-from seesay.models.hf.checkpoint_keys import note_unused, refuse_missing
-from seesay.models.hf.encoding import Reader, Vectors, encode_texts
+from seesay.models.hf.base import TransformersModel, Vectors
+from seesay.models.hf.checkpoint_keys import refuse_missing
+from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint, load_checkpoint
 
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
 
-DEFAULT_BUDGET = 2048
 
-
-class BatchEncoder(Model):
+class BatchEncoder(TransformersModel):
     """An encoder made of a tokenizer and a function from token ids, all of one length, to vectors.
 
     No batch holds padding, so no architecture can let it leak into a vector, and the batch size changes nothing.
     """
 
     family = "encoder"
+    default_budget = 2048
+    needs_offsets = False
+    pieces = Model.pieces
 
     def __init__(
         self,
@@ -37,29 +38,18 @@ class BatchEncoder(Model):
         padded_to: int | None = None,
         layers: Reader | None = None,
     ) -> None:
-        self.name, self.fingerprint = name, f"{checkpoint.fingerprint}-{pooling}"
-        self._network, self._tokenizer, self._vectors = checkpoint.model, checkpoint.tokenizer, vectors
-        self._layers = layers
+        super().__init__(name, checkpoint, batch_size=options.batch_size)
+        self.fingerprint += f"-{pooling}"
+        self._vectors, self._layers = vectors, layers
         self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
-        self._budget = options.batch_size or DEFAULT_BUDGET
-        note_unused(self, name, checkpoint.unused)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(self._vectors, texts)
+        return self._encode(texts, self._vectors, **self._padding)
 
     def encode_layers(self, texts: Sequence[str]) -> Vectors:
         if self._layers is None:
             raise self._cannot("encode texts layer by layer")
-        return self._encode(self._layers, texts)
-
-    def _encode(self, vectors: Reader, texts: Sequence[str]) -> Vectors:
-        rows, self._budget = halve_until_it_fits(
-            lambda budget: encode_texts(
-                self.name, self._network, self._tokenizer, vectors, texts, budget, **self._padding
-            ),
-            self._budget,
-        )
-        return rows
+        return self._encode(texts, self._layers)
 
 
 def load_complete(

@@ -15,19 +15,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.batches import batches_of_equal_length, halve_until_it_fits, refuse_too_long
 from seesay.models.encoders.base import BatchEncoder, load_complete
+from seesay.models.hf.base import Vectors
 from seesay.models.hf.checkpoint_keys import refuse_missing
-from seesay.models.hf.encoding import Vectors
+from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, read_config
 from seesay.models.options import ModelOptions
 from seesay.models.source import FEATURES
+
+if TYPE_CHECKING:
+    import torch
 
 PROJECTION = "img_projection"
 PUBLISHED_FEATURES = 512
@@ -60,8 +61,7 @@ def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, im
     imagination = load_imagination(name, bert, clip, options) if imagine else None
     checkpoint = load_bert(name, bert, options, imagination, drawn=bool(clip), spare=("cls",))
     if imagination is None:
-        states = checkpoint.model.states
-        return BatchEncoder(name, checkpoint, lambda ids: states(ids)[:, 0], options, pooling="first")
+        return BatchEncoder(name, checkpoint, first_states(checkpoint.model), options, pooling="first")
     encoder = ImaginingBert(name, checkpoint, imagination, options)
     if clip:
         encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", lasting=True)
@@ -150,25 +150,21 @@ class ImaginingBert(BatchEncoder):
     """BERT with the imagined feature of each text after its last token; the vector is the first token's state."""
 
     def __init__(self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions) -> None:
-        super().__init__(name, bert, bert.model.states, options, pooling=f"first-imagining-{imagination.fingerprint}")
+        vectors = first_states(bert.model)
+        super().__init__(name, bert, vectors, options, pooling=f"first-imagining-{imagination.fingerprint}")
         self._imagination = imagination
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        if not texts:
-            return np.zeros((0, 0), np.float32)
-        sentences = [tuple(ids) for ids in self._tokenizer(list(texts))["input_ids"]]
-        refuse_too_long(self.name, self._network, max(map(len, sentences)))
-        imagined = self._imagination.encode(texts)
-        rows, self._budget = halve_until_it_fits(lambda budget: self._read(sentences, imagined, budget), self._budget)
-        return rows
+        return self._encode(texts, self._vectors, features=imagine(self._imagination, texts, self._network))
 
-    def _read(self, sentences: Sequence[tuple[int, ...]], imagined: Vectors, budget: int) -> Vectors:
-        import torch
 
-        rows = np.empty((len(sentences), self._network.config.hidden_size), np.float32)
-        features = torch.from_numpy(imagined).to(self._network.device)
-        with torch.inference_mode():
-            for members in batches_of_equal_length(sentences, budget):
-                ids = torch.tensor([sentences[i] for i in members], device=self._network.device)
-                rows[members] = self._network.states(ids, features[members])[:, 0].float().cpu().numpy()
-        return rows
+def first_states(network: Any) -> Reader:
+    """CLIP-BERT's state at the first token, of texts alone or with a feature after each."""
+    return lambda *inputs: network.states(*inputs)[:, 0]
+
+
+def imagine(imagination: Model, texts: Sequence[str], network: Any) -> torch.Tensor:
+    """The features that texts evoke, where the network is."""
+    import torch
+
+    return torch.from_numpy(imagination.encode(texts)).to(network.device)

@@ -17,7 +17,8 @@ from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.encoders.clip_bert import (
     PROJECTION,
     ClipText,
-    ImaginingBert,
+    first_states,
+    imagine,
     load_bert,
     load_imagination,
     parts_of,
@@ -63,11 +64,10 @@ class ClipBertModel(MaskedModel):
     """A slot's words given the text and, in the explicit way, one feature: the picture's, or what the text evokes."""
 
     def __init__(self, name: str, checkpoint: Checkpoint, imagination: Model | None, options: ModelOptions) -> None:
+        self._imagination = imagination
         reader = SlotReader(checkpoint.model)
-        self._encoder: Model | None = None
         if imagination is not None:
             reader = ImaginingReader(checkpoint.model, imagination, options)
-            self._encoder = ImaginingBert(name, replace(checkpoint, unused=()), imagination, options)
             checkpoint = replace(
                 checkpoint, fingerprint=f"{checkpoint.fingerprint}-imagining-{imagination.fingerprint}"
             )
@@ -78,7 +78,10 @@ class ClipBertModel(MaskedModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        return super().encode(texts) if self._encoder is None else self._encoder.encode(texts)
+        if self._imagination is None:
+            return super().encode(texts)
+        features = imagine(self._imagination, texts, self._network)
+        return self._encode(texts, first_states(self._network), features=features)
 
 
 class ImaginingReader(SlotReader):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import transformers
 
 from seesay.models.encoders.base import BatchEncoder, load_complete
@@ -41,11 +40,7 @@ def load_tower(name: str, source: str | Path, options: ModelOptions, tower: Text
 
 def _beside_a_blank(network: Any) -> Reader:
     """ViLT's first token."""
-
-    def vectors(ids: torch.Tensor) -> torch.Tensor:
-        return vilt_states(network, ids, vilt_blank(network))[:, 0]
-
-    return vectors
+    return lambda ids: vilt_states(network, ids, vilt_blank(network))[:, 0]
 
 
 def _pooler_output(network: Any) -> Reader:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.batches import halve_until_it_fits
+from seesay.models.batches import batches_of_equal_length, compute_batches, halve_until_it_fits, max_positions
 from seesay.models.hf.checkpoint_keys import note_unused
-from seesay.models.hf.encoding import Reader, Vectors, encode_texts
+from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint
 
 T = TypeVar("T")
+Vectors = NDArray[np.float32]
 
 
 class TransformersModel(Model):
@@ -23,8 +26,11 @@ class TransformersModel(Model):
     default_budget = 1024
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs out."""
 
+    needs_offsets = True
+    """Whether the tokenizer must say where its tokens are in a text, as only fast ones do."""
+
     def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
-        if not checkpoint.tokenizer.is_fast:
+        if self.needs_offsets and not checkpoint.tokenizer.is_fast:
             raise UserError(f"'{name}' has only a slow tokenizer, which does not say where its tokens are in the text.")
         self.name = self._loaded_as = name
         self.fingerprint = checkpoint.fingerprint
@@ -33,7 +39,7 @@ class TransformersModel(Model):
         self._planned = 2 * self._budget  # stays as it is when the budget is halved: plans must not change
         note_unused(self, name, checkpoint.unused)
 
-    def pieces(self, words: Sequence[str]) -> list[int]:
+    def pieces(self, words: Sequence[str]) -> list[int] | None:
         """The number of tokens of each word after a space."""
         return list(map(len, self._tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]))
 
@@ -41,11 +47,37 @@ class TransformersModel(Model):
         result, self._budget = halve_until_it_fits(compute, self._budget)
         return result
 
-    def _first_states(self, states: Reader, texts: Sequence[str]) -> Vectors:
-        """The state at the first token of every text, by a function that gives it to token ids."""
-        return self._in_memory(
-            lambda budget: encode_texts(self.name, self._network, self._tokenizer, states, texts, budget)
-        )
+    def _encode(
+        self, texts: Sequence[str], vectors: Reader, *, features: torch.Tensor | None = None, **padding: Any
+    ) -> Vectors:
+        """One row per text; texts of one length are read together, so that none needs padding. `features` has a row for
+        each text, which the network is shown."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        sentences = [tuple(ids) for ids in self._tokenizer(list(texts), **padding)["input_ids"]]
+        self._refuse_too_long(sentences)
+        if not all(sentences):
+            raise UserError(f"'{self.name}' finds no token in an empty text.")
+
+        def read(members: Sequence[int]) -> Vectors:
+            ids = self._tensor([sentences[i] for i in members])
+            shown = () if features is None else (features[list(members)],)
+            rows: Vectors = vectors(ids, *shown).float().cpu().numpy()
+            return rows
+
+        with torch.inference_mode():
+            rows = self._in_memory(lambda budget: compute_batches(batches_of_equal_length(sentences, budget), read))
+        return np.stack(rows)
+
+    def _refuse_too_long(self, sentences: Iterable[Sequence[Any]], more: int = 0) -> None:
+        """Refuse a sentence that, with so many more tokens, is longer than the model can read."""
+        tokens = max(map(len, sentences), default=0) + more
+        most = self._max_tokens()
+        if most is not None and tokens > most:
+            raise UserError(f"A text of {tokens:,} tokens is longer than the {most:,} that '{self.name}' can read.")
+
+    def _max_tokens(self) -> int | None:
+        return max_positions(self._network)
 
     def _tensor(self, values: Any) -> torch.Tensor:
         return torch.as_tensor(values, dtype=torch.long, device=self._network.device)

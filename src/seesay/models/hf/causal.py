@@ -22,8 +22,7 @@ from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scor
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
-    max_positions,
-    refuse_too_long,
+    compute_batches,
     text_batches,
     windows,
 )
@@ -94,8 +93,7 @@ class CausalModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts that begin alike, because those share the most."""
-        order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))
-        return batches_by_budget(prompts, order, self._planned, self._characters)
+        return batches_by_budget(prompts, self._planned, self._characters, lambda prompt: prompt.text)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
@@ -121,7 +119,7 @@ class CausalModel(TransformersModel):
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """What the model writes in its turn of the chat, or without one in the slot, up to the end of the line."""
         rows = self._beginnings(prompts)
-        refuse_too_long(self.name, self._network, max(map(len, rows)) + sampling.max_tokens)
+        self._refuse_too_long(rows, sampling.max_tokens)
         inputs = left_padded(self._tokenizer, rows, self._network.device)
         return generate_replies(self._network, self._tokenizer, inputs, sampling, stop=None if self._format else LINE)
 
@@ -178,9 +176,6 @@ class CausalModel(TransformersModel):
             raise UserError(f"--stride is {stride}, but the window of '{self.name}' is {window} tokens: give less.")
         return window, step
 
-    def _max_tokens(self) -> int | None:
-        return max_positions(self._network)
-
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the last token; beginnings that texts share are computed once."""
         if not texts:
@@ -194,18 +189,16 @@ class CausalModel(TransformersModel):
     def _last_states(self, texts: Sequence[str], read: Callable[..., torch.Tensor]) -> NDArray[np.float32]:
         """What `read` makes of each text: it is given a batch's inputs, and the rows and columns of the last tokens."""
         sentences = [self._begin(tuple(ids)) for ids in self._tokenizer(list(texts))["input_ids"]]
-        refuse_too_long(self.name, self._network, max(map(len, sentences)))
+        self._refuse_too_long(sentences)
 
-        def states(budget: int) -> NDArray[np.float32]:
-            states_of: dict[int, NDArray[np.float32]] = {}
-            with torch.inference_mode():
-                for group in self._groups(sentences, budget):
-                    inputs, cells = self._inputs([sentences[i] for i in group])
-                    rows, columns = map(self._tensor, zip(*(path[-1] for path in cells), strict=True))
-                    states_of |= zip(group, read(inputs, rows, columns).float().cpu().numpy(), strict=True)
-            return np.stack([states_of[i] for i in range(len(sentences))])
+        def states(group: Sequence[int]) -> NDArray[np.float32]:
+            inputs, cells = self._inputs([sentences[i] for i in group])
+            rows, columns = map(self._tensor, zip(*(path[-1] for path in cells), strict=True))
+            vectors: NDArray[np.float32] = read(inputs, rows, columns).float().cpu().numpy()
+            return vectors
 
-        return self._in_memory(states)
+        with torch.inference_mode():
+            return np.stack(self._in_memory(lambda budget: compute_batches(self._groups(sentences, budget), states)))
 
     def _groups(self, sentences: Sequence[Ids], budget: int) -> list[list[int]]:
         if not self._as_tree:
@@ -229,7 +222,7 @@ class CausalModel(TransformersModel):
         self, spans: Sequence[ScoredSpan], read: Callable[..., Iterator[torch.Tensor]], budget: int
     ) -> list[list[SpanLogps]]:
         """The same by each of the logits that `read` gives in turn, at the positions that are needed."""
-        refuse_too_long(self.name, self._network, max((len(span.ids) for span in spans), default=0))
+        self._refuse_too_long(span.ids for span in spans)
         fed = [span.ids[:-1] for span in spans]  # the last token is only predicted
         results: list[list[SpanLogps]] = [[([], 0)] * len(spans)]
         with torch.inference_mode():

@@ -69,16 +69,12 @@ def note_unused(model: Model, name: str, parts: Sequence[str]) -> None:
         model.note(note_of_unused(name, parts), lasting=True)
 
 
-def refuse_missing(name: str, missing: Sequence[str]) -> None:
-    """Refuse a network some of whose weights its files lack."""
-    if missing:
-        raise UserError(f"'{name}' lacks {len(missing)} of its weights ({missing[0]}, …): they would be random.")
-
-
-def refuse_missing_head(name: str, family: str, missing: Sequence[str]) -> None:
-    """The same for a model that is asked to fill a slot."""
-    if missing:
-        raise UserError(
-            f"'{name}' lacks {len(missing)} of the weights that a {family} model needs ({missing[0]}, …): they would "
-            "be random. It was saved without its language-model head, or for another use."
-        )
+def refuse_missing(name: str, missing: Sequence[str], family: str = "") -> None:
+    """Refuse a network some of whose weights its files lack; `family` is that of a model that is to fill a slot."""
+    if not missing:
+        return
+    whose, reason = "its weights", ""
+    if family:
+        whose = f"the weights that a {family} model needs"
+        reason = " It was saved without its language-model head, or for another use."
+    raise UserError(f"'{name}' lacks {len(missing)} of {whose} ({missing[0]}, …): they would be random.{reason}")

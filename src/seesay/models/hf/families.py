@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
-from seesay.models.hf.checkpoint_keys import refuse_missing_head
+from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.loading import load_checkpoint
 from seesay.models.options import Family, ModelOptions
 
@@ -30,7 +30,7 @@ def load_language_model(name: str, source: str | Path, options: ModelOptions, co
     family = Family(options.family) if options.family else family_of(name, config)
     network_class: Any = getattr(transformers, HEADS[family])
     checkpoint = load_checkpoint(name, source, options, network_class)
-    refuse_missing_head(name, family, checkpoint.missing)
+    refuse_missing(name, checkpoint.missing, family)
     if family == Family.MASKED:
         from seesay.models.hf.masked import MaskedModel
 

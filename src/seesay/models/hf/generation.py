@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from seesay.digests import text_number
 from seesay.models.base import Reply, Sampling
@@ -74,11 +76,8 @@ def replies_of(
 
 def left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, torch.Tensor]:
     """Rows of one length that end with text, and the mask that hides the padding."""
-    longest = max(map(len, rows))
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
-    ids = [[pad] * (longest - len(row)) + list(row) for row in rows]
-    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in rows]
-    return {
-        "input_ids": torch.tensor(ids, dtype=torch.long, device=device),
-        "attention_mask": torch.tensor(mask, dtype=torch.long, device=device),
-    }
+    ids = [torch.tensor(row, dtype=torch.long, device=device) for row in rows]
+    mask = [torch.ones_like(row) for row in ids]
+    pad_left = partial(pad_sequence, batch_first=True, padding_side="left")
+    return {"input_ids": pad_left(ids, padding_value=pad), "attention_mask": pad_left(mask)}

@@ -4,7 +4,6 @@ weights come from safetensors or GGUF, and code from a model's repository runs o
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,18 +72,14 @@ def load_checkpoint(
         tokenizer = _tokenizer(name, find_source(shared_tokenizer, None), replace(options, revision=None))
     if tokenizer is None:
         raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    digest = fingerprint(source, options.revision) + weights_digest(options, model.dtype)  # other digits, another run
-    return Checkpoint(model, tokenizer, config, digest, missing, unused)
+    return Checkpoint(model, tokenizer, config, fingerprint(source, options, model.dtype), missing, unused)
 
 
 def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
     """The tokenizer; None where there is none, of which transformers makes an empty one."""
     from transformers import AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **hub_arguments(options))
-    except Exception as error:  # other people's files fail in more ways than can be listed
-        raise loading_error(name, source, options, error) from error
+    tokenizer = from_pretrained(AutoTokenizer, name, source, options)
     written = str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True))
     return tokenizer if written.strip() else None
 
@@ -94,17 +89,8 @@ def load_network(
 ) -> LoadedNetwork:
     """A network in evaluation mode; `what` names it in an error."""
     weights = weight_arguments(options, device_of(options.device))
-    try:
-        model, report = model_class.from_pretrained(
-            source,
-            **hub_arguments(options),
-            **weights,
-            use_safetensors=None if options.allow_pickle else True,
-            output_loading_info=True,
-            **changed,
-        )
-    except Exception as error:
-        raise loading_error(name, source, options, error, what) from error
+    files = {"use_safetensors": None if options.allow_pickle else True, "output_loading_info": True}
+    model, report = from_pretrained(model_class, name, source, options, what, **weights, **files, **changed)
     unused = unused_parts(name, model, report["unexpected_keys"])
     return LoadedNetwork(aligned(model).eval(), tuple(sorted(report["missing_keys"])), unused)
 
@@ -121,9 +107,16 @@ def load_component(name: str, options: ModelOptions, kind: str, what: str) -> An
         if unused:
             log.warning("%s", note_of_unused(name, unused))
         return network
+    return from_pretrained(auto_class, name, source, options, what)
+
+
+def from_pretrained(
+    auto_class: Any, name: str, source: str | Path, options: ModelOptions, what: str = "", **arguments: Any
+) -> Any:
+    """What a class of transformers reads in a folder or on the hub, or one sentence that says why it cannot."""
     try:
-        return auto_class.from_pretrained(source, **hub_arguments(options))
-    except Exception as error:
+        return auto_class.from_pretrained(source, **hub_arguments(options), **arguments)
+    except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(name, source, options, error, what) from error
 
 
@@ -165,19 +158,19 @@ def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrai
     from transformers import AutoConfig
 
     find_source(str(source), options.revision)
-    try:
-        config: PreTrainedConfig = AutoConfig.from_pretrained(source, **hub_arguments(options))
-    except Exception as error:
-        raise loading_error(name, source, options, error) from error
+    config: PreTrainedConfig = from_pretrained(AutoConfig, name, source, options)
     return config
 
 
-def fingerprint(source: str | Path, revision: str | None, patterns: Iterable[str] = SHAPES_ANSWERS) -> str:
-    """A digest of the files of a folder that match; for the Hub the commit, which names every file's content."""
+def fingerprint(source: str | Path, options: ModelOptions, dtype: Any) -> str:
+    """A digest of a folder's files that shape answers, for the Hub the commit, which names every file's content; and
+    the type of the weights where they are not float32: other digits, another run."""
     folder = Path(source)
     if folder.is_dir():
-        return file_digest(path for pattern in patterns for path in folder.glob(pattern))
-    return commit(str(source), revision)
+        files = file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
+    else:
+        files = commit(str(source), options.revision)
+    return files + weights_digest(options, dtype)
 
 
 def loading_error(name: str, source: str | Path, options: ModelOptions, error: Exception, what: str = "") -> UserError:

@@ -19,8 +19,6 @@ from seesay.models.base import TEXT, TokenScores, summed_scores
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
-    max_positions,
-    refuse_too_long,
     text_batches,
 )
 from seesay.models.hf.base import TransformersModel
@@ -61,16 +59,6 @@ class SlotReader:
         return first_token(self.network.base_model)(ids)
 
 
-class Word(NamedTuple):
-    """A sentence's tokens, where in them a word starts and stops, and what else the network sees."""
-
-    ids: tuple[int, ...]
-    start: int
-    stop: int
-    text: str = ""
-    picture: str | None = None
-
-
 class MaskedSlot(NamedTuple):
     """A sentence with masks in it, which of them is to be predicted, and what else the network sees."""
 
@@ -87,7 +75,10 @@ class TokenScore(NamedTuple):
     rank: int
 
 
-SlotScores = dict[tuple[MaskedSlot, int], TokenScore]
+Step = tuple[MaskedSlot, int]
+"""A slot, and the token that is to be predicted in it."""
+
+SlotScores = dict[Step, TokenScore]
 """The scores of tokens in slots."""
 
 
@@ -108,10 +99,11 @@ class MaskedModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts of similar length and about one picture: only such sentences are read together."""
-        order = sorted(
-            range(len(prompts)), key=lambda i: (prompts[i].picture or "", len(prompts[i].text), prompts[i].text, i)
-        )
-        return batches_by_budget(prompts, order, self._planned, lambda prompt: len(prompt.text))
+
+        def order(prompt: Prompt) -> tuple[str, int, str]:
+            return prompt.picture or "", len(prompt.text), prompt.text
+
+        return batches_by_budget(prompts, self._planned, lambda prompt: len(prompt.text), order)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
@@ -122,23 +114,44 @@ class MaskedModel(TransformersModel):
         return self._answers(prompts, layered=True)
 
     def _answers(self, prompts: Sequence[Prompt], *, layered: bool) -> list[list[Scores]]:
-        options = self._option_words(prompts)
-        layers = self._score_words([word for words in options for word in words], layered=layered)
-        return [_scores(prompts, options, tokens) for tokens in layers]
+        options = self._option_steps(prompts)
+        layers = self._score_steps([step for steps in options for step in steps], layered=layered)
+        return [_scores(prompts, options, scores) for scores in layers]
 
-    def _option_words(self, prompts: Sequence[Prompt]) -> list[list[Word]]:
+    def _option_steps(self, prompts: Sequence[Prompt]) -> list[list[Step]]:
         """What is predicted of each option: its tokens in the slot, or word by word a whole sentence."""
         rows = iter(tokenize_options(self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]))
-        options: list[list[Word]] = []
+        options: list[list[Step]] = []
         for prompt in prompts:
             if prompt.is_sentence:
                 encoded = self._tokenizer(list(prompt.options), return_offsets_mapping=True)
                 texts = enumerate(prompt.options)
-                options += [_words(encoded, i, text, prompt.picture) for i, text in texts]
+                options += [self._text_steps(encoded, i, text, prompt.picture) for i, text in texts]
             else:
                 seen = (prompt.asked, prompt.picture)
-                options += [[Word(option.ids, option.start, option.stop, *seen)] for option in next(rows)]
+                options += [self._word_steps(option.ids, option.start, option.stop, *seen) for option in next(rows)]
         return options
+
+    def _text_steps(self, encoded: Any, index: int, text: str, picture: str | None = None) -> list[Step]:
+        """The words of an encoded text, each masked in turn."""
+        words: dict[int, list[int]] = {}
+        for position, word in enumerate(encoded.word_ids(index)):
+            if word is not None:
+                words.setdefault(word, []).append(position)
+        ids, offsets = tuple(encoded["input_ids"][index]), encoded["offset_mapping"][index]
+        steps: list[Step] = []
+        for positions in words.values():
+            first, last = positions[0], positions[-1]
+            around = f"{text[: offsets[first][0]]}{SLOT}{text[offsets[last][1] :]}"
+            steps += self._word_steps(ids, first, last + 1, around, picture)
+        return steps
+
+    def _word_steps(self, ids: tuple[int, ...], start: int, stop: int, text: str, picture: str | None) -> list[Step]:
+        """The tokens of a word left to right, each with the later ones masked; and what else the network sees."""
+        mask = int(self._tokenizer.mask_token_id)
+        seen = (text if self._reader.sees_text else "", picture)
+        masked = [(*ids[:i], *[mask] * (stop - i), *ids[stop:]) for i in range(start, stop)]
+        return [(MaskedSlot(part, i, *seen), ids[i]) for i, part in enumerate(masked, start)]
 
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
@@ -149,7 +162,7 @@ class MaskedModel(TransformersModel):
                 f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no window over a text, "
                 "so leave --eos and --stride out."
             )
-        limit = max_positions(self._network)
+        limit = self._max_tokens()
         for batch in text_batches(texts, TEXTS):
             encoded = self._tokenizer(batch, return_offsets_mapping=True)
             for index, ids in enumerate(encoded["input_ids"]):
@@ -158,13 +171,12 @@ class MaskedModel(TransformersModel):
                         (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
                     )
                     continue
-                words = _words(encoded, index, batch[index])
-                (scores,) = self._score_words(words)
-                places = [place for word in words for place in range(word.start, word.stop)]
+                steps = self._text_steps(encoded, index, batch[index])
+                (scores,) = self._score_steps(steps)
                 yield TokenScores(
-                    tuple(self._tokenizer.convert_ids_to_tokens([ids[place] for place in places])),
-                    tuple(token.logp for word in scores for token in word),
-                    spans=tuple(tuple(encoded["offset_mapping"][index][place]) for place in places),
+                    tuple(self._tokenizer.convert_ids_to_tokens([token for _, token in steps])),
+                    tuple(scores[step].logp for step in steps),
+                    spans=tuple(tuple(encoded["offset_mapping"][index][slot.position]) for slot, _ in steps),
                 )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
@@ -173,27 +185,19 @@ class MaskedModel(TransformersModel):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The last layer's state at the first token."""
-        return self._first_states(self._reader.first_states, texts)
+        return self._encode(texts, self._reader.first_states)
 
-    def _score_words(self, words: Sequence[Word], *, layered: bool = False) -> list[list[list[TokenScore]]]:
-        """The tokens of each word, predicted left to right: by the network, or by the head from each layer."""
-        mask = int(self._tokenizer.mask_token_id)
-        steps = []
-        for ids, start, stop, text, picture in words:
-            seen = (text if self._reader.sees_text else "", picture)
-            masked = [(*ids[:i], *[mask] * (stop - i), *ids[stop:]) for i in range(start, stop)]
-            steps.append([(MaskedSlot(part, i, *seen), ids[i]) for i, part in enumerate(masked, start)])
+    def _score_steps(self, steps: Sequence[Step], *, layered: bool = False) -> list[SlotScores]:
+        """The score of every step: by the network, or by the head from each layer."""
         targets: dict[MaskedSlot, set[int]] = {}
-        for step in steps:
-            for slot, token in step:
-                targets.setdefault(slot, set()).add(token)
-        layers = self._in_memory(lambda budget: self._predict(targets, budget, layered))
-        return [[[scores[slot, token] for slot, token in step] for step in steps] for scores in layers]
+        for slot, token in steps:
+            targets.setdefault(slot, set()).add(token)
+        return self._in_memory(lambda budget: self._predict(targets, budget, layered))
 
     def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool) -> list[SlotScores]:
         """The score of each target token in its slot, by layer; equal sentences are read once."""
         slots = list(targets)
-        refuse_too_long(self.name, self._network, max((len(slot.ids) for slot in slots), default=0))
+        self._refuse_too_long(slot.ids for slot in slots)
         layers: list[SlotScores] = [{}]
         with torch.inference_mode():
             for picture in dict.fromkeys(slot.picture for slot in slots):
@@ -231,30 +235,13 @@ def _target_scores(
     return scores
 
 
-def _words(encoded: Any, index: int, text: str, picture: str | None = None) -> list[Word]:
-    """The words of an encoded text."""
-    spans: dict[int, list[int]] = {}
-    for position, word in enumerate(encoded.word_ids(index)):
-        if word is not None:
-            spans.setdefault(word, []).append(position)
-    ids, offsets = tuple(encoded["input_ids"][index]), encoded["offset_mapping"][index]
-    return [
-        Word(
-            ids, span[0], span[-1] + 1,
-            f"{text[: offsets[span[0]][0]]}{SLOT}{text[offsets[span[-1]][1] :]}", picture,
-        )
-        for span in spans.values()
-    ]  # fmt: skip
-
-
-def _scores(
-    prompts: Sequence[Prompt], options: Sequence[Sequence[Word]], words: Sequence[Sequence[TokenScore]]
-) -> list[Scores]:
-    """The scores of each prompt, from the words of the options of all of them."""
-    of_word, of_option, scores = iter(words), iter(options), []
+def _scores(prompts: Sequence[Prompt], options: Iterable[Sequence[Step]], scores: SlotScores) -> list[Scores]:
+    """The scores of each prompt, from the steps of the options of all of them."""
+    of_option = iter(options)
+    results = []
     for prompt in prompts:
-        tokens = [[token for _ in next(of_option) for token in next(of_word)] for _ in prompt.options]
+        tokens = [[scores[step] for step in next(of_option)] for _ in prompt.options]
         logps = [[token.logp for token in option] for option in tokens]
         single_ranks = [option[0].rank if len(option) == 1 else 0 for option in tokens]
-        scores.append(summed_scores(logps, map(len, prompt.options), single_ranks))
-    return scores
+        results.append(summed_scores(logps, map(len, prompt.options), single_ranks))
+    return results

@@ -14,6 +14,8 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.models.batches import pack
+
 
 @dataclass(frozen=True)
 class PrefixTree:
@@ -65,17 +67,11 @@ def split(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
 
     A sentence longer than the budget is a group of its own.
     """
-    groups: list[list[int]] = []
-    nodes = 0
-    previous: Sequence[int] = ()
-    for index in sorted(range(len(sentences)), key=lambda i: tuple(sentences[i])):
-        sentence = sentences[index]
-        pairs = zip(previous, sentence, strict=False)
-        new = len(sentence) - sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        if not groups or nodes + new > budget:
-            groups.append([])
-            nodes, new = 0, len(sentence)
-        groups[-1].append(index)
-        nodes += new
-        previous = sentence
-    return groups
+
+    def new_nodes(previous: int | None, index: int) -> int:
+        before = () if previous is None else sentences[previous]
+        pairs = zip(before, sentences[index], strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return len(sentences[index]) - shared
+
+    return pack(sorted(range(len(sentences)), key=lambda i: tuple(sentences[i])), budget, new_nodes)

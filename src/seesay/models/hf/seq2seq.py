@@ -7,7 +7,7 @@ Style `infill` asks as T5 was pre-trained: the slot is a sentinel, and the decod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling
-from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks, refuse_too_long
+from seesay.models.batches import CHARS_PER_TOKEN, batches_by_budget, chunks
 from seesay.models.chat import user_turn
 from seesay.models.hf.base import TransformersModel
 from seesay.models.hf.encoding import first_token
@@ -30,8 +30,6 @@ from seesay.questions import SLOT, Prompt, Scores, after_shots, resolve_separato
 SENTINEL = "<extra_id_0>"
 
 Ids = tuple[int, ...]
-AnswerScores = dict[tuple[int, Ids], tuple[float, int]]
-"""The log-probability of an answer to a question, and its rank in the vocabulary or 0."""
 
 
 class EncoderDecoderModel(TransformersModel):
@@ -57,8 +55,11 @@ class EncoderDecoderModel(TransformersModel):
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of questions of similar length."""
-        order = sorted(range(len(prompts)), key=lambda i: (len(self._question(prompts[i])), prompts[i].text, i))
-        return batches_by_budget(prompts, order, self._planned, lambda prompt: len(self._question(prompt)))
+
+        def length(prompt: Prompt) -> int:
+            return len(self._question(prompt))
+
+        return batches_by_budget(prompts, self._planned, length, lambda prompt: (length(prompt), prompt.text))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and, for an option of one token, vocabulary rank."""
@@ -68,13 +69,13 @@ class EncoderDecoderModel(TransformersModel):
         """What the decoder writes when the encoder reads the question."""
         texts = [after_shots(prompt.shots, user_turn(prompt.asked)) for prompt in prompts]
         inputs = dict(self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device))
-        refuse_too_long(self.name, self._network, inputs["input_ids"].shape[1])
+        self._refuse_too_long(inputs["input_ids"])
         arguments = {name: inputs[name] for name in ("input_ids", "attention_mask")}
         return generate_replies(self._network, self._tokenizer, arguments, sampling)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""
-        return self._first_states(first_token(self._network.get_encoder()), texts)
+        return self._encode(texts, first_token(self._network.get_encoder()))
 
     def _question(self, prompt: Prompt) -> str:
         text = resolve_separator(prompt.text, None)
@@ -90,40 +91,29 @@ class EncoderDecoderModel(TransformersModel):
         return ids
 
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
+        longest = max((len(self._question(prompt)) for prompt in prompts), default=0)
+        size = max(1, budget // (longest // CHARS_PER_TOKEN + 1))
+        return [scores for batch in chunks(prompts, size) for scores in self._decode(batch, 4 * size)]
+
+    def _decode(self, prompts: Sequence[Prompt], size: int) -> list[Scores]:
+        """The scores of each prompt's options; questions and the prefixes that answers share are computed once."""
         tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
-        scores: AnswerScores = {}
-        size = max(1, budget // (max(map(len, questions), default=0) // CHARS_PER_TOKEN + 1))
-        for members in chunks(range(len(prompts)), size):
-            scores |= self._decode({i: questions[i] for i in members}, {i: tokenized[i] for i in members}, 4 * size)
-        return [
-            Scores(
-                logp=tuple(scores[i, option][0] for option in options),
-                tokens=tuple(map(len, options)),
-                chars=tuple(map(len, prompts[i].options)),
-                rank=tuple(scores[i, option][1] for option in options),
-            )
-            for i, options in enumerate(tokenized)
-        ]
-
-    def _decode(self, questions: Mapping[int, str], tokenized: Mapping[int, Sequence[Ids]], size: int) -> AnswerScores:
-        """Log-probability and rank of each question's answers; questions and shared prefixes are computed once."""
         device, first = self._network.device, self._first
-        scores: AnswerScores = {}
+        scores: dict[tuple[int, Ids], tuple[float, int]] = {}
         with torch.inference_mode():
-            encoded = self._tokenizer(list(questions.values()), padding=True, return_tensors="pt").to(device)
-            refuse_too_long(self.name, self._network, encoded["input_ids"].shape[1])
+            encoded = self._tokenizer(questions, padding=True, return_tensors="pt").to(device)
+            self._refuse_too_long(encoded["input_ids"])
             states = self._network.get_encoder()(
                 input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"]
             ).last_hidden_state
-            row_of = {i: row for row, i in enumerate(questions)}
-            prefixes = sorted({(i, option[:-1]) for i in questions for option in tokenized[i]})
+            prefixes = sorted({(row, option[:-1]) for row, options in enumerate(tokenized) for option in options})
             for batch in chunks(prefixes, size):
                 longest = max(len(prefix) for _, prefix in batch)
                 inputs = torch.tensor(
                     [[*first, *prefix, *[0] * (longest - len(prefix))] for _, prefix in batch], device=device
                 )
-                source = torch.tensor([row_of[i] for i, _ in batch], device=device)
+                source = torch.tensor([row for row, _ in batch], device=device)
                 # The positions that predict the answer's tokens: the last of `first`, and each token of the prefix.
                 lengths = [len(prefix) + 1 for _, prefix in batch]
                 cells = [(row, len(first) - 1 + step) for row, length in enumerate(lengths) for step in range(length)]
@@ -136,9 +126,17 @@ class EncoderDecoderModel(TransformersModel):
                 }
                 logits = logits_at(self._network, arguments, rows, columns)
                 by_prefix = zip(batch, logits.split(lengths), logits.log_softmax(-1).split(lengths), strict=True)
-                for (i, prefix), prefix_logits, logps in by_prefix:
-                    for option in {o for o in tokenized[i] if o[:-1] == prefix}:
+                for (row, prefix), prefix_logits, logps in by_prefix:
+                    for option in {o for o in tokenized[row] if o[:-1] == prefix}:
                         tokens = torch.tensor(option, device=device)
                         rank = ranks(prefix_logits[0], tokens)[0] if len(option) == 1 else 0
-                        scores[i, option] = (float(logps[range(len(option)), tokens].sum()), rank)
-        return scores
+                        scores[row, option] = (float(logps[range(len(option)), tokens].sum()), rank)
+        return [
+            Scores(
+                logp=tuple(scores[row, option][0] for option in options),
+                tokens=tuple(map(len, options)),
+                chars=tuple(map(len, prompts[row].options)),
+                rank=tuple(scores[row, option][1] for option in options),
+            )
+            for row, options in enumerate(tokenized)
+        ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from seesay.errors import UserError
 from seesay.questions import Prompt, resolve_separator
@@ -22,12 +22,6 @@ Ids = tuple[int, ...]
 
 MANY_OPTIONS = 32
 """From this many options on, each is not tokenized in every sentence."""
-
-_MOST_CONTEXTS = 64
-_KNOWN: WeakKeyDictionary[
-    PreTrainedTokenizerBase, dict[tuple[str, bool, str, tuple[str, ...], bool], dict[str, Ids]]
-] = WeakKeyDictionary()
-"""What options become in a context: the word before the slot, whether it opens the text, the text after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +52,20 @@ def tokenize_options(
     A `rendered` text comes out of a chat template: it has its special tokens, and the space that opens a reply is the
     template's, not the option's.
     """
-    sides = []
+    rows = []
     for prompt in prompts:
         before, after = (resolve_separator(part, tokenizer.sep_token) for part in prompt.parts)
-        sides.append((before, after if rest else ""))
-    short = [i for i, prompt in enumerate(prompts) if len(prompt.options) < MANY_OPTIONS]
-    few = iter(_tokenize(tokenizer, [(sides[i], option) for i in short for option in prompts[i].options], rendered))
-    rows = {i: [next(few) for _ in prompts[i].options] for i in short}
-    return [
-        rows[i] if i in rows else _tokenize_many(tokenizer, sides[i], prompt.options, rendered)
-        for i, prompt in enumerate(prompts)
-    ]
+        tokenize = _tokenize if len(prompt.options) < MANY_OPTIONS else _tokenize_many
+        rows.append(tokenize(tokenizer, before, after if rest else "", prompt.options, rendered))
+    return rows
 
 
 def _tokenize(
-    tokenizer: PreTrainedTokenizerBase, sentences: Sequence[tuple[tuple[str, str], str]], rendered: bool
+    tokenizer: PreTrainedTokenizerBase, before: str, after: str, options: Sequence[str], rendered: bool
 ) -> list[TokenizedOption]:
-    """Sentences, each given as what stands around the slot and the option in it."""
-    if not sentences:
-        return []
-    spans = [(len(before), len(before) + len(option)) for (before, _), option in sentences]
-    texts = [before + option + after for (before, after), option in sentences]
+    """Each option between the two sides of its slot."""
+    spans = [(len(before), len(before) + len(option)) for option in options]
+    texts = [before + option + after for option in options]
     encoded = tokenizer(
         texts, return_offsets_mapping=True, return_special_tokens_mask=True, add_special_tokens=not rendered
     )
@@ -87,41 +74,37 @@ def _tokenize(
 
 
 def _tokenize_many(
-    tokenizer: PreTrainedTokenizerBase, sides: tuple[str, str], options: tuple[str, ...], rendered: bool
+    tokenizer: PreTrainedTokenizerBase, before: str, after: str, options: tuple[str, ...], rendered: bool
 ) -> list[TokenizedOption]:
     """Many options of one prompt: what they become is found once per word before the slot and text after it.
 
     Tokenizers cut texts at spaces first, so that an option's tokens do not depend on words further away; two options
-    are tokenized in the new sentence all the same, and if they come out otherwise, so are all. An option that changes
+    are tokenized in the whole sentence all the same, and if they come out otherwise, so are all. An option that changes
     the tokens around it is never put together.
     """
-    before, after = sides
     last_word = before[len(before.rstrip().rpartition(" ")[0]) :]
-    contexts = _KNOWN.setdefault(tokenizer, {})
-    context = (last_word, last_word == before, after, options, rendered)
-    pieces = contexts.get(context)
-    if pieces is None:
-        whole = _tokenize(tokenizer, [(sides, option) for option in options], rendered)
-        around = Counter(o.around for o in whole).most_common(1)[0][0]
-        if len(contexts) >= _MOST_CONTEXTS:
-            contexts.clear()
-        contexts[context] = {option: o.tokens for option, o in zip(options, whole, strict=True) if o.around == around}
-        return whole
+    pieces = _pieces(tokenizer, last_word, after, options, rendered)
     samples = [*list(pieces)[:1], *list(pieces)[-1:]]
     once = [*samples, *(option for option in options if option not in pieces)]
-    tokenized = dict(zip(once, _tokenize(tokenizer, [(sides, option) for option in once], rendered), strict=True))
+    tokenized = dict(zip(once, _tokenize(tokenizer, before, after, once, rendered), strict=True))
     around_samples = {tokenized[option].around for option in samples}
     if len(around_samples) != 1 or any(pieces[option] != tokenized[option].tokens for option in samples):
-        return _tokenize(tokenizer, [(sides, option) for option in options], rendered)
+        return _tokenize(tokenizer, before, after, options, rendered)
     ((prefix, suffix),) = around_samples
-    return [
-        TokenizedOption(
-            prefix + pieces[option] + suffix, len(prefix), len(prefix) + len(pieces[option]), len(option) + len(after)
-        )
-        if option in pieces
-        else tokenized[option]
-        for option in options
-    ]
+    for option, ids in pieces.items():
+        stop = len(prefix) + len(ids)
+        tokenized[option] = TokenizedOption(prefix + ids + suffix, len(prefix), stop, len(option) + len(after))
+    return [tokenized[option] for option in options]
+
+
+@lru_cache(maxsize=64)
+def _pieces(
+    tokenizer: PreTrainedTokenizerBase, last_word: str, after: str, options: tuple[str, ...], rendered: bool
+) -> dict[str, Ids]:
+    """What options become after a word; without those that change the tokens around them."""
+    tokenized = _tokenize(tokenizer, last_word, after, options, rendered)
+    around = Counter(option.around for option in tokenized).most_common(1)[0][0]
+    return {text: option.tokens for text, option in zip(options, tokenized, strict=True) if option.around == around}
 
 
 def unwritable(name: str, option: str) -> UserError:

@@ -17,12 +17,13 @@ from typing import Any
 from seesay.answers import NO_ANSWER
 from seesay.digests import json_digest, text_digest
 from seesay.errors import UserError
-from seesay.models.base import GREEDY, Model, Reply, Sampling, choice_scores
+from seesay.models.base import Model, choice_scores
 from seesay.models.chat import Message, conversation
 from seesay.models.multiple_choice import BLANK
+from seesay.models.server.base import ServerModel
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.constraints import FORMS, reply_text
-from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, request_replies, score_reply
+from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, score_reply
 from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
 REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
@@ -48,19 +49,20 @@ def hidden_note(answered: Sequence[Scores]) -> list[str]:
     ]
 
 
-class ChatServer(Model):
+class ChatServer(ServerModel):
     """`/v1/chat/completions`."""
 
+    endpoint = "chat/completions"
     family = "chat"
     scope = "choice"
     only_chooses = True
-    prompts_per_batch = 16
     probabilities_hint = "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
 
     def __init__(
         self, name: str, client: Client, *, system: str | None = None, scored: bool = False, generates: bool = False
     ) -> None:
-        self.name, self._client, self._system, self._generates = name, client, system, generates
+        super().__init__(name, client, generates=generates)
+        self._system = system
         self._top = self._granted() if scored and not generates else 0
         identity = f"{client.base} {client.model} chat"
         if scored or system is not None:
@@ -78,13 +80,8 @@ class ChatServer(Model):
         """The same server by its log-probabilities, where it reports them."""
         return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """The assistant's replies, without what the server reports as reasoning."""
-
-        def body(prompt: Prompt) -> dict[str, Any]:
-            return {"messages": self._conversation(prompt)}
-
-        return request_replies(self._client, "chat/completions", prompts, body, sampling, self.note)
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
+        return {"messages": self._conversation(prompt)}
 
     def _conversation(self, prompt: Prompt) -> list[Message]:
         """The conversation of which a free answer is the next turn."""
@@ -127,7 +124,7 @@ class ChatServer(Model):
 
     def _post(self, messages: Sequence[Message], top: int, *, reuse: bool = False) -> dict[str, Any]:
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
-        return self._client.post("chat/completions", {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
+        return self._client.post(self.endpoint, {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
@@ -141,7 +138,7 @@ class ChatServer(Model):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """How many choices were none of the options, or what was out of reach."""
-        own = [*super().notes(), *self._client.spending.notes(bool(answered))]
+        own = super().notes(answered)
         if self._top or self._generates:
             return [*own, *hidden_note(answered)]
         astray = sum(set(scores.logp) == {NO_ANSWER} for scores in answered)
@@ -170,4 +167,4 @@ class ChatServer(Model):
         return reply_text(self._write(body, reuse=True), prompt.options)
 
     def _write(self, body: dict[str, Any], *, reuse: bool = False) -> str:
-        return reply_of(self._client.post("chat/completions", body, reuse=reuse), self._client.base).text
+        return reply_of(self._client.post(self.endpoint, body, reuse=reuse), self._client.base).text

@@ -47,7 +47,7 @@ class Throttle:
     """How many requests may be under way: half as many whenever the server is busy, slowly more while it is not."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.limit, self.busiest = most, float(most), 0
+        self.most, self.limit = most, float(most)
         self._running = 0
         self._free = threading.Condition()
 
@@ -55,7 +55,6 @@ class Throttle:
         with self._free:
             self._free.wait_for(lambda: self._running < max(1, int(self.limit)))
             self._running += 1
-            self.busiest = max(self.busiest, self._running)
 
     def __exit__(self, *_: object) -> None:
         with self._free:

@@ -6,26 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from seesay.digests import json_digest
-from seesay.models.base import GREEDY, Model, Reply, Sampling
+from seesay.models.base import Model
+from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
-from seesay.models.server.replies import request_replies
 from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
 from seesay.questions import Prompt, Scores, resolve_separator
 
 BEGINNING = "\n"  # a server needs a context: an option that opens its sentence opens a line
 
 
-class CompletionsServer(Model):
+class CompletionsServer(ServerModel):
     """Scope `sentence` scores the option and what follows it, `option` the option alone."""
 
-    family = "completions"
-    prompts_per_batch = 16
+    endpoint = family = "completions"
 
     def __init__(self, name: str, client: Client, scope: str = "option", *, generates: bool = False) -> None:
-        self.name, self.scope, self._client = name, scope, client
-        self._generates = generates
+        super().__init__(name, client, generates=generates)
+        self.scope = scope
         self._scorer = Scorer(client) if generates else choose_scorer(client, self.note)
         if not generates and scope == "sentence" and not self._scorer.whole_texts:
             self.note(
@@ -42,22 +41,14 @@ class CompletionsServer(Model):
         """The same server at its chat endpoint."""
         return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """What the model writes in the slot, up to the end of the line."""
-
-        def body(prompt: Prompt) -> dict[str, Any]:
-            return {"prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING, "stop": ["\n"]}
-
-        return request_replies(self._client, "completions", prompts, body, sampling, self.note)
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
+        """What the model writes in the slot is read up to the end of the line."""
+        return {"prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING, "stop": ["\n"]}
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One request per option where the server scores given texts, else about one per prompt."""
         texts = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
         return self._client.spending.estimate(texts, max_tokens or 1)
-
-    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """What was noted, and what it took where that is counted."""
-        return [*super().notes(), *self._client.spending.notes(bool(answered))]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.models.base import Reply, Sampling
-from seesay.models.server.client import Client, RefusedError
+from seesay.models.base import Reply
 from seesay.models.server.logprobs import log_probability
-from seesay.questions import Prompt
 
 TOPS = (20, 5)  # how many likeliest tokens to ask for: the most that the server grants
 STEPS = 4  # tokens of a reply that are looked at, where options begin alike
@@ -93,44 +91,6 @@ def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplySco
         hidden += reached  # the reply ended, or was cut, before it told the options apart
     bound = max(min(hidden, least), LEAST)
     return ReplyScores([math.log(share or bound) for share in mass], min(hidden, 1.0))
-
-
-def request_replies(
-    client: Client,
-    path: str,
-    prompts: Sequence[Prompt],
-    body: Callable[[Prompt], dict[str, Any]],
-    sampling: Sampling,
-    note: Callable[[str], None],
-) -> list[tuple[Reply, ...]]:
-    """Free answers of a server, one request for each: few servers heed a number of them."""
-    settings: dict[str, Any] = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature}
-
-    def ask(item: tuple[Prompt, int]) -> Reply:
-        prompt, sample = item
-        seed = {"seed": sampling.seed + sample} if sampling.temperature else {}
-        while True:
-            used = dict(settings)
-            try:
-                return reply_of(client.post(path, {**body(prompt), **used, **seed}, reuse=True), client.base)
-            except RefusedError as error:
-                if not _adapt(settings, used, str(error), note):
-                    raise
-
-    replies = client.parallel(ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)])
-    return [tuple(replies[prompt, i] for i in range(sampling.samples)) for prompt in prompts]
-
-
-def _adapt(settings: dict[str, Any], used: dict[str, Any], reason: str, note: Callable[[str], None]) -> bool:
-    """Leave out or rename what the server refuses, as models that reason do; whether there was anything to change."""
-    if "max_completion_tokens" in reason and "max_tokens" in used:
-        settings["max_completion_tokens"] = settings.pop("max_tokens", used["max_tokens"])
-        return True
-    if "temperature" in reason and "temperature" in used:
-        settings.pop("temperature", None)
-        note("The server takes no temperature: its answers were sampled as it does by default.")
-        return True
-    return False
 
 
 def reply_of(answer: dict[str, Any], base: str) -> Reply:

@@ -18,6 +18,7 @@ from seesay.digests import text_digest
 from seesay.models.base import TEXT_AND_PICTURES, choice_scores
 from seesay.models.chat import Message, conversation
 from seesay.models.pictures import open_picture, question
+from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.replies import positions, reply_of
@@ -36,7 +37,8 @@ class VisionServer(ChatServer):
     prompts_per_batch = 32
 
     def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
-        self.name, self._client, self._system, self._top, self._generates = name, client, None, 0, generates
+        ServerModel.__init__(self, name, client, generates=generates)
+        self._system, self._top = None, 0
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
@@ -51,7 +53,7 @@ class VisionServer(ChatServer):
     def _reports_logprobs(self) -> bool:
         trial = [{"role": "user", "content": [{"type": "text", "text": "Say yes or no."}]}]
         try:
-            return bool(_alternatives(self._client.post("chat/completions", self._body(trial, True))))
+            return bool(_alternatives(self._client.post(self.endpoint, self._body(trial, True))))
         except RefusedError:
             return False
 
@@ -62,7 +64,7 @@ class VisionServer(ChatServer):
         """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
         messages = self._conversation(prompt, f" Answer with one word: {' or '.join(prompt.options)}.")
         body = self._body(messages, self._logprobs)
-        answer = self._client.post("chat/completions", body, reuse=True)
+        answer = self._client.post(self.endpoint, body, reuse=True)
         if not self._logprobs:
             reply = reply_of(answer, self._client.base).text.lower()
             chosen = [reply.startswith(option.lower()) for option in prompt.options]

@@ -5,21 +5,17 @@ Code from a model's repository never runs, and weights come from safetensors, un
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.hf.checkpoint_keys import note_unused, refuse_missing
 from seesay.models.hf.loading import find_source, fingerprint, load_network, loading_error, read_config
-from seesay.models.hf.precision import weights_digest
 from seesay.models.options import ModelOptions
 from seesay.models.vision.dual_encoder import DualEncoder
 from seesay.models.vision.processor import Processor
 from seesay.models.vision.similarity import DUAL_ENCODERS, SimilarityModel
 from seesay.models.vision.vision_language import BlipModel, GenerativeModel, ViltModel, VisionModel
-
-SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.json", "*.txt")
 
 
 def load_vision(rest: str, options: ModelOptions) -> Model:
@@ -33,7 +29,7 @@ def load_vision(rest: str, options: ModelOptions) -> Model:
     name, config = f"vision:{rest}", read_config(rest, source, options)
     if config.model_type in DUAL_ENCODERS:
         encoder = DualEncoder(rest, options)
-        return SimilarityModel(name, encoder, _digest(source, options, encoder.dtype), options.batch_size)
+        return SimilarityModel(name, encoder, fingerprint(source, options, encoder.dtype), options.batch_size)
     architecture = (config.architectures or [""])[0]
     wrapper: type[VisionModel] = GenerativeModel
     auto_class: Any = AutoModelForImageTextToText
@@ -54,12 +50,6 @@ def load_vision(rest: str, options: ModelOptions) -> Model:
         processor = Processor(source, config, options)
     except Exception as error:  # other people's files fail in more ways than can be listed
         raise loading_error(rest, source, options, error) from error
-    model = wrapper(name, network, processor, _digest(source, options, network.dtype), options.batch_size)
+    model = wrapper(name, network, processor, fingerprint(source, options, network.dtype), options.batch_size)
     note_unused(model, rest, unused)
     return model
-
-
-def _digest(source: str | Path, options: ModelOptions, dtype: Any) -> str:
-    """The fingerprint: of the files and, where the user chose one, of the type of the weights."""
-    digest = fingerprint(source, options.revision, SHAPES_ANSWERS)
-    return digest + weights_digest(options, dtype) if options.dtype or options.quantization else digest

@@ -20,7 +20,7 @@ import transformers
 from transformers import PreTrainedConfig
 
 from seesay.models.base import TEXT_AND_PICTURES
-from seesay.models.hf.checkpoint_keys import refuse_missing_head
+from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, load_component
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
@@ -194,7 +194,7 @@ def load_masked(name: str, source: str | Path, options: ModelOptions, config: Pr
     checkpoint = load_checkpoint(
         name, source, options, network_class, shared_tokenizer=kind.tokenizer, **dict(kind.changed)
     )
-    refuse_missing_head(name, "masked", [key for key in checkpoint.missing if not re.search(kind.spare, key)])
+    refuse_missing(name, [key for key in checkpoint.missing if not re.search(kind.spare, key)], "masked")
     reader = kind.reader(checkpoint, name, source, options)
     model = MaskedModel(name, checkpoint, reader=reader, batch_size=options.batch_size)
     model.note(f"'{name}': {kind.adaptation}.", lasting=True)

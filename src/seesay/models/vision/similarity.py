@@ -8,7 +8,6 @@ network's learnt scale, and its probability the softmax over the options, as CLI
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,6 @@ from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.models.pictures import picture_or_blank
 from seesay.models.vision.dual_encoder import DualEncoder, Vectors
 from seesay.questions import SLOT, Prompt, Scores
-
-if TYPE_CHECKING:
-    pass
 
 DUAL_ENCODERS = frozenset({"align", "altclip", "chinese_clip", "clip", "siglip", "siglip2"})
 """The model types in configurations that have both halves."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
+from seesay.models.batches import compute_batches
 from seesay.models.chat import ChatFormat, Message, conversation
 from seesay.models.pictures import open_picture, picture_or_blank, question
 from seesay.models.vision.processor import Inputs, Processor
@@ -46,20 +48,24 @@ class VisionModel(Model):
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability of every option as the reply to its question about its picture."""
-        return self._apart(prompts, lambda part: self.reply([self._open(prompt) for prompt in part], part))
+        return self._apart(prompts, self._reply)
 
     def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
         """Free answers to every question about its picture."""
-        return self._apart(prompts, lambda part: self._free([self._open(prompt) for prompt in part], part, sampling))
+        return self._apart(prompts, partial(self._free, sampling=sampling))
 
-    def _apart(self, prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], list[T]]) -> list[T]:
+    def _apart(
+        self, prompts: Sequence[Prompt], ask: Callable[[Sequence[Image | None], Sequence[Prompt]], list[T]]
+    ) -> list[T]:
         """Questions with a picture and those without in batches of their own."""
-        answers: dict[int, T] = {}
-        for has_picture in (True, False):
-            rows = [row for row, prompt in enumerate(prompts) if (prompt.picture is not None) == has_picture]
-            if rows:
-                answers |= zip(rows, ask([prompts[row] for row in rows]), strict=True)
-        return [answers[row] for row in range(len(prompts))]
+
+        def ask_some(rows: Sequence[int]) -> list[T]:
+            part = [prompts[row] for row in rows]
+            return ask([self._open(prompt) for prompt in part], part)
+
+        shown = [row for row, prompt in enumerate(prompts) if prompt.picture is not None]
+        others = [row for row, prompt in enumerate(prompts) if prompt.picture is None]
+        return compute_batches(filter(None, (shown, others)), ask_some)
 
     def _open(self, prompt: Prompt) -> Image | None:
         """The prompt's picture; a gray one where there is none."""
@@ -89,8 +95,7 @@ class VisionModel(Model):
             raise UserError(f"'{self.name}' looks at one picture at a time: ask it without --shots.")
         return [] if picture is None else [picture]
 
-    def reply(self, pictures: Sequence[Image | None], prompts: Sequence[Prompt]) -> list[Scores]:
-        """The same for pictures that are open already."""
+    def _reply(self, pictures: Sequence[Image | None], prompts: Sequence[Prompt]) -> list[Scores]:
         import torch
 
         with torch.inference_mode():
@@ -194,35 +199,43 @@ class GenerativeModel(VisionModel):
         return self._network(**longer).logits[:, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
 
 
+def _rows_by_length(inputs: Inputs) -> list[list[int]]:
+    """The rows with questions of one length together."""
+    lengths = inputs["attention_mask"].sum(dim=1).tolist()
+    return [[row for row, own in enumerate(lengths) if own == length] for length in sorted(set(lengths))]
+
+
+def _unpadded(inputs: Inputs, rows: Sequence[int]) -> Inputs:
+    """The inputs of rows whose questions have one length, which need no padding."""
+    part = {name: tensor[list(rows)] for name, tensor in inputs.items()}
+    length = int(part["attention_mask"][0].sum())
+    return part | {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
+
+
 class BlipModel(VisionModel):
-    """BLIP: a decoder writes the answer, attending to the question as encoded with the picture."""
+    """BLIP: a decoder writes the answer, attending to the question as encoded with the picture. It attends to padding
+    too, whatever the mask says, so that questions of one length are read together."""
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
-        scores: dict[int, list[float]] = {}
-        for rows, part in self._by_length(inputs):
-            scores |= dict(zip(rows, super()._score(part, [prompts[row] for row in rows]), strict=True))
-        return [scores[row] for row in range(len(prompts))]
+        score = super()._score
+
+        def score_some(rows: Sequence[int]) -> list[list[float]]:
+            return score(_unpadded(inputs, rows), [prompts[row] for row in rows])
+
+        return compute_batches(_rows_by_length(inputs), score_some)
 
     def _write(self, inputs: Inputs, sampling: Sampling) -> list[tuple[Reply, ...]]:
         from seesay.models.hf.generation import replies_of, sampling_arguments, seeded
 
-        replies: dict[int, tuple[Reply, ...]] = {}
-        for rows, part in self._by_length(inputs):
+        def write_some(rows: Sequence[int]) -> list[tuple[Reply, ...]]:
+            part = _unpadded(inputs, rows)
             with seeded(sampling, part["input_ids"]):
                 tokens = self._network.generate(**part, **sampling_arguments(sampling))
             new = tokens[:, 1:]  # without the token that the decoder starts from
             end = self._network.config.text_config.sep_token_id
-            replies |= zip(rows, replies_of(self._processor.tokenizer, new, sampling, {end}), strict=True)
-        return [replies[row] for row in range(len(replies))]
+            return replies_of(self._processor.tokenizer, new, sampling, {end})
 
-    @staticmethod
-    def _by_length(inputs: Inputs) -> Iterator[tuple[list[int], Inputs]]:
-        """Questions of one length together: BLIP's decoder attends to padding, whatever the mask says."""
-        lengths = inputs["attention_mask"].sum(dim=1).tolist()
-        for length in sorted(set(lengths)):
-            rows = [row for row, own in enumerate(lengths) if own == length]
-            part = {name: tensor[rows] for name, tensor in inputs.items()}
-            yield rows, part | {name: part[name][:, :length] for name in ("input_ids", "attention_mask")}
+        return compute_batches(_rows_by_length(inputs), write_some)
 
     def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
         import torch

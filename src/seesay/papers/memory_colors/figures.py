@@ -14,7 +14,7 @@ from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import TaskRuns
 from seesay.reports.pages.sections import DataTable
-from seesay.tasks.memory_colors import PUBLISHED, TEMPLATES
+from seesay.tasks.from_file.builtin import declared
 
 COLORS, NORMS = "memory-colors", "property-norms"
 MODELS = {name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()}
@@ -56,7 +56,7 @@ def models(material: Material) -> Rendered:
 
 def published_colors() -> DataTable:
     """Mean and sd over the 13 templates, as published."""
-    body = [[row.model, number(row.value), number(row.spread)] for row in PUBLISHED]
+    body = [[row.model, number(row.value), number(row.spread)] for row in declared(COLORS).published]
     return DataTable(["model", "mean accuracy", "sd over templates"], body, "As published")
 
 
@@ -72,7 +72,7 @@ def memory_colors(material: Material) -> Rendered:
     """Accuracy by model: mean and sd over templates."""
     charts, tables = [], []
     for group in runs_of(material, COLORS):
-        drawn = [bar_with_sd(row.model, row.value, row.spread, "published") for row in PUBLISHED]
+        drawn = [bar_with_sd(row.model, row.value, row.spread, "published") for row in declared(COLORS).published]
         body = []
         for entry in group.entries:
             if (figure := entry.figure("accuracy")) is not None:
@@ -87,7 +87,8 @@ def memory_colors(material: Material) -> Rendered:
 
 def colors_by_template(material: Material) -> Rendered:
     """Accuracy in each of the 13 templates: the published file, and ours."""
-    texts = [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in TEMPLATES]
+    templates = declared(COLORS).templates
+    texts = [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates.values()]
     columns: list[tuple[str, dict[str, float]]] = []
     folder = material.data_of(COLORS)
     if folder is not None and (folder / "results.csv").is_file():
@@ -95,7 +96,7 @@ def colors_by_template(material: Material) -> Rendered:
     published = len(columns)
     for group in material.groups_of(COLORS):
         for entry in group.entries:
-            figures = [entry.figure("accuracy", template.name) for template in TEMPLATES]
+            figures = [entry.figure("accuracy", name) for name in templates]
             if any(figures):  # asked in the 13 templates
                 columns.append((entry.label, {text: f.value for text, f in zip(texts, figures, strict=True) if f}))
     if not columns:

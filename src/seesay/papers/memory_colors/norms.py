@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from seesay.data import store
 from seesay.errors import UserError
+from seesay.grouping import group_by
 from seesay.papers.material import Material
 from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of
 from seesay.papers.paper import Rendered, Status
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import figure_cells
-from seesay.reports.groups import group_by
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms

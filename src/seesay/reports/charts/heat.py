@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.reports.charts import kernel as svg
+from seesay.reports.charts.kernel import WIDTH, chart, element, empty_chart, text, text_width, tooltip
 from seesay.reports.formatting import brief
 
 ROOM = 190.0
@@ -46,27 +46,27 @@ def heat_map(
         raise ValueError(f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape")
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
-        return svg.empty_chart("heat-map", title)
+        return empty_chart("heat-map", title)
     scale = _Scale(min(finite), max(finite), zero)
-    left = svg.text_width(rows, ROOM) + 8
-    top = svg.text_width(columns, ROOM) + 8
-    cell = min((svg.WIDTH - left) / len(columns), 44.0)
+    left = text_width(rows, ROOM) + 8
+    top = text_width(columns, ROOM) + 8
+    cell = min((WIDTH - left) / len(columns), 44.0)
     if cell < NUMBERED:
         cell = max(min((WIDE - left) / len(columns), 64.0), 11.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
-    width, bottom = max(left + cell * len(columns), svg.WIDTH), top + high_cell * len(rows)
+    width, bottom = max(left + cell * len(columns), WIDTH), top + high_cell * len(rows)
     parts = []
     for index, name in enumerate(columns):
         x = left + cell * (index + 0.5) + 3.5
-        parts.append(svg.text(x, top - 5, name, small.strip(), ROOM, transform=f"rotate(-90 {x:.2f} {top - 5:.2f})"))
+        parts.append(text(x, top - 5, name, small.strip(), ROOM, transform=f"rotate(-90 {x:.2f} {top - 5:.2f})"))
     for i, name in enumerate(rows):
-        parts.append(svg.text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
+        parts.append(text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
         for j, value in enumerate(matrix[i]):
             box = (left + cell * j, top + high_cell * i, cell, high_cell)
             parts.append(_cell(*box, value, scale, (name, columns[j])))
     parts += _legend(scale, low_label, high_label, left, bottom + 12)
-    return svg.chart("heat-map", width, bottom + 44, title, parts, wide=width > svg.WIDTH)
+    return chart("heat-map", width, bottom + 44, title, parts, wide=width > WIDTH)
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,17 @@ class _Scale:
 def _cell(
     x: float, y: float, width: float, height: float, value: float, scale: _Scale, names: tuple[str, str]
 ) -> Markup:
-    tip = svg.tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
+    tip = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
     gap = 0.0 if height < CROWDED else 0.5
     box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
     if not math.isfinite(value):
-        return svg.element("rect", tip, **box, class_="missing")
+        return element("rect", tip, **box, class_="missing")
     hue, share = scale.shade(value)
-    shade = svg.element("rect", tip, **box, class_=hue, fill_opacity=scale.opacity(share))
+    shade = element("rect", tip, **box, class_=hue, fill_opacity=scale.opacity(share))
     if width < NUMBERED:
         return shade
     ink = "middle small on" if share > DARK else "middle small"
-    return shade + svg.text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
+    return shade + text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
 
 
 def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
@@ -110,17 +110,17 @@ def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) 
     high = max(scale.high, 0.0) if scale.zero else scale.high
     before, after = (brief(float(f"{value:.3g}")) for value in (low, high))
     before, after = f"{low_label} {before}".strip(), f"{after} {high_label}".strip()
-    start = max(x, svg.text_width([before], ROOM) + 8)
-    parts = [svg.text(start - 6, y + 9, before, "note end", ROOM)]
+    start = max(x, text_width([before], ROOM) + 8)
+    parts = [text(start - 6, y + 9, before, "note end", ROOM)]
     for i in range(steps):
         hue, share = scale.shade(low + (high - low) * i / (steps - 1))
         box: dict[str, object] = {"x": start + width * i, "y": y, "width": width, "height": 10.0}
-        parts.append(svg.element("rect", **box, class_=hue, fill_opacity=scale.opacity(share)))
+        parts.append(element("rect", **box, class_=hue, fill_opacity=scale.opacity(share)))
     if scale.zero:
         length = width * steps
-        parts.append(svg.element("rect", x=start, y=y, width=length, height=10.0, class_="outline"))
+        parts.append(element("rect", x=start, y=y, width=length, height=10.0, class_="outline"))
         if low < 0 < high:
             at = start + length * -low / (high - low)
-            parts.append(svg.element("line", x1=at, x2=at, y1=y - 2, y2=y + 13, class_="base"))
-            parts.append(svg.text(at, y + 24, "0", "tick middle"))
-    return [*parts, svg.text(start + width * steps + 6, y + 9, after, "note", ROOM)]
+            parts.append(element("line", x1=at, x2=at, y1=y - 2, y2=y + 13, class_="base"))
+            parts.append(text(at, y + 24, "0", "tick middle"))
+    return [*parts, text(start + width * steps + 6, y + 9, after, "note", ROOM)]

@@ -8,7 +8,24 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.reports.charts import kernel as svg
+from seesay.reports.charts.kernel import (
+    WIDTH,
+    Axis,
+    axis,
+    chart,
+    coordinate,
+    element,
+    empty_chart,
+    log_axis,
+    series_class,
+    series_legend,
+    text,
+    text_width,
+    tooltip,
+    truncate,
+    x_axis,
+    y_axis,
+)
 from seesay.reports.formatting import brief
 
 HEIGHT = 220.0
@@ -52,47 +69,47 @@ def lines(
     curves = [(i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)]
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
-        return svg.empty_chart("lines", title)
-    right = svg.WIDTH - 12 - svg.text_width([s.name for s in series], ROOM)
+        return empty_chart("lines", title)
+    right = WIDTH - 12 - text_width([s.name for s in series], ROOM)
     xs = [point[0] for point in finite]
-    x = svg.log_axis(xs, LEFT, right) if log_x else svg.axis(xs, LEFT, right, tight=True)
-    y = svg.axis([*y_ends, *(value for point in finite for value in point[1:])], HEIGHT, 20)
-    parts = [*svg.y_axis(y, x.start, x.end, y_label), *svg.x_axis(x, HEIGHT, x_label)]
-    parts.append(svg.element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
+    x = log_axis(xs, LEFT, right) if log_x else axis(xs, LEFT, right, tight=True)
+    y = axis([*y_ends, *(value for point in finite for value in point[1:])], HEIGHT, 20)
+    parts = [*y_axis(y, x.start, x.end, y_label), *x_axis(x, HEIGHT, x_label)]
+    parts.append(element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
     for draw in (_bands, _curves):  # no band lies on a curve
         for index, name, points in curves:
-            parts.append(svg.element("g", Markup("").join(draw(name, points, x, y)), class_=svg.series_class(index)))
+            parts.append(element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index)))
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
-    if len(series) > 6 or any(svg.truncate(s.name, ROOM) != s.name for s in series):
-        spot = svg.element("circle", r=4, class_="spot")
-        entries, height = svg.series_legend([s.name for s in series], spot, bottom)
+    if len(series) > 6 or any(truncate(s.name, ROOM) != s.name for s in series):
+        spot = element("circle", r=4, class_="spot")
+        entries, height = series_legend([s.name for s in series], spot, bottom)
         parts, bottom = parts + entries, bottom + height
-    return svg.chart("lines", svg.WIDTH, bottom, title, parts)
+    return chart("lines", WIDTH, bottom, title, parts)
 
 
-def _bands(name: str, points: Sequence[Point], x: svg.Axis, y: svg.Axis) -> Iterator[Markup]:
+def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: all(map(math.isfinite, point))):
         if len(piece) == 1:
             at, _, low, high = piece[0]
-            yield svg.element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
+            yield element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
         else:
             upper = [(x.at(p[0]), y.at(p[3])) for p in piece]
             lower = [(x.at(p[0]), y.at(p[2])) for p in reversed(piece)]
-            yield svg.element("path", d=_path(upper + lower) + "Z", class_="band")
+            yield element("path", d=_path(upper + lower) + "Z", class_="band")
 
 
-def _curves(name: str, points: Sequence[Point], x: svg.Axis, y: svg.Axis) -> Iterator[Markup]:
+def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: math.isfinite(point[1])):
         if len(piece) > 1:
-            yield svg.element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
+            yield element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
         for at, value, low, high in piece:
             ends = f" ({brief(low)} to {brief(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-            tip = svg.tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
-            yield svg.element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
+            tip = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
+            yield element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
 
 
-def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: svg.Axis, y: svg.Axis) -> list[Markup]:
+def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) -> list[Markup]:
     """Each name at its curve's last point; overlapping names are moved apart."""
     ends = []
     for index, name, points in curves:
@@ -102,10 +119,10 @@ def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: svg.Axis, y: s
     labels = spread_apart([end[0] for end in ends], GAP, y.end, y.start)
     parts = []
     for (at, start, index, name), label in zip(ends, labels, strict=True):
-        drawn = [svg.text(x.end + 10, label + 3.5, name, "series", ROOM)]
+        drawn = [text(x.end + 10, label + 3.5, name, "series", ROOM)]
         if abs(label - at) > 3 or x.end - start > 3:
-            drawn.append(svg.element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
-        parts.append(svg.element("g", Markup("").join(drawn), class_=svg.series_class(index)))
+            drawn.append(element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
+        parts.append(element("g", Markup("").join(drawn), class_=series_class(index)))
     return parts
 
 
@@ -141,4 +158,4 @@ def _pieces(points: Sequence[Point], passes: Callable[[Point], bool]) -> Iterato
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{svg.coordinate(x)} {svg.coordinate(y)}" for x, y in points)
+    return "M" + "L".join(f"{coordinate(x)} {coordinate(y)}" for x, y in points)

@@ -18,6 +18,11 @@ SHOWN = 12
 
 LISTED = 500
 
+COLUMNS = (
+    "layer", "value", "low", "high", "spread", "control", "selectivity", "selectivity_low", "selectivity_high",
+)  # fmt: skip
+"""What the table has of each layer, where it is known."""
+
 PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns labels that were "
     "drawn for each thing at random (Hewitt & Liang 2019): what it gets right it has learnt by heart. Selectivity is "
@@ -75,17 +80,13 @@ def strips(curve: LayerCurve) -> list[Markup]:
 
 def _figures(curve: LayerCurve, chart: Markup) -> Section:
     first = curve.figures[0]
-    header = ["layer", "value", "low", "high", "spread", "control", "selectivity", "low", "high"]
-    rows = [
-        [f.layer, f.value, f.low, f.high, f.spread, f.control, f.selectivity, f.selectivity_low, f.selectivity_high]
-        for f in curve.figures
-    ]
-    used = [i for i in range(len(header)) if any(row[i] is not None for row in rows)]
+    used = [name for name in COLUMNS if any(getattr(figure, name) is not None for figure in curve.figures)]
+    rows = [[getattr(figure, name) for name in used] for figure in curve.figures]
     kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB." if curve.kept else ""
     text = "\n\n".join(
         [LENS if curve.how == "lens" else PROBES, *curve.notes, kept, f"`{first.signature.rpartition('|')[0]}`"]
     )
-    table = DataTable([header[i] for i in used], [[row[i] for i in used] for row in rows])
+    table = DataTable([name.removeprefix("selectivity_") for name in used], rows)
     return Section(f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
-from seesay.files import write_text
+from seesay.files import refuse_folder, write_text
 from seesay.plugins import collect
 from seesay.registry import load_address
 from seesay.reports import answers
@@ -66,8 +66,7 @@ def write(
 ) -> Path:
     """Write the page, and the rows of its analyses beside it."""
     path = Path(path)
-    if path.is_dir():
-        raise UserError(f"'{path}' is a folder: name a file for the report, such as '{path / 'report.html'}'.")
+    refuse_folder(path, "report")
     groups = _groups(runs)
     write_text(path, render_groups(groups, comparisons, more, questions=True))
     analyses = [analysis for group in groups for analysis in group_analyses(group)]

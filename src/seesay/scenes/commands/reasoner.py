@@ -83,15 +83,15 @@ def train(
     from seesay.scenes.reasoners.sources import open_source, scene_source
     from seesay.training.checkpoint import best_line
 
-    source, name = open_source(task, data, items)
-    config = preset_config(network, preset, name)
+    source = open_source(task, data, items)
+    config = preset_config(network, preset, source.name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}
     schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
     config = config.changed(batch_size=batch, sizes=sizes, **schedule)
-    first = tuple(scene_source(task).plan.name for task in names_of([curriculum or ""]))
+    first = tuple(scene_source(task).name for task in names_of([curriculum or ""]))
     config = replace(config, curriculum=first)
     config, extractor = with_features(config, features, image_size)
-    name = config.named(name)
+    name = config.named(source.name)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
     silent = quiet or as_json
     result, tests = train_with_bars(

@@ -30,7 +30,7 @@ from seesay.scenes.commands.reasoner_training import (
 
 if TYPE_CHECKING:
     from seesay.scenes.reasoners.diagnostics import Diagnosis
-    from seesay.scenes.reasoners.sources import SceneSource
+    from seesay.scenes.reasoners.sources import ItemSource
     from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining
     from seesay.training.loop import Result
 
@@ -83,10 +83,13 @@ def sweep(
     from seesay.scenes.reasoners.paper_tables import summary as tables
     from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
 
-    pairs = None if cells is None else sweeps.parse_cells(_names(cells, ()))
+    pairs = None
+    if cells is not None:
+        pairs = sweeps.parse_cells(_names(cells, ()))
+        networks = [network for network, _ in pairs]
+        tasks = [task for _, task in pairs]
     plan: dict[str, Any] = {
-        "networks": _names(networks, NAMES) if pairs is None else list(dict.fromkeys(network for network, _ in pairs)),
-        "tasks": _names(tasks, TASKS) if pairs is None else list(dict.fromkeys(task for _, task in pairs)),
+        "networks": _names(networks, NAMES), "tasks": _names(tasks, TASKS),
         "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
         "features": features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
     }  # fmt: skip
@@ -148,9 +151,9 @@ def _sweep(
 
 
 def _train_numbered(
-    output: Path, numbers: dict[Path, str], source: SceneSource, folder: Path, *training: Any, **options: Any
+    output: Path, numbers: dict[Path, str], source: ItemSource, folder: Path, *training: Any, **options: Any
 ) -> tuple[Result, dict[str, float]]:
-    title = f"{numbers[folder.relative_to(output)]}: {source.plan.name}"
+    title = f"{numbers[folder.relative_to(output)]}: {source.name}"
     return train_with_bars(source, folder, *training, title=title, **options)
 
 

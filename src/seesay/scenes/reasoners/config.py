@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seesay.data.picture_sets import find_picture_set
-from seesay.errors import UserError
+from seesay.errors import UserError, refuse_unknown
 from seesay.scenes.reasoners.networks.registry import NAMES
 from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
 from seesay.training.schedule import Schedule
@@ -130,8 +130,7 @@ def preset_config(network: str, preset: str = "auto", task: str = "") -> Reasone
 
     A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others, which have 16,000.
     """
-    if network not in NAMES:
-        raise UserError(f"Unknown network '{network}': choose one of {', '.join(NAMES)}.")
+    refuse_unknown("network", network, NAMES)
     if preset == "auto":
         import torch
 

@@ -100,7 +100,7 @@ def from_scenes(
 
 
 def from_folder(
-    folder: Path, split: str, extractor: FeatureExtractor, *, progress: ProgressCallback | None = None
+    folder: Path, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
 ) -> ReasonerDataset:
     """A data set on disk in MALeViC's layout: `dataset/SPLIT.json` and `images/SPLIT/`."""
     file = folder / "dataset" / f"{split}.json"

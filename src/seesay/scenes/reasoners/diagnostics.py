@@ -7,6 +7,7 @@ interval; the page's charts and `--json` are made of the same rows.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -215,21 +216,17 @@ def unseen_examples(task: str) -> int | None:
 
 def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, GroupAccuracy]]:
     """Network, number of unseen-combination items in training, and accuracy on either test, several seeds pooled."""
-    groups = _grouped(
-        (
-            (diagnosis.network, count, row)
-            for diagnosis in diagnoses
-            if (count := unseen_examples(diagnosis.task)) is not None
-            for row in diagnosis.accuracy
-            if row.group == (REASONER,)
-        ),
-        lambda row: (row[0], row[1], row[2].test),
-    )
-    pooled = []
-    for (network, count, test), rows in sorted(groups.items()):
-        right, items = (sum(getattr(row, name) for *_, row in rows) for name in ("right", "items"))
-        pooled.append((network, count, share(test, (REASONER,), right, items)))
-    return pooled
+    totals: dict[tuple[str, int, str], Counter[str]] = {}
+    for diagnosis in diagnoses:
+        count = unseen_examples(diagnosis.task)
+        for row in diagnosis.accuracy:
+            if count is not None and row.group == (REASONER,):
+                total = totals.setdefault((diagnosis.network, count, row.test), Counter())
+                total.update(right=row.right, items=row.items)
+    return [
+        (network, count, share(test, (REASONER,), total["right"], total["items"]))
+        for (network, count, test), total in sorted(totals.items())
+    ]
 
 
 def example_items(

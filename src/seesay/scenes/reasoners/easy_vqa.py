@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -12,6 +11,7 @@ from seesay.progress import ProgressCallback
 from seesay.scenes import easy_vqa
 from seesay.scenes.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, read_picture
+from seesay.scenes.reasoners.sources import ItemSource
 
 SPLITS = ("train", "val", "test")
 HELD_OUT = 0.1
@@ -40,33 +40,19 @@ def from_easy_vqa(
     return extract_cached(name, in_batches(rows, label), len(rows), extractor, names, progress)
 
 
-@dataclass(frozen=True, slots=True)
-class EasyVqaSource:
+def easy_vqa_source(count: int | None = None) -> ItemSource:
     """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or all of them."""
+    splits = {split: len(_rows(split, seed=0)) for split in SPLITS}
+    if count is not None:
+        if count > splits["train"]:
+            raise UserError(f"easy-vqa has {splits['train']:,} training items, not {count:,}: omit --items to use all.")
+        splits["train"] = count
 
-    count: int | None = None
+    def load(split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
+        return from_easy_vqa(split, extractor, count=count if split == "train" else None, progress=progress)
 
-    def __post_init__(self) -> None:
-        total = len(_rows("train", seed=0))
-        if self.count is not None and self.count > total:
-            raise UserError(f"easy-vqa has {total:,} training items, not {self.count:,}: omit --items to use all.")
-
-    @property
-    def splits(self) -> dict[str, int]:
-        """The number of items of each."""
-        counts = {split: len(_rows(split, seed=0)) for split in SPLITS}
-        return counts if self.count is None else {**counts, "train": self.count}
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """What identifies the source."""
-        return {"task": "easy-vqa", "items": self.splits["train"], "release": easy_vqa.release()}
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        """One of the splits, with its features."""
-        return from_easy_vqa(split, extractor, count=self.count if split == "train" else None, progress=progress)
+    settings: dict[str, object] = {"task": "easy-vqa", "items": splits["train"], "release": easy_vqa.release()}
+    return ItemSource("easy-vqa", splits, settings, load)
 
 
 def _rows(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:

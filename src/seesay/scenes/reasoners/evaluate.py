@@ -147,5 +147,5 @@ def _prediction(test: SceneTest, item: SceneItem, p_yes: float, by_rule: dict[st
     distance = None
     if config.kind.degree == "positive":
         distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[item.target].distance
-    adjective = getattr(config.adjectives, config.kind.degree)[0 if cell.positive else 1]
+    adjective = config.word(cell.positive)
     return Prediction(test.name, adjective, cell.color, cell.shape, cell.answer, p_yes, item.scene.k, distance, by_rule)

@@ -18,7 +18,7 @@ from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
 from seesay.scenes.reasoners.dataset import ReasonerDataset
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, open_extractor
 from seesay.scenes.reasoners.networks.registry import network_class
-from seesay.scenes.reasoners.sources import ItemSource, scene_source, tested_splits
+from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.scenes.reasoners.train import train, validate
 from seesay.training import loop
 
@@ -54,9 +54,7 @@ def stages(source: ItemSource, folder: Path, config: ReasonerConfig) -> list[tup
     A first task has as many items as the last, and its training a folder of its own within.
     """
     alone, items = replace(config, curriculum=()), source.splits["train"]
-    first: list[tuple[ItemSource, Path, ReasonerConfig]] = [
-        (scene_source(task, items), folder / "curriculum" / task, alone) for task in config.curriculum
-    ]
+    first = [(scene_source(task, items), folder / "curriculum" / task, alone) for task in config.curriculum]
     return [*first, (source, folder, config)]
 
 
@@ -66,7 +64,7 @@ def extract_splits(
     """Every split of the source, with its features."""
     return {
         split: source.load(split, extractor, partial(progress, split) if progress else None)
-        for split in ("train", "val", *tested_splits(source))
+        for split in ("train", "val", *source.tests)
     }
 
 
@@ -85,7 +83,7 @@ def train_and_test(
         splits["train"], splits["val"], folder, config,
         settings=source.settings, start=start, device=device, progress=progress,
     )  # fmt: skip
-    return result, accuracies(folder, {name: splits[name] for name in tested_splits(source)}, device)
+    return result, accuracies(folder, {name: splits[name] for name in source.tests}, device)
 
 
 def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str = "auto") -> dict[str, float]:

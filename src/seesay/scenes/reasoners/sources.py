@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from seesay.data.picture_sets import PictureSet, open_picture_set
 from seesay.errors import UserError
@@ -31,157 +32,102 @@ HARD = {"pos": "pos-hard", "set+pos": "set+pos-hard"}
 """The harder test of a task, for a reasoner that is trained on the task's own items (the paper's Table 2)."""
 
 
-class ItemSource(Protocol):
-    """`splits`: the number of items of `train`, `val` and every test. `settings`: what identifies the source."""
-
-    @property
-    def splits(self) -> dict[str, int]: ...
-
-    @property
-    def settings(self) -> dict[str, object]: ...
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        """One of the splits, with its features."""
-
-
 @dataclass(frozen=True, slots=True)
-class SceneSource:
-    """Scenes of a task, always the same ones: the seed of a training sets weights and order only."""
+class ItemSource:
+    """`splits`: the number of items of `train`, `val` and every test. `settings`: what identifies the source.
 
-    plan: ScenePlan
-    hard: ScenePlan | None = None
+    `load(split, extractor, progress=None)` is one of the splits, with its features.
+    """
 
-    @property
-    def splits(self) -> dict[str, int]:
-        return self.plan.splits() | ({self.hard.name: self.hard.splits()["test"]} if self.hard else {})
-
-    @property
-    def settings(self) -> dict[str, object]:
-        fingerprint = SceneConfig(self.plan.task).fingerprint
-        return {"task": self.plan.name, "items": self.plan.splits()["train"], "scenes": fingerprint}
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        if self.hard and split == self.hard.name:
-            return from_scenes(self.hard, "test", extractor, progress=progress)
-        return from_scenes(self.plan, split, extractor, progress=progress)
-
-
-@dataclass(frozen=True, slots=True)
-class FolderSource:
-    """A data set on disk in MALeViC's layout."""
-
-    path: Path
+    name: str
     splits: dict[str, int]
-    digest: str
+    settings: dict[str, object]
+    load: Callable[..., ReasonerDataset]
 
     @property
-    def settings(self) -> dict[str, object]:
-        return {"data": self.path.name, "items": self.splits["train"], "digest": self.digest}
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        return from_folder(self.path, split, extractor, progress=progress)
+    def tests(self) -> tuple[str, ...]:
+        """The splits that a reasoner trained on this source is tested on."""
+        return tuple(split for split in self.splits if split not in ("train", "val"))
 
 
-@dataclass(frozen=True, slots=True)
-class JointSource:
-    """Several tasks at once: their items together, and the tests of each, by its name in
-    `seesay.scenes.plan.test_plan`."""
-
-    sources: tuple[SceneSource, ...]
-
-    @property
-    def name(self) -> str:
-        """The tasks, separated by commas."""
-        return ",".join(source.plan.name for source in self.sources)
-
-    @property
-    def splits(self) -> dict[str, int]:
-        sizes = {split: sum(source.splits[split] for source in self.sources) for split in ("train", "val")}
-        return sizes | {test: source.splits[split] for test, (source, split) in self._tests().items()}
-
-    @property
-    def settings(self) -> dict[str, object]:
-        scenes = [source.settings["scenes"] for source in self.sources]
-        return {"task": self.name, "items": self.splits["train"], "scenes": scenes}
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        if split in ("train", "val"):
-            return joined([source.load(split, extractor, progress) for source in self.sources])
-        source, own = self._tests()[split]
-        return source.load(own, extractor, progress)
-
-    def _tests(self) -> dict[str, tuple[SceneSource, str]]:
-        """Every test with its source and its name there."""
-        pairs = [(source, split) for source in self.sources for split in tested_splits(source)]
-        return {split.replace("test", source.plan.name).replace("_", "-"): (source, split) for source, split in pairs}
-
-
-@dataclass(frozen=True, slots=True)
-class PictureSetSource:
-    """Labelled pictures that a plug-in brings."""
-
-    pictures: PictureSet
-
-    @property
-    def splits(self) -> dict[str, int]:
-        return self.pictures.splits
-
-    @property
-    def settings(self) -> dict[str, object]:
-        return self.pictures.settings
-
-    def load(
-        self, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
-    ) -> ReasonerDataset:
-        part = self.pictures.open(split)
-        labelled = in_batches(part.items, lambda item: part.read(item, extractor.image_size))
-        return extract_cached(part.key, labelled, len(part.items), extractor, part.answer_names, progress)
-
-
-def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> tuple[ItemSource, str]:
-    """The source of a task's items (of several tasks, separated by commas), or of a data set on disk, and its name;
-    `items` limits the training items of each."""
+def open_source(task: str | None = None, data: Path | None = None, items: int | None = None) -> ItemSource:
+    """The source of a task's items (of several tasks, separated by commas), or of a data set on disk; `items` limits
+    the training items of each."""
     if data is not None:
         if items is not None:
             raise UserError("--items is for scenes made on the fly: with --data, all items of the data set are used.")
-        return folder_source(data), task or data.resolve().name
+        source = folder_source(data)
+        return replace(source, name=task or source.name)
     if task == "easy-vqa":
-        from seesay.scenes.reasoners.easy_vqa import EasyVqaSource
+        from seesay.scenes.reasoners.easy_vqa import easy_vqa_source
 
-        return EasyVqaSource(items), task
+        return easy_vqa_source(items)
     pictures = open_picture_set(task, items) if task else None
     if pictures is not None:
-        return PictureSetSource(pictures), pictures.name
+        return picture_set_source(pictures)
     if task and "," in task:
-        names = dict.fromkeys(name.strip() for name in task.split(","))
-        joint = JointSource(tuple(scene_source(name, items) for name in names))
-        return joint, joint.name
-    scenes = scene_source(task or "set+pos", items)
-    return scenes, scenes.plan.name
+        return joint_source(dict.fromkeys(name.strip() for name in task.split(",")), items)
+    return scene_source(task or "set+pos", items)
 
 
-def scene_source(task: str, items: int | None = None) -> SceneSource:
+def scene_source(task: str, items: int | None = None) -> ItemSource:
+    """Scenes of a task, always the same ones: the seed of a training sets weights and order only."""
+    plan = training_plan(task, items)
+    parts = {split: (plan, split) for split in plan.splits()}
+    if plan.name in HARD:
+        hard = test_plan(HARD[plan.name], plan.splits()["test"])
+        parts[hard.name] = hard, "test"
+
+    def load(split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
+        return from_scenes(*parts[split], extractor, progress=progress)
+
+    splits = {name: part.splits()[split] for name, (part, split) in parts.items()}
+    settings = {"task": plan.name, "items": splits["train"], "scenes": SceneConfig(plan.task).fingerprint}
+    return ItemSource(plan.name, splits, settings, load)
+
+
+def training_plan(task: str, items: int | None = None) -> ScenePlan:
     """A task with this many training items (default: as published); validation and tests have an eighth each."""
     plan = make_plan(task)
     if "train" not in plan.splits():
         trained = plan.name.removesuffix("-hard")
         raise UserError(f"{plan.name} is only a test: train on {trained}, which is tested on it too.")
-    if items is not None:
-        plan = replace(plan, parts=_resized(plan, items))
-    hard = HARD.get(plan.name)
-    return SceneSource(plan, test_plan(hard, plan.splits()["test"]) if hard else None)
+    return plan if items is None else replace(plan, parts=_resized(plan, items))
 
 
-def folder_source(path: Path) -> FolderSource:
-    """The data set at this path; it must have `train` and `val`."""
+def joint_source(tasks: Iterable[str], items: int | None = None) -> ItemSource:
+    """Several tasks at once: their items together, and the tests of each, by its name in
+    `seesay.scenes.plan.test_plan`."""
+    sources = [scene_source(task, items) for task in tasks]
+    pairs = [(source, split) for source in sources for split in source.tests]
+    tests = {split.replace("test", source.name).replace("_", "-"): (source, split) for source, split in pairs}
+
+    def load(split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
+        if split in tests:
+            source, own = tests[split]
+            return source.load(own, extractor, progress)
+        return joined([source.load(split, extractor, progress) for source in sources])
+
+    name = ",".join(source.name for source in sources)
+    splits = {split: sum(source.splits[split] for source in sources) for split in ("train", "val")}
+    splits |= {test: source.splits[split] for test, (source, split) in tests.items()}
+    scenes = [source.settings["scenes"] for source in sources]
+    return ItemSource(name, splits, {"task": name, "items": splits["train"], "scenes": scenes}, load)
+
+
+def picture_set_source(pictures: PictureSet) -> ItemSource:
+    """Labelled pictures that a plug-in brings."""
+
+    def load(split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
+        part = pictures.open(split)
+        labelled = in_batches(part.items, lambda item: part.read(item, extractor.image_size))
+        return extract_cached(part.key, labelled, len(part.items), extractor, part.answer_names, progress)
+
+    return ItemSource(pictures.name, pictures.splits, pictures.settings, load)
+
+
+def folder_source(path: Path) -> ItemSource:
+    """The data set at this path, in MALeViC's layout; it must have `train` and `val`."""
     path = path.expanduser().resolve()
     if not path.is_dir():
         raise UserError(f"There is no folder '{path}': give a data set in MALeViC's layout.")
@@ -196,14 +142,10 @@ def folder_source(path: Path) -> FolderSource:
             sizes = [size_and_time(picture_path(path, split, question.image))[0] for question in questions]
             digest.update(str(sizes).encode())
     for split in ("train", "val"):
-        if not splits.get(split):
+        if split not in splits:
             raise UserError(f"{path} has no {split} items: write dataset/{split}.json, as `seesay scenes make` does.")
-    return FolderSource(path, {split: count for split, count in splits.items() if count}, digest.hexdigest())
-
-
-def tested_splits(source: ItemSource) -> tuple[str, ...]:
-    """The splits that a reasoner trained on this source is tested on."""
-    return tuple(split for split in source.splits if split not in ("train", "val"))
+    settings = {"data": path.name, "items": splits["train"], "digest": digest.hexdigest()}
+    return ItemSource(path.name, splits, settings, partial(from_folder, path))
 
 
 def _resized(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:

@@ -23,7 +23,7 @@ from seesay.scenes.reasoners import checkpoints, experiment
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.networks.registry import network_class
-from seesay.scenes.reasoners.sources import SceneSource, scene_source, tested_splits
+from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.training import loop
 
 RESULTS = "results.csv"
@@ -58,11 +58,11 @@ class SweepTraining:
 
     name: str
     config: ReasonerConfig
-    source: SceneSource
+    source: ItemSource
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self.config.network, self.config.named(self.source.plan.name), self.name, self.config.schedule.seed
+        return self.config.network, self.config.named(self.source.name), self.name, self.config.schedule.seed
 
     @property
     def folder(self) -> Path:
@@ -71,7 +71,7 @@ class SweepTraining:
         return Path(network, task, f"{name}-seed{seed}")
 
 
-TrainAndTest = Callable[[SceneSource, Path, ReasonerConfig, FeatureExtractor], tuple[loop.Result, dict[str, float]]]
+TrainAndTest = Callable[[ItemSource, Path, ReasonerConfig, FeatureExtractor], tuple[loop.Result, dict[str, float]]]
 """Trains in a folder and tests: `experiment.extract_splits` and `experiment.train_and_test`."""
 
 
@@ -101,11 +101,11 @@ def plan_trainings(
     sources, rows = [scene_source(task, items) for task in tasks], list(results)
     trainings = []
     for seed, source, network in product(range(seeds), sources, networks):
-        task = source.plan.name
+        task = source.name
         if cells is not None and (network, task) not in cells:
             continue
         base = preset_config(network, preset, task).changed(sizes={}, epochs=epochs, seed=seed)
-        base = replace(base, curriculum=tuple(scene_source(first).plan.name for first in curriculum))
+        base = replace(base, curriculum=tuple(scene_source(first).name for first in curriculum))
         if features is not None and not network_class(network).takes_objects:
             base = experiment.with_features(base, features)[0]
         if grid == "preset" or not network_class(network).has_regularisation:
@@ -201,7 +201,7 @@ def read_results(folder: Path) -> list[SweepRow]:
 def test_size(trainings: Iterable[SweepTraining]) -> int:
     """Items per test for a diagnosis: as in the sweep's largest test, at most the paper's 2,000."""
     sources = [training.source for training in trainings]
-    return min(TEST_ITEMS, max(source.splits[test] for source in sources for test in tested_splits(source)))
+    return min(TEST_ITEMS, max(source.splits[test] for source in sources for test in source.tests))
 
 
 def best(results: Iterable[SweepRow]) -> dict[tuple[str, str], list[SweepRow]]:

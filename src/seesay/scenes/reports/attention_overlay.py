@@ -11,7 +11,7 @@ from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.diagnostics import DiagnosedExample
 from seesay.scenes.reports.scene_charts import IMAGE_SIZE, png
-from seesay.scenes.world import CANVAS, Scene, anchor, extent
+from seesay.scenes.world import CANVAS, SceneObject, anchor, extent
 
 PANEL = 140.0
 GAP = 10.0
@@ -30,7 +30,7 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
     predicted = f"{'true' if example.p_yes > 0.5 else 'false'} ({max(example.p_yes, 1 - example.p_yes):.2f})"
     answer = f"it is {'true' if example.answer else 'false'}"
     parts = [text(0, 12, f"{name} says {predicted}; {answer}.", "note", WIDTH)]
-    top, left, rows, columns = (PANEL * part for part in _frame(example.scene, example.target))
+    top, left, rows, columns = (PANEL * length / CANVAS for length in _frame(example.scene.objects[example.target]))
     panels = [("the picture", picture), *((look.name, overlay(picture, look)) for look in example.attention)]
     for i, (label, pixels) in enumerate(panels):
         x = i * (PANEL + GAP)
@@ -70,9 +70,7 @@ def above_even(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1 - even / np.maximum(weights, even if even > 0 else 1.0))
 
 
-def _frame(scene: Scene, target: int) -> tuple[float, float, float, float]:
-    """Top, left, height and width of the target's box, as shares of the picture's size."""
-    thing = scene.objects[target]
+def _frame(thing: SceneObject) -> tuple[int, int, int, int]:
+    """Top, left, height and width of a thing's box, in pixels of the canvas."""
     down, across = anchor(thing.shape, thing.radius, thing.turn)
-    rows, columns = extent(thing.shape, thing.radius, thing.turn)
-    return (thing.row - down) / CANVAS, (thing.column - across) / CANVAS, rows / CANVAS, columns / CANVAS
+    return thing.row - down, thing.column - across, *extent(thing.shape, thing.radius, thing.turn)

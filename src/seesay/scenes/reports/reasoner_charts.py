@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
@@ -53,60 +53,44 @@ def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
     for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
         for row in diagnosis.accuracy:
             if row.test == test and row.group == (REASONER,):
-                reasoners.append(Bar(name, row.accuracy, row.low, row.high, "reasoners"))
+                reasoners.append((name, row, "reasoners"))
             elif row.test == test:
                 by_rule[row.group[0]] = row
-    rules = [Bar(RULES[rule], row.accuracy, row.low, row.high, "rules") for rule, row in by_rule.items()]
-    title = f"{title_of(test)}: share of items answered right"
-    return bars([*reasoners, *rules], title=title, x_label="accuracy", x_end=1)
+    rules = [(RULES[rule], row, "rules") for rule, row in by_rule.items()]
+    return _bars([*reasoners, *rules], f"{title_of(test)}: share of items answered right")
 
 
 def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Sentence type by shape; then by color, separately for each of the task's own tests."""
-    rows = [row for row in diagnosis.types if row.test in diagnosis.own]
-    kinds = sorted({row.group[:2] for row in rows}, key=_true_first)
-    by_type = [
-        Bar(", ".join(kind), row.accuracy, row.low, row.high, f"{row.group[2]}s")
-        for kind in kinds
-        for row in rows
-        if row.group[:2] == kind
-    ]
-    by_color = [
-        Bar(row.group[0], row.accuracy, row.low, row.high, title_of(row.test) if len(diagnosis.own) > 1 else "")
-        for row in diagnosis.colors
-        if row.test in diagnosis.own
-    ]
+    own = diagnosis.own
+    types = sorted((row for row in diagnosis.types if row.test in own), key=lambda row: _true_first(row.group))
+    by_type = [(", ".join(row.group[:2]), row, f"{row.group[2]}s") for row in types]
+    colors = [row for row in diagnosis.colors if row.test in own]
+    by_color = [(row.group[0], row, title_of(row.test) if len(own) > 1 else "") for row in colors]
     return [
-        bars(by_type, title=f"{name}: by sentence type and shape", x_label="accuracy", x_end=1),
-        bars(by_color, title=f"{name}: by colour of the target", x_label="accuracy", x_end=1),
+        _bars(by_type, f"{name}: by sentence type and shape"),
+        _bars(by_color, f"{name}: by colour of the target"),
     ]
 
 
 def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Sentence types over k, for each of the task's own tests."""
     charts = []
-    for test, title in _own(diagnosis, name):
-        rows = [row for row in diagnosis.k if row.share.test == test]
+    for title, rows in _own(diagnosis, name, diagnosis.k):
         kinds = sorted({row.share.group for row in rows}, key=_true_first)
         series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in kinds]
-        if rows:
-            charts.append(
-                lines(series, title=f"{title}: by the scene's k", x_label="k", y_label="accuracy", y_ends=(0, 1))
-            )
+        charts.append(_lines(series, f"{title}: by the scene's k", "k"))
     return charts
 
 
 def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Numbers of right and wrong answers, and the accuracy beside the ceiling."""
     charts = []
-    for test, title in _own(diagnosis, name):
-        rows = [row for row in diagnosis.distance if row.share.test == test]
-        if rows:
-            series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
-            heading, label = f"{title}: {{}} by distance from the threshold", "distance, in shares of the set's range"
-            charts.append(right_and_wrong(rows, heading.format("right and wrong answers"), label))
-            title = heading.format("accuracy")
-            charts.append(lines(series, title=title, x_label=label, y_label="accuracy", y_ends=(0, 1)))
+    by, label = "by distance from the threshold", "distance, in shares of the set's range"
+    for title, rows in _own(diagnosis, name, diagnosis.distance):
+        series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
+        charts.append(right_and_wrong(rows, f"{title}: right and wrong answers {by}", label))
+        charts.append(_lines(series, f"{title}: accuracy {by}", label))
     return charts
 
 
@@ -136,10 +120,21 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
     )  # fmt: skip
 
 
-def _own(diagnosis: Diagnosis, name: str) -> list[tuple[str, str]]:
-    """The task's own tests, and the title of the chart of each."""
-    own = diagnosis.own
-    return [(test, f"{name}, {title_of(test)}" if len(own) > 1 else name) for test in own]
+def _bars(rows: Iterable[tuple[str, GroupAccuracy, str]], title: str) -> Markup:
+    """A bar for every accuracy, with its name and series."""
+    drawn = [Bar(name, row.accuracy, row.low, row.high, series) for name, row, series in rows]
+    return bars(drawn, title=title, x_label="accuracy", x_end=1)
+
+
+def _lines(series: Sequence[Series], title: str, x_label: str) -> Markup:
+    return lines(series, title=title, x_label=x_label, y_label="accuracy", y_ends=(0, 1))
+
+
+def _own(diagnosis: Diagnosis, name: str, rows: Sequence[BinAccuracy]) -> Iterator[tuple[str, list[BinAccuracy]]]:
+    """The rows of each of the task's own tests that has any, and the title of its chart."""
+    for test in diagnosis.own:
+        if in_test := [row for row in rows if row.share.test == test]:
+            yield f"{name}, {title_of(test)}" if len(diagnosis.own) > 1 else name, in_test
 
 
 def _true_first(kind: tuple[str, ...]) -> tuple[str, bool]:

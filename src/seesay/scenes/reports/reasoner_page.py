@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -99,21 +99,27 @@ def sweep_page(
 def diagnosis_sections(diagnoses: Sequence[Diagnosis]) -> tuple[list[Section], Charts]:
     """The sections, and the charts of numbers by name."""
     named = list(zip(reasoner_charts.labels(diagnoses), diagnoses, strict=True))
-    tests = {f"accuracy {test}": chart for test, chart in reasoner_charts.accuracy(diagnoses).items()}
-    sections, charts = [Section("Accuracy", ACCURACY, list(tests.values()), _accuracy_table(named))], tests
+    charts = {f"accuracy {test}": chart for test, chart in reasoner_charts.accuracy(diagnoses).items()}
+    sections = [Section("Accuracy", ACCURACY, list(charts.values()), _accuracy_table(named))]
     if (against := reasoner_charts.unseen(diagnoses)) is not None:
-        charts = {**charts, "unseen": against}
+        charts["unseen"] = against
         sections.append(Section("Few unseen examples", UNSEEN, [against], _unseen_table(diagnoses)))
-    by_distance = reasoner_charts.by_distance, _bins_table(named, "distance")
-    drawing: tuple[tuple[str, str, str, Callable[[Diagnosis, str], list[Markup]], DataTable], ...] = (
+    for key, heading, text, draw, table in (
         ("types", "Sentence types, shapes and colours", TYPES, reasoner_charts.types, _types_table(named)),
         ("k", "The scene's k", BY_K, reasoner_charts.by_k, _bins_table(named, "k")),
-        ("distance", "Distance from the threshold", DISTANCE, *by_distance),
-    )
-    for key, heading, text, draw, table in drawing:
-        numbered = [(name, *pair) for name, diagnosis in named for pair in enumerate(draw(diagnosis, name), 1)]
-        if drawn := {f"{key} {name} {i}": chart for name, i, chart in numbered}:
-            charts = {**charts, **drawn}
+        (
+            "distance",
+            "Distance from the threshold",
+            DISTANCE,
+            reasoner_charts.by_distance,
+            _bins_table(named, "distance"),
+        ),
+    ):
+        drawn: dict[str, Markup] = {}
+        for name, diagnosis in named:
+            drawn |= {f"{key} {name} {i}": chart for i, chart in enumerate(draw(diagnosis, name), 1)}
+        if drawn:
+            charts |= drawn
             sections.append(Section(heading, text, list(drawn.values()), table))
     if maps := [attention_chart(example, name) for name, diagnosis in named for example in diagnosis.examples]:
         sections.append(Section("Where they look", ATTENTION, maps))
@@ -181,8 +187,7 @@ def _best_table(best: Sequence[BestConfiguration]) -> DataTable:
     header = ["network and task", "learning rate", "dropout", "batch norm", "seeds", "mean", "maximum", "best run"]
     body = []
     for line in best:
-        mean = number(line.mean) + ("" if line.sd is None else f" ± {number(line.sd)}")
-        run = [f"{line.seeds}", mean, number(line.highest), line.best_run.name]
+        run = [f"{line.seeds}", _mean(line), number(line.highest), line.best_run.name]
         body.append([f"{NAMES[line.network]}, {title_of(line.task)}", *grid_cells(line), *run])
     return DataTable(header, body)
 
@@ -201,8 +206,12 @@ def _ceiling(diagnoses: Sequence[Diagnosis], column: str) -> float | None:
 def _cell(cell: TableCell | None) -> str:
     if cell is None:
         return NONE
-    spread = "" if cell.sd is None else f" ± {number(cell.sd)}"
-    return f"{number(cell.mean)}{spread} ({cell.seeds})"
+    return f"{_mean(cell)} ({cell.seeds})"
+
+
+def _mean(of: TableCell | BestConfiguration) -> str:
+    """A mean over seeds with its standard deviation, where there is one."""
+    return number(of.mean) + ("" if of.sd is None else f" ± {number(of.sd)}")
 
 
 def _beside(column: str, cells: Mapping[tuple[str, str], TableCell], diagnosed: float | None) -> Markup:

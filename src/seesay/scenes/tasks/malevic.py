@@ -7,6 +7,7 @@ is read: its folder, one of its dataset JSON files, or a folder of the published
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -76,15 +77,11 @@ def load(name: str, data: Path | None = None) -> Task:
     )
 
 
-load_sup1 = partial(load, "sup1")
-load_pos1 = partial(load, "pos1")
-load_pos = partial(load, "pos")
-load_set_pos = partial(load, "set-pos")
-load_pos_hard = partial(load, "pos-hard")
-load_set_pos_hard = partial(load, "set-pos-hard")
-load_compositional_seen = partial(load, "compositional-seen")
-load_compositional_unseen = partial(load, "compositional-unseen")
-load_comparative = partial(load, "comparative")
+def __getattr__(name: str) -> Callable[[Path | None], Task]:
+    """The loader of a task, by its address `seesay.scenes.tasks.malevic:NAME`."""
+    if name not in (*ACCURACY, "comparative"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return partial(load, name)
 
 
 def generated(name: str) -> Path:
@@ -121,11 +118,8 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
         scenes, bad_scenes = read(path)
         bad += bad_scenes
         for scene in scenes:
-            sentences = [
-                (text, holds) for pair in scene.captions for text, holds in zip(pair, (True, False), strict=True)
-            ]
-            for number, (text, holds) in enumerate(sentences):
-                item = SceneQuestion(0, text, holds, scene.image, scene.image, folder.name)
+            for number, (text, holds) in enumerate(scene.sentences()):
+                item = SceneQuestion(0, text, holds, scene.image)
                 questions.append(_question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene}))
     return _unique(questions, bad)
 
@@ -158,7 +152,7 @@ def _question(item: SceneQuestion, key: str, picture: Path, scenes: dict[str, An
         "question": re.sub(r"^The (\S+ \S+) is ", r"Is the \1 ", claim),
     }
     tags = {
-        "adjective": getattr(adjective, degree)[0 if positive else 1],
+        "adjective": adjective.word(degree, positive),
         "colour": color,
         "shape": shape,
         "answer": "true" if item.answer else "false",
@@ -166,11 +160,7 @@ def _question(item: SceneQuestion, key: str, picture: Path, scenes: dict[str, An
     scene = scenes.get(str(item.index))
     if scene is not None:
         tags["objects"] = str(len(scene.scene.objects))
-        about = [
-            label
-            for thing, label in zip(scene.scene.objects, scene.labels, strict=True)
-            if (thing.color, thing.shape) == (color, shape)
-        ]
+        about = [scene.labels[place] for place in scene.scene.places(color, shape)]
         if len(about) == 1 and about[0].prob is not None:
             tags["vague"] = "yes" if about[0].vague else "no"
     return Question(

@@ -36,6 +36,8 @@ class Examination:
     problems: list[Problem] = field(default_factory=list)
     bad_rows: list[BadRow] = field(default_factory=list)
     missing_pictures: list[str] = field(default_factory=list)
+    data_error: UserError | None = None
+    """What is wrong with the rows that were given in place of the task file's own."""
 
     @property
     def errors(self) -> list[Problem]:
@@ -49,6 +51,8 @@ def load(path: Path, data: Path | None = None) -> Task:
     `data` is a file or folder of rows to read in place of the task file's own.
     """
     examination = examine(path, data)
+    if examination.data_error is not None:
+        raise examination.data_error
     if examination.task is None:
         raise TaskFileError(examination.declaration.path, examination.errors)
     return examination.task
@@ -72,6 +76,7 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
         task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
+        examination.data_error = error if data is not None else None
         return examination
     examination.bad_rows = builder.bad(every_split=every_split)
     examination.missing_pictures = builder.missing_pictures
@@ -132,6 +137,7 @@ class _Builder:
         self.bad_rows = bad
         questions = parts.get("test", ())
         if not questions:
+            self.sources.refuse_unusable(bad)
             first = f" ({bad[0]})" if bad else ""
             self.declaration.add(f"no row can be used{first}", "rows")
             return None
@@ -173,9 +179,7 @@ class _Builder:
     def _columns_exist(self, table: Table) -> bool:
         """Whether everything that the file refers to is there."""
         unknown = list(unknown_references(self.file, table.columns))
-        for path, message in unknown:
-            self.declaration.add(message, *path)
-        return not unknown
+        return not self.sources.report_unknown(unknown)
 
     def _splits_fit(self) -> bool:
         if self.file.split is not None and len(self.file.sources) > 1:

@@ -174,7 +174,8 @@ class QuestionBuilder:
             return rule.sets[name], ()
         group = str(cells.get(rule.within)) if rule.within else ""
         if group not in self._fixed:
-            self._fixed[group] = self._distinct(tuple(sorted(self._answers.get(group, ()))))
+            answers = self._answers.get(group, {})
+            self._fixed[group] = self._distinct(tuple(answers if rule.order == "rows" else sorted(answers)))
         return self._fixed[group], ()
 
     def _distinct(self, options: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from seesay.data.task_files import hub, rules, tables
 from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.tables import Table
+from seesay.data.task_files.yaml_text import Steps
 from seesay.errors import UserError
-from seesay.questions import DataSource
+from seesay.questions import BadRow, DataSource
+from seesay.tasks import TASK_FILES
 
 
 class RowSources:
@@ -28,15 +31,29 @@ class RowSources:
         """The rows of a split with all rules applied, or None where a rule names a column that does not exist."""
         if split not in self.tables:
             table = self._read(split)
+            if not table.rows:
+                self.refuse_unusable(table.bad)
             for number, rule in enumerate(self.file.rules):
                 unknown = rules.unknown_in(rule, table.columns)
-                for place, message in unknown:
-                    self.declaration.add(message, "rules", number, place)
-                if unknown:
+                if self.report_unknown([(("rules", number, place), message) for place, message in unknown]):
                     return None
                 table = rules.apply(rule, table)
             self.tables[split] = table
         return self.tables[split]
+
+    def refuse_unusable(self, bad: Sequence[BadRow]) -> None:
+        """Refuse rows given by a user of which none can be used."""
+        if self.data is not None and bad:
+            raise UserError(f"{self.data} holds no row that can be used ({bad[0]}). Is it the right file?")
+
+    def report_unknown(self, unknown: Sequence[tuple[Steps, str]]) -> bool:
+        """Report columns that do not exist, and whether there were any; rows given by a user are named."""
+        if unknown and self.data is not None:
+            messages = list(dict.fromkeys(message for _, message in unknown))
+            raise UserError(f"{self.data} does not fit the task '{self.declaration.name}': {'; '.join(messages)}.")
+        for place, message in unknown:
+            self.declaration.add(message, *place)
+        return bool(unknown)
 
     def _read(self, split: str) -> Table:
         source = self.file.sources[split]
@@ -84,7 +101,9 @@ class RowSources:
         return [] if is_one_file else [name for name in self.file.sources if name != "test"]
 
     def provenance(self) -> tuple[tuple[DataSource, ...], bool]:
-        """The files that the task was built from, and whether all are as published."""
+        """The files that the task was built from, none for embedded rows, and whether all are as published."""
+        if self.declaration.folder == TASK_FILES and self.data is None and not self.file.dataset:
+            return (), True
         published: dict[str, str | None] = {}
         if self.file.dataset:
             published = {each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files}

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seesay.captions.coco.meteor.normalize import Prefixes, normalize, normalize_all
-from seesay.captions.coco.ngrams import number_words
 
 PREFIXES = Prefixes.parse("#titles\nMr\nSt\n\nNo #NUMERIC_ONLY#\n")
 ASKED = {
@@ -48,7 +47,7 @@ def test_no_word_holds_a_blank(text: str) -> None:
 @given(st.lists(st.text(st.sampled_from("abzst059 '.,-\"%é\xa0Nn–")), max_size=4))
 def test_many_texts_at_once_give_the_same(texts: list[str]) -> None:
     texts = [*ASKED, *texts]
-    words = normalize_all(texts, number_words(texts), PREFIXES)
+    words = normalize_all(texts, PREFIXES)
     spelled = [words.vocabulary[number] for number in words.numbers]
     assert spelled == [word for text in texts for word in normalize(text, PREFIXES)]
     assert words.lengths.tolist() == [len(normalize(text, PREFIXES)) for text in texts]

@@ -51,7 +51,7 @@ def test_a_caption_against_itself_is_perfect(text: str) -> None:
 @settings(deadline=None)
 @given(CORPORA)
 def test_laws(pairs: list[tuple[str, list[str]]]) -> None:
-    """In range; order changes nothing; the best reference is the best one alone, though others are not aligned."""
+    """In range; order changes nothing; the best reference is the best one alone."""
     corpus = CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs])
     measured = meteor(corpus, MeteorResources())
     assert ((measured.scores >= 0) & (measured.scores <= 1 + 1e-12)).all()

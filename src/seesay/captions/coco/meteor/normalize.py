@@ -7,14 +7,12 @@ Its substitutions never overlap: a character that one of them has looked at is n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import zip_longest
 
-import numpy as np
-
-from seesay.captions.coco.ngrams import Words, expand, numbering
+from seesay.captions.coco.ngrams import Words, number_words
 
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _ALNUM = "0-9" + _LETTERS
@@ -41,9 +39,6 @@ _PASSES = [
 ]
 _LETTER = re.compile(f"[{_LETTERS}]")
 _PLAIN = re.compile("[a-z ]*")
-# What no neighbour can change, where the neighbours are such words as well: every pass keeps inside it, but for the
-# blank before an apostrophe.
-_CONTEXT_FREE = re.compile("'?[a-z0-9](?:[!-~]*[a-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -75,24 +70,9 @@ def normalize(text: str, prefixes: Prefixes) -> list[str]:
     return " ".join(tokens).lower().split()
 
 
-def normalize_all(texts: Sequence[str], words: Words, prefixes: Prefixes) -> Words:
-    """The same for many texts with their words, each different word once where its neighbours cannot matter."""
-    numbers = numbering()
-    pool: list[int] = []
-    spelled = [normalize(word, prefixes) if _CONTEXT_FREE.fullmatch(word) else [] for word in words.vocabulary]
-    for parts in spelled:
-        pool += map(numbers.__getitem__, parts)
-    sizes = np.asarray([len(parts) for parts in spelled], np.int64)
-    counts, start = sizes[words.numbers], (np.cumsum(sizes) - sizes)[words.numbers]
-    ends = np.cumsum(words.lengths)
-    for text in np.flatnonzero(np.bincount(words.text, counts == 0, minlength=len(texts))).tolist():
-        first = int(ends[text] - words.lengths[text])  # stands for the whole text, the other words for nothing
-        parts = normalize(texts[text], prefixes)
-        counts[first : int(ends[text])] = 0
-        start[first], counts[first] = len(pool), len(parts)
-        pool += map(numbers.__getitem__, parts)
-    lengths = np.bincount(words.text, counts, minlength=len(texts)).astype(np.int64)
-    return Words(list(numbers), np.asarray(pool, np.int64)[expand(start, counts)], lengths)
+def normalize_all(texts: Iterable[str], prefixes: Prefixes) -> Words:
+    """The same for many texts, as numbered words."""
+    return number_words([" ".join(normalize(text, prefixes)) for text in texts])
 
 
 def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:

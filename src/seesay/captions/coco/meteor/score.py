@@ -11,13 +11,14 @@ import numpy as np
 
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.meteor.alignment import WEIGHTS, RawMatch, align
-from seesay.captions.coco.meteor.bounds import ALPHA, BETA, DELTA, GAMMA, ceilings
-from seesay.captions.coco.meteor.matches import Matcher, Matches, Texts
+from seesay.captions.coco.meteor.matches import Matcher, Texts
 from seesay.captions.coco.meteor.normalize import normalize_all
 from seesay.captions.coco.meteor.resources import MeteorResources
 from seesay.captions.coco.ngrams import changes
 from seesay.metrics.base import FloatArray, Measurement, Metric, ratio
 
+ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+"""The English ranking parameters: weight of recall, shape and size of the fragmentation penalty, content words."""
 COLUMNS = 23
 """METEOR's own order: length of hypothesis and reference, function words of both; then for each matcher the content
 words of both and the function words of both that it matched; chunks; matched words of both. A single chunk that covers
@@ -42,7 +43,7 @@ class _Work:
 
     def __init__(self, corpus: CaptionCorpus, resources: MeteorResources) -> None:
         texts = [*corpus.hypotheses, *(text for row in corpus.references for text in row)]
-        words = normalize_all(texts, corpus.words, resources.prefixes)
+        words = normalize_all(texts, resources.prefixes)
         self._matcher = Matcher(resources, words, corpus.owner)
         ours, theirs = np.split(words.lengths, [len(corpus)])
         self._pairs = ours * np.bincount(corpus.owner, theirs, minlength=len(corpus))
@@ -55,17 +56,12 @@ class _Work:
     def rows(self, captions: range) -> FloatArray:
         """The statistics of some of the captions."""
         matches = self._matcher.matches(captions)
-        bounds = ceilings(matches)
-        order = np.lexsort((-bounds, matches.owner))  # by caption, then what can win first
-        ends = np.cumsum(np.bincount(matches.owner, minlength=len(captions))).tolist()
-        candidates = list(zip(bounds[order].tolist(), order.tolist(), strict=True))
         ours, theirs = _split(matches.ours), _split(matches.theirs)
-        rows = np.zeros((len(captions), COLUMNS))
-        first = 0
-        for i, last in enumerate(ends):
-            rows[i] = _best(matches, ours[i], theirs, candidates[first:last])
-            first = last
-        return rows
+        captions_of_references = enumerate(matches.owner.tolist())
+        rows = np.array([_compare(matches.rows(j), ours[i], theirs[j]) for j, i in captions_of_references])
+        order = np.lexsort((-pooled(rows), matches.owner))  # by caption, the best first, then the first of equals
+        best = order[changes(matches.owner[order])]
+        return rows[best]
 
 
 def _split(texts: Texts) -> list[list[bool]]:
@@ -87,22 +83,6 @@ def _part(captions: range) -> FloatArray:
     return _inherited[0].rows(captions)
 
 
-def _best(
-    matches: Matches, ours: list[bool], theirs: list[list[bool]], candidates: Sequence[tuple[float, int]]
-) -> Sequence[float]:
-    """The statistics against the best reference. Those that could not win, however they align, are not aligned."""
-    best: Sequence[float] = ()
-    highest = (-1.0, 0)  # score, and the earlier reference of equals
-    for ceiling, reference in candidates:
-        if ceiling < highest[0]:
-            break
-        row = _compare(matches.rows(reference), ours, theirs[reference])
-        rank = _score(row), -reference
-        if rank > highest:
-            best, highest = row, rank
-    return best
-
-
 def _compare(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> list[float]:
     chosen, chunks = align(matches, len(ours))
     row = [0.0] * COLUMNS
@@ -117,24 +97,6 @@ def _compare(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: li
         row[22] += match.reference_size
     row[20] = 0 if chunks == 1 and row[21] == row[0] and row[22] == row[1] else chunks
     return row
-
-
-def _score(row: Sequence[float]) -> float:
-    """`pooled` for one caption, without arrays: it runs once a reference."""
-    if not row[21]:
-        return 0.0
-    sides = []
-    for side in (0, 1):
-        matched = sum(
-            weight * (DELTA * row[4 + 4 * module + side] + (1 - DELTA) * row[6 + 4 * module + side])
-            for module, weight in enumerate(WEIGHTS)
-        )
-        length = DELTA * (row[side] - row[2 + side]) + (1 - DELTA) * row[2 + side]
-        sides.append(matched / length)
-    precision, recall = sides
-    mean = precision * recall / (ALPHA * precision + (1 - ALPHA) * recall)
-    fragmentation = row[20] / ((row[21] + row[22]) / 2)
-    return float(mean * (1 - GAMMA * fragmentation**BETA))
 
 
 def pooled(sums: FloatArray) -> FloatArray:

@@ -5,7 +5,6 @@ Each becomes a slot that describes its pixels: how many there are, their colour,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -31,35 +30,22 @@ _AROUND = np.ones((3, 3), dtype=bool)
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
+Detected = tuple[float, tuple[float, float, float, float], Floats]
+"""One object: its area in pixels (an edge pixel counts in part), its box, and its mean color and outline."""
 
 
 def find_objects(pictures: NDArray[np.uint8]) -> Floats:
     """Slots (items, SLOTS, SLOT_SIZE) of pictures (items, rows, columns, 3); the biggest first, empty ones all zero."""
     slots = np.zeros((len(pictures), SLOTS, SLOT_SIZE), dtype=np.float32)
     for row, picture in zip(slots, pictures, strict=True):
-        biggest = sorted(_segment(picture), key=lambda detected: -detected.area)[:SLOTS]
-        for slot, detected in zip(row, biggest, strict=False):
-            slot[:] = detected.slot(len(picture))
+        biggest = sorted(_segment(picture), key=lambda detected: -detected[0])[:SLOTS]
+        for slot, (area, box, appearance) in zip(row, biggest, strict=False):
+            lengths = np.array(box, dtype=np.float32) / len(picture)
+            slot[:] = np.concatenate(([1.0, area / len(picture) ** 2], lengths, appearance))
     return slots
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedObject:
-    """One object: its area in pixels (an edge pixel counts in part), its box, mean color and outline."""
-
-    area: float
-    box: tuple[float, float, float, float]
-    color: Floats
-    outline: Floats
-
-    def slot(self, image_size: int) -> Floats:
-        """As a row of numbers, lengths as shares of the picture's size."""
-        box = np.array(self.box, dtype=np.float32) / image_size
-        numbers = ([1.0, self.area / image_size**2], box, self.color, self.outline.ravel())
-        return np.concatenate(numbers).astype(np.float32)
-
-
-def _segment(picture: NDArray[np.uint8]) -> list[DetectedObject]:
+def _segment(picture: NDArray[np.uint8]) -> list[Detected]:
     """Every connected group of pixels of one hue.
 
     A pixel at an edge is darker, by how much of it is covered. Those covered by half or more connect: a gap of one
@@ -119,9 +105,7 @@ def _corners(mask: Mask) -> NDArray[np.float64]:
     return np.stack(corners, axis=1).astype(np.float64)
 
 
-def _measure(
-    picture: NDArray[np.uint8], bright: NDArray[np.uint8], mask: Mask, corner: tuple[int, int]
-) -> DetectedObject:
+def _measure(picture: NDArray[np.uint8], bright: NDArray[np.uint8], mask: Mask, corner: tuple[int, int]) -> Detected:
     from scipy import ndimage
 
     level = bright[mask].max()
@@ -130,7 +114,7 @@ def _measure(
     color = picture[mask & (bright == level)].mean(0, dtype=np.float32) / 255
     down, across = _extent(covered.max(1)), _extent(covered.max(0))
     box = (corner[0] + down[0], corner[1] + across[0], corner[0] + down[1], corner[1] + across[1])
-    return DetectedObject(float(covered.sum()), box, color, _outline(covered, down, across))
+    return float(covered.sum()), box, np.concatenate((color, _outline(covered, down, across).ravel()))
 
 
 def _extent(profile: Floats) -> tuple[float, float]:

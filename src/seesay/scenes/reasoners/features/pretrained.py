@@ -121,9 +121,7 @@ def _resnet(source: str, image_size: int) -> PretrainedExtractor:
     origin = _Origin.find(source or RESNET, None if source else RESNET_REVISION)
     if origin.config.model_type != "resnet":
         raise UserError(f"'{source}' is a {origin.config.model_type}, not a ResNet: use backbone:{source}.")
-    name = f"resnet101:{origin.source}" if source else "resnet101"
-    fingerprint = _fingerprint("resnet101", image_size, CONV4, origin.digest)
-    return PretrainedExtractor(name, image_size, fingerprint, lambda: _transformer(origin, image_size, CONV4))
+    return _hidden_state(f"resnet101:{origin.source}" if source else "resnet101", origin, image_size, CONV4)
 
 
 def _backbone(source: str, image_size: int) -> PretrainedExtractor:
@@ -136,7 +134,11 @@ def _backbone(source: str, image_size: int) -> PretrainedExtractor:
         state = int(number)
     origin = _Origin.find(source, None)
     name = f"backbone:{origin.source}" + ("" if state is None else f"@{state}")
-    fingerprint = _fingerprint("backbone", image_size, state, origin.digest)
+    return _hidden_state(name, origin, image_size, state)
+
+
+def _hidden_state(name: str, origin: _Origin, image_size: int, state: int | None) -> PretrainedExtractor:
+    fingerprint = _fingerprint(name.partition(":")[0], image_size, state, origin.digest)
     return PretrainedExtractor(name, image_size, fingerprint, lambda: _transformer(origin, image_size, state))
 
 
@@ -238,20 +240,20 @@ def _normalisation(origin: _Origin) -> tuple[list[float], list[float]]:
     """Mean and deviation of bytes by the model's own image processor; ImageNet's where it has none."""
     from transformers import AutoImageProcessor
 
+    settings: dict[str, Any] = {}
     try:
-        images: Any = AutoImageProcessor.from_pretrained(origin.source, revision=origin.revision)
+        settings = vars(AutoImageProcessor.from_pretrained(origin.source, revision=origin.revision))
     except Exception as error:
         if Path(origin.source, "preprocessor_config.json").is_file():
             raise UserError(
                 f"The image processor of '{origin.source}' could not be read: {first_line(error)}"
             ) from error
-        images = None
     mean, std = IMAGENET
-    if images is not None and getattr(images, "image_mean", None) and getattr(images, "image_std", None):
-        mean, std = images.image_mean, images.image_std
-    if images is not None and getattr(images, "do_normalize", True) is False:
+    if settings.get("image_mean") and settings.get("image_std"):
+        mean, std = settings["image_mean"], settings["image_std"]
+    if settings.get("do_normalize") is False:
         mean, std = (0.0,) * 3, (1.0,) * 3
-    factor = 1 / 255 if images is None or getattr(images, "do_rescale", True) is not False else 1.0
+    factor = 1.0 if settings.get("do_rescale") is False else 1 / 255
     return [value / factor for value in mean], [value / factor for value in std]
 
 

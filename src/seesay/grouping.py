@@ -1,0 +1,21 @@
+"""Rows by what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+Row = TypeVar("Row")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def group_by(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """The rows that share a key together, keys in order of first appearance.
+
+    >>> group_by(["bird", "cat", "boat"], lambda word: word[0])
+    {'b': ['bird', 'boat'], 'c': ['cat']}
+    """
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups

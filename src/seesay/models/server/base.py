@@ -1,0 +1,63 @@
+"""What servers have in common: free answers, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from seesay.models.base import GREEDY, Model, Reply, Sampling
+from seesay.models.server.client import Client, RefusedError
+from seesay.models.server.replies import reply_of
+from seesay.questions import Prompt, Scores
+
+
+class ServerModel(Model):
+    """A model behind a server's endpoint. One that `generates` is asked for free answers only."""
+
+    endpoint: ClassVar[str]
+    """Where it is asked, below the server's address."""
+
+    prompts_per_batch = 16
+
+    def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
+        self.name, self._client, self._generates = name, client, generates
+
+    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+        """What the server writes, without what it reports as reasoning: one request for each sample, since few servers
+        heed a number of them."""
+        settings: dict[str, Any] = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature}
+
+        def ask(item: tuple[Prompt, int]) -> Reply:
+            prompt, sample = item
+            seed = {"seed": sampling.seed + sample} if sampling.temperature else {}
+            while True:
+                used = dict(settings)
+                body = {**self._request_body(prompt), **used, **seed}
+                try:
+                    return reply_of(self._client.post(self.endpoint, body, reuse=True), self._client.base)
+                except RefusedError as error:
+                    if not self._adapt(settings, used, str(error)):
+                        raise
+
+        replies = self._client.parallel(ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)])
+        return [tuple(replies[prompt, i] for i in range(sampling.samples)) for prompt in prompts]
+
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """What was noted, and what it took where that is counted."""
+        return [*super().notes(), *self._client.spending.notes(bool(answered))]
+
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
+        """The part of a request for a free answer that says what is asked."""
+        raise NotImplementedError
+
+    def _adapt(self, settings: dict[str, Any], used: dict[str, Any], reason: str) -> bool:
+        """Leave out or rename what the server refuses, as models that reason do; whether there was anything to
+        change."""
+        if "max_completion_tokens" in reason and "max_tokens" in used:
+            settings["max_completion_tokens"] = settings.pop("max_tokens", used["max_tokens"])
+            return True
+        if "temperature" in reason and "temperature" in used:
+            settings.pop("temperature", None)
+            self.note("The server takes no temperature: its answers were sampled as it does by default.")
+            return True
+        return False

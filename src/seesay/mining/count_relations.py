@@ -32,6 +32,8 @@ from seesay.progress import ProgressCallback
 
 BATCH = 1 << 15
 """Pictures whose relations a worker holds in memory."""
+ROW_GROUP = 1 << 16
+"""Counts of which some can be read without the others: those of a range of first names."""
 SETTINGS = "counting.json"
 
 
@@ -121,12 +123,12 @@ class PartCounter:
         pictures = 0
         with (
             atomic_write(_table_path(self._folder, path)) as unfinished,
-            pq.ParquetWriter(unfinished, COUNTS, write_statistics=["kind"]) as writer,
+            pq.ParquetWriter(unfinished, COUNTS, write_statistics=["kind", "a"]) as writer,
         ):
             for batch in read_batches(path, rows=BATCH):
                 pictures += batch.num_rows
                 for counts in self._count(pa.Table.from_batches([batch]), bad):
-                    writer.write_table(counts)
+                    writer.write_table(counts, ROW_GROUP)
         note = {"pictures": pictures, "bad": bad}
         write_json(_note_path(self._folder, path), note)  # last: it marks the part as done
 

@@ -34,6 +34,8 @@ MEMORY = "128MB"
 """What DuckDB may hold in memory; the rest is on disk."""
 BATCH = 1 << 14
 """Facts in memory."""
+RANGE = 1 << 22
+"""Counts that are grouped at once: the examples of a group stay in memory."""
 # The smallest ids of all are within as many lists as there are ids, those that begin with the smallest ones
 EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
 
@@ -101,24 +103,30 @@ def pair_facts(
     min_seen = max(thresholds.size if is_size else thresholds.place, 1)
     min_relation = 0 if is_size else thresholds.relation
     seen = [f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}" for i, name in enumerate(columns)]
-    reader: Any = counts.sql(
-        f"""
-        WITH frequent AS MATERIALIZED (
-            SELECT scene, a, b FROM counts WHERE kind = $kind GROUP BY ALL HAVING sum(count) >= $min_seen
-        ), relations AS (
-            SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
-            FROM counts SEMI JOIN frequent USING (scene, a, b)
-            WHERE kind = $kind GROUP BY ALL HAVING sum(count) >= $min_relation
-        ), pairs AS (
+    for number, (low, high) in enumerate(_name_ranges(counts, kind)):
+        counts.execute(
+            f"""
+            {"INSERT INTO pairs" if number else "CREATE OR REPLACE TEMPORARY TABLE pairs AS"}
+            WITH own AS (
+                SELECT * FROM counts WHERE kind = $kind AND a BETWEEN $low AND $high
+            ), frequent AS MATERIALIZED (
+                SELECT scene, a, b FROM own GROUP BY ALL HAVING sum(count) >= $min_seen
+            ), relations AS (
+                SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
+                FROM own SEMI JOIN frequent USING (scene, a, b) GROUP BY ALL HAVING sum(count) >= $min_relation
+            )
             SELECT scene, a, b, {", ".join(seen)}, first(examples ORDER BY count DESC, label) AS examples
             FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
+            """,
+            {"kind": kind, "low": low, "high": high, "min_seen": min_seen, "min_relation": min_relation},
         )
+    reader: Any = counts.sql(
+        f"""
         SELECT scene, a, b, {", ".join(columns)}, examples FROM pairs
         UNION ALL
         SELECT scene, b, a, {", ".join(reversed(columns))}, examples FROM pairs
         ORDER BY scene, a, b
-        """,
-        params={"kind": kind, "min_seen": min_seen, "min_relation": min_relation},
+        """
     ).to_arrow_reader(BATCH)
     schema = knowledge.schema(fact_type)
     for batch in reader:
@@ -128,6 +136,17 @@ def pair_facts(
         typical_names = pa.array([list(compress(labels, row)) for row in is_typical], pa.list_(pa.string()))
         table = pa.Table.from_batches([batch]).append_column("typical", typical_names)
         yield table.filter(pa.array(says_something)).select(schema.names).cast(schema)
+
+
+def _name_ranges(counts: DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:
+    """The first and the last name of ranges of first names that have about `RANGE` counts each, at least one range."""
+    query = """
+        SELECT min(a), max(a) FROM (
+            SELECT a, sum(count(*)) OVER (ORDER BY a) // $rows AS number FROM counts WHERE kind = $kind GROUP BY a
+        ) GROUP BY number
+    """
+    ranges: list[tuple[str, str]] = counts.execute(query, {"kind": kind, "rows": RANGE}).fetchall()
+    return ranges or [("", "")]
 
 
 def count_colors(

@@ -70,7 +70,10 @@ def count(
     by_scene: bool = False,
     once_per_picture: bool = False,
 ) -> pa.Table:
-    """Count a batch. `once_per_picture`: a relation of two names counts once, however many regions have these names."""
+    """Count a batch, sorted by the first name.
+
+    `once_per_picture`: a relation of two names counts once, however many regions have these names.
+    """
     columns = list(zip(*observations, strict=True))
     if not columns:
         return COUNTS.empty_table()
@@ -80,8 +83,8 @@ def count(
     scene = regions.scenes[picture] if by_scene else np.zeros_like(picture)
     scenes = regions.scene_names if by_scene else [""]
     # Sorting integers is the fastest way to group them, and puts a relation's pictures in the order of their ids
-    shape = (len(scenes), len(regions.vocabulary), len(regions.vocabulary), LABELS[kind], len(regions))
-    packed = np.ravel_multi_index((scene, a, b, label, rank[picture]), shape)
+    shape = (len(regions.vocabulary), len(regions.vocabulary), len(scenes), LABELS[kind], len(regions))
+    packed = np.ravel_multi_index((a, b, scene, label, rank[picture]), shape)
     seen, times = np.unique(packed, return_counts=True)
     relation = seen // len(regions)
     starts = np.flatnonzero(np.diff(relation, prepend=-1))
@@ -91,7 +94,7 @@ def count(
     ids = _words(seen[is_example] % len(regions), regions.ids.take(pa.array(order)))
     ends_of_examples = np.cumsum(np.minimum(pictures, MAX_EXAMPLES))
     offsets = pa.array(np.concatenate([[0], ends_of_examples]).astype(np.int32))
-    scene, a, b, label, _ = np.unravel_index(seen[starts], shape)
+    a, b, scene, label, _ = np.unravel_index(seen[starts], shape)
     names = pa.array(regions.vocabulary, pa.string())
     return pa.Table.from_arrays(
         [

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
 import os
 import shutil
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from seesay.cluster import map_parts
 from seesay.data.rows import load_json
 from seesay.errors import UserError
 from seesay.files import atomic_write, lock_folder, refuse_foreign_folder, refuse_newer, remove_unfinished, write_text
@@ -144,7 +142,7 @@ def write_dataset(
         ]
         waiting = [job for job in jobs if not job.part.exists()]
         progress(total - sum(job.stop - job.start for job in waiting), total)
-        for job in _run(waiting, min(workers or os.cpu_count() or 1, max(len(waiting), 1))):
+        for job, _ in map_parts(_chunk_maker, waiting, workers or os.cpu_count() or 1, unit="chunks"):
             progress(job.stop - job.start, total)
         _finish(config, plan, output, jobs, command)
     write_text(output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False))
@@ -200,35 +198,9 @@ def _prepare(plan: ScenePlan, output: SceneOutput) -> None:
                     np.lib.format.open_memmap(unfinished, "w+", np.uint8, (size, output.array, output.array, 3))
 
 
-def _run(jobs: list[_Job], workers: int) -> Iterator[_Job]:
-    """Yield each job when it is done."""
-    if workers == 1:
-        for job in jobs:
-            _make_chunk(job)
-            yield job
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with_parent) as pool:
-        try:
-            running = {pool.submit(_make_chunk, job): job for job in jobs}
-            for done in as_completed(running):
-                done.result()
-                yield running[done]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _die_with_parent() -> None:
-    """A killed parent cannot tell its workers: each watches for it."""
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _chunk_maker() -> Callable[[_Job], None]:
+    """What every worker does with its jobs."""
+    return _make_chunk
 
 
 def _make_chunk(job: _Job) -> None:

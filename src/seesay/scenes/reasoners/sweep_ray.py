@@ -1,16 +1,16 @@
 """A sweep on a Ray cluster: one training per worker, in a folder that all machines see.
 
-A worker runs one training as `sweep` does here, so its row and its files are the same. When it dies, Ray starts the
-training again elsewhere, and it resumes from its checkpoint.
+A worker runs one training as `sweep` does here, so its row and its files are the same. When it dies, the training
+is started again elsewhere, and it resumes from its checkpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from seesay.cluster import MAX_RESTARTS, start_ray, worker_resources
-from seesay.errors import UserError
+from seesay.cluster import Engine, map_parts
 from seesay.progress import ProgressCallback
 from seesay.scenes.reasoners.sweep import (
     SweepRow,
@@ -37,29 +37,31 @@ def sweep_on_ray(
     """
     import torch
 
-    absolute = folder.resolve()
     refuse_other_trainings(folder, trainings)
-    ray = start_ray("A sweep on Ray", workers)
-
-    def work(training: SweepTraining, threads: int) -> None:
-        torch.set_num_threads(threads)
-        sweep(absolute, [training], train_and_test, deadline, trainings)
-
-    remote = ray.remote(**worker_resources(ray), max_retries=MAX_RESTARTS)(work)
-    running = {remote.remote(training, torch.get_num_threads()): training for training in trainings}
-    lost = []
-    while running:
-        (done,), _ = ray.wait(list(running), num_returns=1)
-        training = running.pop(done)
-        try:
-            ray.get(done)
-        except ray.exceptions.WorkerCrashedError:
-            lost.append(training)
+    make_trainer = partial(
+        _trainer, folder.resolve(), trainings, train_and_test, deadline, threads=torch.get_num_threads()
+    )
+    finished = map_parts(make_trainer, trainings, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings")
+    for _ in finished:
         if progress:
             progress(1, len(trainings))
-    if lost:
-        raise UserError(
-            f"{len(lost)} of {len(trainings)} trainings could not be finished because their workers died, the first "
-            f"{lost[0].folder}. What they have learnt is kept: run the same command again to resume."
-        )
     return results_so_far(folder)
+
+
+def _trainer(
+    folder: Path,
+    trainings: Sequence[SweepTraining],
+    train_and_test: TrainAndTest,
+    deadline: float | None,
+    *,
+    threads: int,
+) -> Callable[[SweepTraining], None]:
+    """What a worker does with its trainings."""
+    import torch
+
+    torch.set_num_threads(threads)
+
+    def train(training: SweepTraining) -> None:
+        sweep(folder, [training], train_and_test, deadline, trainings)
+
+    return train

@@ -25,6 +25,8 @@ def test_every_command_has_help(command: list[str]) -> None:
     done = seesay(*command, "--help")
     assert done.returncode == 0
     assert "--help" in done.stdout
+    assert "╭" not in done.stdout  # plain text, of groups too
+    assert not command or "--install-completion" not in done.stdout
     assert done.stderr == ""
 
 

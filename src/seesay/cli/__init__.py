@@ -52,11 +52,13 @@ def load_command(name: str) -> Any:
     """Import a command, so that a call pays for the one that it names and no other."""
     address = CORE_COMMANDS.get(name) or command_addresses()[name]
     loaded = load_address(address)
+    application = loaded
     if not isinstance(loaded, typer.Typer):
-        application = typer.Typer(add_completion=False, rich_markup_mode=None)
+        application = typer.Typer()
         application.command()(loaded)
-        loaded = application
-    command = get_command(loaded)
+    application._add_completion = False  # seesay itself has it, and a group's help is as plain as its own
+    application.rich_markup_mode = None
+    command = get_command(application)
     command.name = name
     adapt(command)
     return command

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.mining.sample_pictures import as_view, counted
 
 from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mining.facts import Thresholds, pair_facts, transitive_sizes, without_subtypes
+from seesay.mining.facts import Thresholds, open_counts, pair_facts, transitive_sizes, without_subtypes
 
 
 def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = None) -> pa.Table:
@@ -79,3 +84,18 @@ def test_the_transitive_closure_is_what_walking_the_chains_finds(direct: set[tup
     fresh = {(a, b) for a, b in reached if (b, a) not in reached and (a, b) not in direct}
     inferred = transitive_sizes([SizeFact(names[a], names[b], 0, 9, ("<",)) for a, b in direct])
     assert [(fact.a, fact.b) for fact in inferred] == sorted((names[a], names[b]) for a, b in fresh)
+
+
+@pytest.mark.parametrize(
+    ("error", "number"),
+    [
+        ("IOException", errno.ENOSPC),
+        ("OutOfMemoryException", errno.ENOMEM),
+    ],
+)
+def test_no_room_to_group_counts_is_not_called_damage(error: str, number: int, tmp_path: Path) -> None:
+    table = tmp_path / "counts.parquet"
+    pq.write_table(counted("sizes", ("", "bus", "cup", 0, 70)), table)
+    with pytest.raises(OSError, match="temporary") as raised, open_counts([table]):
+        raise getattr(duckdb, error)("No space left on device" if number == errno.ENOSPC else "too much")
+    assert raised.value.errno == number

@@ -6,6 +6,8 @@ of which DuckDB holds no more in memory than it is allowed to.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,11 +86,19 @@ def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyCo
     import duckdb
 
     temporary = tables[0].with_name("temporary")
-    with duckdb.connect(
-        config={"memory_limit": MEMORY, "threads": workers, "temp_directory": str(temporary)}
-    ) as connection:
-        connection.read_parquet([str(path) for path in tables]).create_view("counts")
-        yield connection
+    settings: dict[str, str | bool | int | float | list[str]]
+    settings = {"memory_limit": MEMORY, "threads": workers, "temp_directory": str(temporary)}
+    try:
+        with duckdb.connect(config=settings) as connection:
+            connection.read_parquet([str(path) for path in tables]).create_view("counts")
+            yield connection
+    except duckdb.Error as error:
+        # The counts are whole where there is no room to group them: not to be mistaken for damage.
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(temporary)) from error
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), str(temporary)) from error
+        raise
 
 
 def pair_facts(

@@ -60,6 +60,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("object: fruit", "object: fruits"),
         "line 3, column 1: there is no column 'fruits' (did you mean 'fruit'?).",
     ),
+    "no name of an object": (
+        edited("object: fruit", 'object: ""'),
+        "line 3, column 1: {} is not a column's name.",
+    ),
     "braces do not match": (edited("{a fruit}", "{a fruit"), "line 7, column 3: the braces of"),
     "an expression": (edited("{a fruit}", "{fruit.upper}"), "line 7, column 3: {fruit.upper} is not a column's name."),
     "a format": (

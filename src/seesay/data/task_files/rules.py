@@ -29,7 +29,8 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
         case rules.RankPairs():
             return _two_sided(columns) | {"ratio": None} | ({"alike": None} if rule.alike else {})
         case _:
-            return columns | dict.fromkeys(as_names(getattr(rule, "into", ())))
+            new = as_names(getattr(rule, "into", ()))
+            return columns | dict.fromkeys(column for column in new if column)
 
 
 def _two_sided(columns: Iterable[str], shared: Container[str] = ()) -> dict[str, None]:

@@ -43,13 +43,13 @@ class Part(Document):
         """The columns that must be there, each with the field that names it."""
         for name, field in type(self).model_fields.items():
             if READS in field.metadata:
-                yield from ((name, column) for column in as_names(getattr(self, name)))
+                yield from ((name, column) for column in as_names(getattr(self, name)) if column)
 
 
 def as_names(value: Any) -> list[str]:
     """The names that a field holds: one, several, those that a mapping leads to, or none."""
     names = value.values() if isinstance(value, dict) else _as_list(value)
-    return [name for name in names or () if name]
+    return list(names or ())
 
 
 def kind_of(value: Any) -> str:

@@ -1,4 +1,5 @@
-"""The environment that every test runs in: those of tests/ and the examples in the docstrings of src/."""
+"""The environment that every test runs in: those of tests/ and the examples in the docstrings of
+src/."""
 
 from __future__ import annotations
 
@@ -23,10 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One thread per worker: torch and NumPy read this when they are imported, sub-processes inherit it.
+    """One thread per worker: torch and NumPy read this when they are imported, sub-processes
+    inherit it.
 
-    Tables are wide enough for the paths of temporary folders, whose length depends on who runs the tests.
-    Sub-processes, which start in such a folder, find the package `tests`.
+    Tables are wide enough for the paths of temporary folders, whose length depends on who runs the
+    tests. Sub-processes, which start in such a folder, find the package `tests`.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ["COLUMNS"] = "240"
@@ -34,7 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, import_path))
     if config.getoption("light"):
         settings.load_profile("light")
-    starts_workers = bool(config.getoption("numprocesses", None))  # which are other programs, and run the tests
+    # which are other programs, and run the tests
+    starts_workers = bool(config.getoption("numprocesses", None))
     if config.getoption("light") and not starts_workers:
         sys.addaudithook(skip_heavy)
 
@@ -43,7 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Forget a module that was skipped amid its imports: pytest leaves the half of it for others to import."""
+    """Forget a module that was skipped amid its imports: pytest leaves the half of it for others to
+    import."""
     report = yield
     if report.skipped:
         for name, module in list(sys.modules.items()):
@@ -62,7 +66,8 @@ def _own_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_session_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What fixtures that several tests share write to the working directory stays out of the repository."""
+    """What fixtures that several tests share write to the working directory stays out of the
+    repository."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("working-directory"))
         yield

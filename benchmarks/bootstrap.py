@@ -1,4 +1,5 @@
-"""Bootstrap intervals: seesay beside `scipy.stats.bootstrap`, the same number of resamples of the same questions.
+"""Bootstrap intervals: seesay beside `scipy.stats.bootstrap`, the same number of resamples of the
+same questions.
 
     python benchmarks/bootstrap.py
 
@@ -26,7 +27,8 @@ T = TypeVar("T")
 def main() -> None:
     """Print one line a case: both times, the ratio, and both intervals."""
     print(
-        f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, {os.cpu_count()} cores"
+        f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, "
+        f"{os.cpu_count()} cores"
     )
     print(f"{'case':<46}{'seesay':>9}{'SciPy':>9}{'ratio':>8}   95 % interval (seesay | SciPy)")
     for name, n in (("relaxed_accuracy", 1_000), ("relaxed_accuracy", 10_000), ("macro_f1", 1_000)):
@@ -37,11 +39,15 @@ def main() -> None:
 def compare(metric: Metric[ScoredItems], n: int) -> None:
     """One figure: seesay draws and multiplies, SciPy draws and gathers."""
     stats = metric.stats(random_items(n))
-    ours, our_time = timed(lambda: Resamples(np.arange(n), RESAMPLES).interval(stats[None], metric.value))
+    ours, our_time = timed(
+        lambda: Resamples(np.arange(n), RESAMPLES).interval(stats[None], metric.value)
+    )
     theirs, their_time = timed(lambda: by_scipy(metric, stats))
     both = f"{ours.low:.4f}–{ours.high:.4f} | {theirs.low:.4f}–{theirs.high:.4f}"
     case = f"{metric.name}, {n:,} questions x {RESAMPLES:,}"
-    print(f"{case:<46}{our_time:>7.2f} s{their_time:>7.2f} s{their_time / our_time:>7.1f}x   {both}")
+    print(
+        f"{case:<46}{our_time:>7.2f} s{their_time:>7.2f} s{their_time / our_time:>7.1f}x   {both}"
+    )
 
 
 def slices(n: int, count: int) -> None:
@@ -61,7 +67,8 @@ def slices(n: int, count: int) -> None:
 
 
 def by_scipy(metric: Metric[ScoredItems], stats: FloatArray) -> Interval:
-    """A mean is resampled as SciPy does best, by value; macro F1 by the numbers of the questions."""
+    """A mean is resampled as SciPy does best, by value; macro F1 by the numbers of the
+    questions."""
 
     def mean(drawn: FloatArray, axis: int = -1) -> FloatArray:
         return np.asarray(np.mean(drawn, axis=axis))
@@ -71,13 +78,20 @@ def by_scipy(metric: Metric[ScoredItems], stats: FloatArray) -> Interval:
 
     data, statistic = (stats[:, 0], mean) if stats.shape[1] == 2 else (np.arange(len(stats)), other)
     found = scipy.stats.bootstrap(
-        (data,), statistic, n_resamples=RESAMPLES, batch=100, method="percentile", vectorized=True, rng=0
+        (data,),
+        statistic,
+        n_resamples=RESAMPLES,
+        batch=100,
+        method="percentile",
+        vectorized=True,
+        rng=0,
     ).confidence_interval
     return Interval(metric.value(stats.sum(axis=0)).item(), float(found.low), float(found.high))
 
 
 def random_items(n: int) -> ScoredItems:
-    """Questions of eleven labels with one to three gold ones, which the model knows a little about."""
+    """Questions of eleven labels with one to three gold ones, which the model knows a little
+    about."""
     rng = np.random.default_rng(0)
     gold = np.zeros((n, 11))
     np.put_along_axis(gold, rng.integers(0, 11, (n, 3)), 1.0, axis=1)

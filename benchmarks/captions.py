@@ -2,9 +2,10 @@
 
     python benchmarks/captions.py [--sizes 1014 5000 29000] [--data ../shared/data/captions]
 
-Caption 1 of Multi30k against captions 2 to 5: the validation images, then so many training images. Tables are prepared
-before the clock starts; loading them counts, and so does starting Java. Every figure of both is compared. Seconds by
-the clock depend on what else the machine does; processor seconds, Java's included, do so less.
+Caption 1 of Multi30k against captions 2 to 5: the validation images, then so many training images.
+Tables are prepared before the clock starts; loading them counts, and so does starting Java. Every
+figure of both is compared. Seconds by the clock depend on what else the machine does; processor
+seconds, Java's included, do so less.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def read(folder: Path, size: int) -> tuple[list[str], list[list[str]]]:
     split = "val" if size == VALIDATION else "train"
     columns = []
     for i in range(1, 6):
-        with gzip.open(folder / f"multi30k.{split}.{i}.en.gz", "rt", encoding="utf-8", newline="\n") as file:
+        with gzip.open(
+            folder / f"multi30k.{split}.{i}.en.gz", "rt", encoding="utf-8", newline="\n"
+        ) as file:
             columns.append([line.rstrip("\n") for line, _ in zip(file, range(size), strict=False)])
     return columns[0], [list(row) for row in zip(*columns[1:], strict=True)]
 
@@ -89,19 +92,28 @@ def theirs(hypotheses: list[str], references: list[list[str]]) -> tuple[Times, F
     consensus = clock.run("CIDEr-D", lambda: scorer("cider")().compute_score(gts, res)[0])
     figures = {f"BLEU-{k}": value for k, value in enumerate(blues, 1)}
     figures |= {"METEOR": best, "ROUGE-L": float(lcs), "CIDEr-D": float(consensus)}
-    figures["average fusion"] = sum(figures[name] for name in ("BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D")) / 4
+    figures["average fusion"] = (
+        sum(figures[name] for name in ("BLEU-4", "METEOR", "ROUGE-L", "CIDEr-D")) / 4
+    )
     return clock.times, figures
 
 
 def main() -> None:
     """Print both times by step and size, the ratios, the largest difference, and how both grow."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[VALIDATION, 5000, 29000])
-    parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data/captions")
+    parser.add_argument(
+        "--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared/data/captions"
+    )
     arguments = parser.parse_args()
     if not load().complete:
         parser.exit(2, "METEOR's data not found: install pycocoevalcap.\n")
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; seconds: seesay | pycocoevalcap | ratio")
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores; seconds: seesay | "
+        "pycocoevalcap | ratio"
+    )
     totals: list[tuple[int, float, float]] = []
     for size in arguments.sizes:
         captions = read(arguments.data, size)
@@ -111,7 +123,10 @@ def main() -> None:
         right, expected = theirs(*captions)
         spent = middle - start, processor() - middle
         left["all"], right["all"] = sum(left.values()), sum(right.values())
-        steps = "  ".join(f"{step} {left[step]:.2f}|{right[step]:.2f}|{right[step] / left[step]:.1f}x" for step in left)
+        steps = "  ".join(
+            f"{step} {left[step]:.2f}|{right[step]:.2f}|{right[step] / left[step]:.1f}x"
+            for step in left
+        )
         apart = max((abs(figures[name] - expected[name]), name) for name in expected)
         print(f"{size:>6} images  {steps}")
         print(f"       processor seconds {spent[0]:.1f}|{spent[1]:.1f}|{spent[1] / spent[0]:.1f}x")

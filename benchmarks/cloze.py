@@ -1,10 +1,11 @@
-"""seesay beside lm-eval and minicons: the same questions, the same model, the same scores, in one run.
+"""seesay beside lm-eval and minicons: the same questions, the same model, the same scores, in one
+run.
 
     python benchmarks/cloze.py [--data memory_colors.jsonl]
 
-109 objects × 11 colors. First with one-token options at the end of the text (the option after the prefix), then with
-options of one or several tokens in mid-sentence (option and rest). Without the published file the objects come from the
-embedded battery.
+109 objects × 11 colors. First with one-token options at the end of the text (the option after the
+prefix), then with options of one or several tokens in mid-sentence (option and rest). Without the
+published file the objects come from the embedded battery.
 """
 
 from __future__ import annotations
@@ -34,7 +35,19 @@ from seesay.questions import Prompt
 from seesay.tasks import load_task
 
 OBJECTS = 109
-ONE_TOKEN = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+ONE_TOKEN = (
+    "black",
+    "blue",
+    "brown",
+    "green",
+    "grey",
+    "orange",
+    "pink",
+    "purple",
+    "red",
+    "white",
+    "yellow",
+)
 SEVERAL = tuple(
     {
         "blue": "navy blue",
@@ -47,8 +60,9 @@ SEVERAL = tuple(
 )
 REPEATS = 3
 TOLERANCE = 1e-4
-"""Per token. Logits of about 30 are 2e-6 apart in float32, and batches of other shapes round differently in each of 30
-layers: some dozens of roundings. Scores are sums over tokens, so their differences grow with the number of tokens."""
+"""Per token. Logits of about 30 are 2e-6 apart in float32, and batches of other shapes round
+differently in each of 30 layers: some dozens of roundings. Scores are sums over tokens, so their
+differences grow with the number of tokens."""
 
 Scores = NDArray[np.float64]
 
@@ -69,12 +83,17 @@ class Setting:
 SETTINGS = (
     Setting("one-token options at the end", "The color of {thing} is [MASK].", ONE_TOKEN, "option"),
     Setting(
-        "one or several tokens in mid-sentence", "Everybody knows that {thing} is of [MASK] color", SEVERAL, "sentence"
+        "one or several tokens in mid-sentence",
+        "Everybody knows that {thing} is of [MASK] color",
+        SEVERAL,
+        "sentence",
     ),
 )
 
 
-def with_seesay(folder: Path, prompts: Sequence[Prompt], scope: str) -> tuple[Callable[[], Scores], Scores]:
+def with_seesay(
+    folder: Path, prompts: Sequence[Prompt], scope: str
+) -> tuple[Callable[[], Scores], Scores]:
     """A function that scores all options, and the number of tokens of each."""
     model = load_model(str(folder), ModelOptions(scope=scope))
 
@@ -100,9 +119,14 @@ def continuations(prompts: Sequence[Prompt], scope: str) -> list[tuple[str, str]
     return pairs
 
 
-def with_lm_eval(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int) -> Callable[[], Scores]:
+def with_lm_eval(
+    folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int
+) -> Callable[[], Scores]:
     peer = HFLM(pretrained=str(folder), dtype="float32", device="cpu", batch_size=batch_size)
-    requests = [Instance("loglikelihood", {}, pair, i) for i, pair in enumerate(continuations(prompts, scope))]
+    requests = [
+        Instance("loglikelihood", {}, pair, i)
+        for i, pair in enumerate(continuations(prompts, scope))
+    ]
 
     def score() -> Scores:
         scores = peer.loglikelihood(requests, disable_tqdm=True)
@@ -111,9 +135,13 @@ def with_lm_eval(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size
     return score
 
 
-def with_minicons(folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int) -> Callable[[], Scores]:
+def with_minicons(
+    folder: Path, prompts: Sequence[Prompt], scope: str, batch_size: int
+) -> Callable[[], Scores]:
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    peer = scorer.IncrementalLMScorer(model, device="cpu", tokenizer=AutoTokenizer.from_pretrained(folder))
+    peer = scorer.IncrementalLMScorer(
+        model, device="cpu", tokenizer=AutoTokenizer.from_pretrained(folder)
+    )
     pairs = continuations(prompts, scope)
 
     def score() -> Scores:
@@ -121,7 +149,9 @@ def with_minicons(folder: Path, prompts: Sequence[Prompt], scope: str, batch_siz
         for start in range(0, len(pairs), batch_size):
             contexts, targets = zip(*pairs[start : start + batch_size], strict=True)
             scores += peer.conditional_score(
-                list(contexts), [target.lstrip() for target in targets], reduction=lambda x: x.sum(0).item()
+                list(contexts),
+                [target.lstrip() for target in targets],
+                reduction=lambda x: x.sum(0).item(),
             )
         return np.array(scores).reshape(len(prompts), -1)
 
@@ -145,10 +175,18 @@ def things(data: Path | None) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="Memory Colors' published file; else the embedded battery's objects")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="Memory Colors' published file; else the embedded battery's objects",
+    )
     parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--threads", type=int, help="of PyTorch, for all three; on a busy machine 1 is the fairest")
+    parser.add_argument(
+        "--threads", type=int, help="of PyTorch, for all three; on a busy machine 1 is the fairest"
+    )
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
@@ -160,17 +198,27 @@ def main() -> None:
     objects = things(arguments.data)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)
-        print(f"\n{setting.title}: {len(prompts)} x {len(setting.options)}, {torch.get_num_threads()} threads")
+        print(
+            f"\n{setting.title}: {len(prompts)} x {len(setting.options)}, "
+            f"{torch.get_num_threads()} threads"
+        )
         score, tokens = with_seesay(folder, prompts, setting.scope)
         ours, our_time = seconds(score, arguments.repeats)
         print(f"{'seesay':<22}{our_time:8.2f} s")
-        for name, make, sizes in (("lm-eval", with_lm_eval, (16, 64)), ("minicons", with_minicons, (16, 64))):
-            timed = {size: seconds(make(folder, prompts, setting.scope, size), arguments.repeats) for size in sizes}
+        for name, make, sizes in (
+            ("lm-eval", with_lm_eval, (16, 64)),
+            ("minicons", with_minicons, (16, 64)),
+        ):
+            timed = {
+                size: seconds(make(folder, prompts, setting.scope, size), arguments.repeats)
+                for size in sizes
+            }
             best = min(timed, key=lambda size: timed[size][1])
             theirs, their_time = timed[best]
             difference = float((np.abs(ours - theirs) / tokens).max())
             print(
-                f"{name + f' (batch {best})':<22}{their_time:8.2f} s   {their_time / our_time:5.1f} x   "
+                f"{name + f' (batch {best})':<22}{their_time:8.2f} s   "
+                f"{their_time / our_time:5.1f} x   "
                 f"largest difference per token {difference:.1e}"
             )
             assert difference < TOLERANCE, f"{name} scores differently"

@@ -1,7 +1,8 @@
 """How fast and in how much memory corpora are read: `python benchmarks/corpora.py [rows]`.
 
-Writes Conceptual Captions' TSV and COCO's JSON of published size, made up by a seed, and reads each in a process of its
-own: by seesay, and as people do it by hand (a loop over `str.split`, `json.load`).
+Writes Conceptual Captions' TSV and COCO's JSON of published size, made up by a seed, and reads each
+in a process of its own: by seesay, and as people do it by hand (a loop over `str.split`,
+`json.load`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,22 @@ from pathlib import Path
 
 from seesay.data.captions import Corpus
 
-WORDS = ("a", "the", "dog", "cat", "man", "woman", "red", "blue", "green", "on", "under", "above", "table", "street")
+WORDS = (
+    "a",
+    "the",
+    "dog",
+    "cat",
+    "man",
+    "woman",
+    "red",
+    "blue",
+    "green",
+    "on",
+    "under",
+    "above",
+    "table",
+    "street",
+)
 
 
 def write(folder: Path, rows: int) -> tuple[Path, Path]:
@@ -25,11 +41,17 @@ def write(folder: Path, rows: int) -> tuple[Path, Path]:
     tsv, coco = folder / "Train_GCC-training.tsv", folder / "captions_train2017.json"
     with tsv.open("w", encoding="utf-8") as file:
         for n in range(rows):
-            file.write(f"{' '.join(rng.choices(WORDS, k=10))}\thttps://images.example.org/{n:09d}-{rng.random()}.jpg\n")
+            file.write(
+                f"{' '.join(rng.choices(WORDS, k=10))}\thttps://images.example.org/{n:09d}-{rng.random()}.jpg\n"
+            )
     annotations = [
-        {"image_id": n // 5, "id": n, "caption": " ".join(rng.choices(WORDS, k=10))} for n in range(rows // 6)
+        {"image_id": n // 5, "id": n, "caption": " ".join(rng.choices(WORDS, k=10))}
+        for n in range(rows // 6)
     ]
-    images = [{"file_name": f"{n:012d}.jpg", "height": 360, "width": 640, "id": n} for n in range(rows // 30)]
+    images = [
+        {"file_name": f"{n:012d}.jpg", "height": 360, "width": 640, "id": n}
+        for n in range(rows // 30)
+    ]
     coco.write_text(json.dumps({"images": images, "annotations": annotations}), encoding="utf-8")
     return tsv, coco
 
@@ -65,7 +87,10 @@ def main() -> None:
             for reader in ("seesay", "by hand"):
                 with get_context("spawn").Pool(1) as pool:
                     count, seconds, peak = pool.apply(measure, (reader, path))
-                print(f"  {reader:8} {count:10,} captions {seconds:6.1f} s {count / seconds:10,.0f} per s {peak:6} MB")
+                print(
+                    f"  {reader:8} {count:10,} captions {seconds:6.1f} s {count / seconds:10,.0f} "
+                    f"per s {peak:6} MB"
+                )
 
 
 if __name__ == "__main__":

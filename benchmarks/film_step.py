@@ -1,4 +1,5 @@
-"""Items per second of a FiLM step: the one before (coordinates concatenated, maps copied) against today's, in one run.
+"""Items per second of a FiLM step: the one before (coordinates concatenated, maps copied) against
+today's, in one run.
 
     python benchmarks/film_step.py [--steps 30] [--threads 1] [--json]
 
@@ -49,17 +50,24 @@ def concatenated(maps: torch.Tensor) -> torch.Tensor:
 
 
 class Before(nn.Module):
-    """FiLM as it was: 64 channels, a 3 x 3 stem with two strides, 256 channels under the maximum."""
+    """FiLM as it was: 64 channels, a 3 x 3 stem with two strides, 256 channels under the
+    maximum."""
 
-    def __init__(self, words: int, width: int = 64, hidden: int = 128, classifier: int = 256) -> None:
+    def __init__(
+        self, words: int, width: int = 64, hidden: int = 128, classifier: int = 256
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(words, 64, padding_idx=NULL)
         self.recurrent, self.text_norm = nn.GRU(64, hidden, batch_first=True), nn.LayerNorm(hidden)
         self.modulate = nn.Linear(hidden, 4 * 2 * width)
         self.stem = nn.Sequential(
-            nn.Conv2d(3, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-            nn.Conv2d(width, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-        )  # fmt: skip
+            nn.Conv2d(3, width, 3, 2, 1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+            nn.Conv2d(width, width, 3, 2, 1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+        )
         self.narrow = nn.ModuleList(nn.Conv2d(width + 2, width, 1) for _ in range(4))
         self.look = nn.ModuleList(nn.Conv2d(width, width, 3, padding=1) for _ in range(4))
         self.norm = nn.ModuleList(nn.BatchNorm2d(width, affine=False) for _ in range(4))
@@ -73,10 +81,14 @@ class Before(nn.Module):
         query = self.text_norm(states[torch.arange(len(words)), (words != NULL).sum(1) - 1])
         scales, shifts = self.modulate(query).view(len(words), 4, 2, -1, 1, 1).unbind(2)
         maps = self.stem((pixels.float() / 255).contiguous(memory_format=torch.channels_last))
-        for i, (narrow, look, norm) in enumerate(zip(self.narrow, self.look, self.norm, strict=True)):
+        for i, (narrow, look, norm) in enumerate(
+            zip(self.narrow, self.look, self.norm, strict=True)
+        ):
             maps = torch.relu(narrow(concatenated(maps)))
             maps = maps + torch.relu((1 + scales[:, i]) * norm(look(maps)) + shifts[:, i])
-        logits: torch.Tensor = self.classifier(torch.relu(self.last(concatenated(maps))).amax((2, 3)))
+        logits: torch.Tensor = self.classifier(
+            torch.relu(self.last(concatenated(maps))).amax((2, 3))
+        )
         return logits
 
 
@@ -84,13 +96,21 @@ def as_before(film: Film) -> Logits:
     """Today's network, computed as before."""
 
     def logits(pixels: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        scales, shifts = film.modulate(film.reader(words)).view(len(words), film.block_count, 2, -1, 1, 1).unbind(2)
+        scales, shifts = (
+            film.modulate(film.reader(words))
+            .view(len(words), film.block_count, 2, -1, 1, 1)
+            .unbind(2)
+        )
         maps = (pixels.float() / 255).contiguous(memory_format=torch.channels_last)
         for layer in film.stem.layers:
             maps = torch.relu(maps) if isinstance(layer, nn.ReLU) else layer(maps)
         for i, block in enumerate(film.blocks):
             narrow, look, norm = (block.get_submodule(name) for name in ("narrow", "look", "norm"))
-            maps = torch.relu(conv2d(concatenated(maps), narrow.get_parameter("weight"), narrow.get_parameter("bias")))
+            maps = torch.relu(
+                conv2d(
+                    concatenated(maps), narrow.get_parameter("weight"), narrow.get_parameter("bias")
+                )
+            )
             maps = maps + torch.relu((1 + scales[:, i]) * norm(look(maps)) + shifts[:, i])
         last = conv2d(concatenated(maps), film.last.weight, film.last.bias)
         answers: torch.Tensor = film.classifier(torch.relu(film.last_norm(last)).amax((2, 3)))
@@ -120,7 +140,10 @@ class Step:
         """The loss of a batch."""
         size = PRESET.batch_size
         rows = np.arange(index * size, (index + 1) * size) % len(self.items)
-        pixels, answers = torch.from_numpy(self.items.features[rows]), torch.from_numpy(self.items.answers[rows])
+        pixels, answers = (
+            torch.from_numpy(self.items.features[rows]),
+            torch.from_numpy(self.items.answers[rows]),
+        )
         return cross_entropy(self.logits(pixels, self.words[rows]), answers)
 
     def __call__(self, index: int) -> None:
@@ -164,7 +187,9 @@ def peak() -> float:
 
 def main() -> None:
     """Print one line per step."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=30, help=f"steps of each, in {ROUNDS} rounds")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true")
@@ -172,13 +197,17 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     torch.use_deterministic_algorithms(True)
     plan = make_plan("set+pos", 640)
-    small, large = (from_scenes(plan, "train", PixelExtractor(size)) for size in (PRESET.image_size, 64))
+    small, large = (
+        from_scenes(plan, "train", PixelExtractor(size)) for size in (PRESET.image_size, 64)
+    )
     vocabulary = SentenceVocabulary.of(small.sentences)
     words = torch.from_numpy(vocabulary.encode(small.sentences))
 
     def film() -> Film:
         torch.manual_seed(0)
-        return Film(NetworkConfig(vocabulary, small.answer_names, small.features.shape[1:], **PRESET.sizes))
+        return Film(
+            NetworkConfig(vocabulary, small.answer_names, small.features.shape[1:], **PRESET.sizes)
+        )
 
     torch.manual_seed(0)
     before, copied, ours = Before(len(vocabulary)), film(), film()
@@ -189,7 +218,9 @@ def main() -> None:
     ]
     rows: list[Row] = []
     top = peak()
-    apart = max(abs(float(steps[1].loss(i).detach() - steps[2].loss(i).detach())) for i in range(10))
+    apart = max(
+        abs(float(steps[1].loss(i).detach() - steps[2].loss(i).detach())) for i in range(10)
+    )
     assert apart < 1e-5, f"the losses differ by {apart:.1e}"
     for step in steps:
         step.round(2)  # warms up
@@ -207,14 +238,22 @@ def main() -> None:
     if given.json:
         print(
             json.dumps(
-                {"load": os.getloadavg()[0], "peak": top, "apart": apart, "steps": [asdict(row) for row in rows]}
+                {
+                    "load": os.getloadavg()[0],
+                    "peak": top,
+                    "apart": apart,
+                    "steps": [asdict(row) for row in rows],
+                }
             )
         )
         return
     print(
-        f"PyTorch {torch.__version__}, {given.threads} threads, load {os.getloadavg()[0]:.1f}, peak {top:.0f} GFLOP/s"
+        f"PyTorch {torch.__version__}, {given.threads} threads, load {os.getloadavg()[0]:.1f}, "
+        f"peak {top:.0f} GFLOP/s"
     )
-    print(f"{'FiLM step of ' + str(PRESET.batch_size):<36}{'items/s':>9}{'before':>9}{'GFLOP/s':>9}{'of peak':>9}")
+    print(
+        f"{'FiLM step of ' + str(PRESET.batch_size):<36}{'items/s':>9}{'before':>9}{'GFLOP/s':>9}{'of peak':>9}"
+    )
     for row in rows:
         rates = f"{row.items_per_second:>9.1f}{row.times_before:>7.2f} x{row.gflops:>9.1f}{row.share_of_peak:>9.0%}"
         print(f"{row.step:<36}{rates}")

@@ -1,4 +1,5 @@
-"""What a request costs on PostgreSQL: clock and processor time (ours and the database's) per page, answer and form.
+"""What a request costs on PostgreSQL: clock and processor time (ours and the database's) per page,
+answer and form.
 
 Run it with the sources of two commits in turn (PYTHONPATH=src:.) to compare them.
 """
@@ -50,14 +51,19 @@ def measure(name: str, database: Database, works: Sequence[Work]) -> None:
         future.result()
     spent = (time.perf_counter() - clock, time.process_time() - ours, database_seconds() - theirs)
     clock_ms, ours_ms, theirs_ms = (1000 * seconds / len(works) for seconds in spent)
-    print(f"{name:8}{len(works):6} x {clock_ms:7.2f} ms, processor {ours_ms:.2f} ms + database {theirs_ms:.2f} ms")
+    print(
+        f"{name:8}{len(works):6} x {clock_ms:7.2f} ms, processor {ours_ms:.2f} ms + database "
+        f"{theirs_ms:.2f} ms"
+    )
 
 
 def main(people: int) -> None:
     with tempfile.TemporaryDirectory() as folder, cluster() as address:
         pairs = Path(folder) / "pairs.csv"
         pairs.write_text("a,b\n" + "".join(f"l{i},r{i}\n" for i in range(people)), encoding="utf-8")
-        study = study_from_pairs(pairs, StudyDesign(judgements=10, per_page=PER_PAGE, pages=1, controls=0))
+        study = study_from_pairs(
+            pairs, StudyDesign(judgements=10, per_page=PER_PAGE, pages=1, controls=0)
+        )
         database = studies.open_database(address, "benchmark")
         studies.create_study(database, study)
         database.submit(lambda tx: participants.create_links(tx, people, NOW)).result()
@@ -67,10 +73,16 @@ def main(people: int) -> None:
         places = range(1, PER_PAGE + 1)
 
         def answer(person: int, place: int) -> Work:
-            return lambda tx: save_answer(tx, study, person, 1, place, MOVED, f"{place:016d}", NOW + 1)
+            return lambda tx: save_answer(
+                tx, study, person, 1, place, MOVED, f"{place:016d}", NOW + 1
+            )
 
-        measure("page", database, [partial(next_step, study=study, person=p, now=NOW) for p in everyone])
-        measure("answer", database, [answer(person, place) for place in places for person in everyone])
+        measure(
+            "page", database, [partial(next_step, study=study, person=p, now=NOW) for p in everyone]
+        )
+        measure(
+            "answer", database, [answer(person, place) for place in places for person in everyone]
+        )
         form = dict.fromkeys(places, MOVED)
         page = partial(submit_page, study=study, page=1, answers=form, now=NOW + 2)
         measure("form", database, [partial(page, person=person) for person in everyone])

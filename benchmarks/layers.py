@@ -1,9 +1,11 @@
-"""Probes of every layer beside a probe of the last one alone: processor time, and what the vectors take on disk.
+"""Probes of every layer beside a probe of the last one alone: processor time, and what the vectors
+take on disk.
 
     python benchmarks/layers.py [--data FOLDER] [--model smollm2] [--questions 4000,1000,3000] [--seeds 3] [-o FOLDER]
 
-ViPhy's sizes, of each split so many questions, whole objects drawn with seed 0. Both encode with an empty cache, train
-and answer; the control task is trained afterwards and not timed. With `-o` the page of the layers is written there.
+ViPhy's sizes, of each split so many questions, whole objects drawn with seed 0. Both encode with an
+empty cache, train and answer; the control task is trained afterwards and not timed. With `-o` the
+page of the layers is written there.
 """
 
 from __future__ import annotations
@@ -29,14 +31,19 @@ from seesay.runs.layers import probe_layers
 from seesay.tasks import load_task
 
 
-def last_alone(encoder: Model, splits: dict[str, Task], seeds: int, folder: Path) -> tuple[float, float]:
+def last_alone(
+    encoder: Model, splits: dict[str, Task], seeds: int, folder: Path
+) -> tuple[float, float]:
     """Processor seconds of encoding, and of training and answering."""
     cache, start = VectorCache(encoder, folder), time.process_time()
     cache.fill([text for part in splits.values() for text in probe_texts(part)])
     encoded = time.process_time()
     for seed in range(seeds):
         probe = train_probe(cache, splits, seed=seed)
-        log_softmax(with_bias(encode_split(cache, splits["test"], probe.labels).vectors) @ probe.layer.weights)
+        log_softmax(
+            with_bias(encode_split(cache, splits["test"], probe.labels).vectors)
+            @ probe.layer.weights
+        )
     return encoded - start, time.process_time() - encoded
 
 
@@ -52,7 +59,9 @@ def all_layers(cache: LayerCache, splits: dict[str, Task], seeds: int) -> tuple[
 
 def main() -> None:
     """Print the two times and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path)
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--questions", default="4000,1000,3000")
@@ -61,7 +70,9 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     splits = linear_task(load_task("viphy-size", arguments.data)).splits()
-    for name, count in zip(("train", "validation", "test"), arguments.questions.split(","), strict=True):
+    for name, count in zip(
+        ("train", "validation", "test"), arguments.questions.split(","), strict=True
+    ):
         splits[name] = limited(splits[name], int(count), 0)
     encoder = load_encoder(arguments.model)
     with tempfile.TemporaryDirectory() as folder:
@@ -69,12 +80,18 @@ def main() -> None:
         cache = LayerCache(encoder, Path(folder) / "all")
         layers = all_layers(cache, splits, arguments.seeds)
         for title, (encoding, probes) in (("last layer", alone), ("all layers", layers)):
-            print(f"{title}: encoding {encoding:.1f} s, probes {probes:.1f} s, together {encoding + probes:.1f} s")
+            print(
+                f"{title}: encoding {encoding:.1f} s, probes {probes:.1f} s, together "
+                f"{encoding + probes:.1f} s"
+            )
         print(f"{sum(layers) / sum(alone):.2f} x")
         curve = probe_layers(cache, splits, Settings(), seeds=arguments.seeds, progress=no_progress)
     print(f"{len(curve.figures)} layers, kept vectors {curve.kept:,} bytes")
     for f in curve.figures:
-        print(f"{f.layer:3} {f.value:.3f} ({f.low:.3f}-{f.high:.3f}), control {f.control:.3f}, {f.selectivity:.3f}")
+        print(
+            f"{f.layer:3} {f.value:.3f} ({f.low:.3f}-{f.high:.3f}), control {f.control:.3f}, "
+            f"{f.selectivity:.3f}"
+        )
     if arguments.output:
         print(write_layers(arguments.output / "layers.html", [curve]))
 

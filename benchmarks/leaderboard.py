@@ -1,8 +1,10 @@
-"""How long 200 made-up runs take: `seesay site` of all, `report` of 100, `compare` of 30 of one task.
+"""How long 200 made-up runs take: `seesay site` of all, `report` of 100, `compare` of 30 of one
+task.
 
     python benchmarks/leaderboard.py [FOLDER]
 
-Models of rising skill answer the embedded battery (50 models, 4 tasks); with a FOLDER, the runs are kept there.
+Models of rising skill answer the embedded battery (50 models, 4 tasks); with a FOLDER, the runs are
+kept there.
 """
 
 from __future__ import annotations
@@ -62,9 +64,15 @@ def make_runs(folder: Path) -> None:
 def timed(*arguments: str | Path) -> str:
     """The seconds that a command takes, and those of the processor."""
     before, start = os.times(), monotonic()
-    subprocess.run([sys.executable, "-m", "seesay", *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "seesay", *map(str, arguments)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     after = os.times()
-    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    processor = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return f"{monotonic() - start:.1f} s ({processor:.1f} s of the processor)"
 
 
@@ -79,7 +87,9 @@ def main(folder: Path) -> None:
     print(f"site, 40 runs: {timed('site', *models[:10], '-o', work / 'small')}")
     print(f"site, 200 runs: {timed('site', runs, '-o', work / 'public')}")
     size = sum(file.stat().st_size for file in (work / "public").rglob("*") if file.is_file())
-    print(f"site: {size / 1e6:.1f} MB; report: {(work / 'report.html').stat().st_size / 1e6:.1f} MB")
+    print(
+        f"site: {size / 1e6:.1f} MB; report: {(work / 'report.html').stat().st_size / 1e6:.1f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
-"""seesay's linear probe beside a plain loop that encodes every batch anew in every epoch, as the paper's code does.
+"""seesay's linear probe beside a plain loop that encodes every batch anew in every epoch, as the
+paper's code does.
 
     python benchmarks/linear.py [--data FOLDER] [--train 300] [--epochs 50] [--encoder minilm]
 
-Both train one layer on a frozen encoder for ViPhy's colours: the same texts, batches of eight, Adam at 1e-4, 50 epochs,
-the epoch chosen on the validation questions after each. The loop is PyTorch's: tokenise a batch, run the encoder
-without gradients and in evaluation mode, one linear layer, cross-entropy, torch.optim.Adam. seesay's time includes
-encoding, with an empty cache. Both begin with the same weights, see the same batches in the same order, and must agree
-on the test questions. On the same vectors, the layer alone is timed beside scikit-learn's LogisticRegression, which
-gets the first right answer of each question, as it takes one. `--published` adds the time of the paper's full training
-sets, for seesay alone.
+Both train one layer on a frozen encoder for ViPhy's colours: the same texts, batches of eight, Adam
+at 1e-4, 50 epochs, the epoch chosen on the validation questions after each. The loop is PyTorch's:
+tokenise a batch, run the encoder without gradients and in evaluation mode, one linear layer,
+cross-entropy, torch.optim.Adam. seesay's time includes encoding, with an empty cache. Both begin
+with the same weights, see the same batches in the same order, and must agree on the test questions.
+On the same vectors, the layer alone is timed beside scikit-learn's LogisticRegression, which gets
+the first right answer of each question, as it takes one. `--published` adds the time of the paper's
+full training sets, for seesay alone.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ PEER_TEXTS = 256  # a batch of the peer's when it evaluates
 
 @dataclass(frozen=True)
 class Result:
-    """A trained probe: how long it took, the epoch chosen, and its answers to the test questions."""
+    """A trained probe: how long it took, the epoch chosen, and its answers to the test
+    questions."""
 
     seconds: float
     epoch: int
@@ -57,13 +60,20 @@ class Result:
 
 def with_seesay(name: str, splits: dict[str, Task], config: ProbeConfig, seed: int) -> Result:
     encoder = load_encoder(name)
-    gold = {part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()}
+    gold = {
+        part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()
+    }
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         vectors = VectorCache(encoder, Path(folder))
         rows = {part: vectors.rows(probe_texts(task)) for part, task in splits.items()}
         layer = train_layer(
-            rows["train"], gold["train"], rows["validation"], gold["validation"], seed=seed, config=config
+            rows["train"],
+            gold["train"],
+            rows["validation"],
+            gold["validation"],
+            seed=seed,
+            config=config,
         )
         logits = with_bias(rows["test"]) @ layer.weights
     return Result(time.perf_counter() - begun, layer.epoch, logits)
@@ -72,15 +82,28 @@ def with_seesay(name: str, splits: dict[str, Task], config: ProbeConfig, seed: i
 def beside_scikit_learn(name: str, splits: dict[str, Task], config: ProbeConfig, seed: int) -> str:
     """The layer alone, on vectors that both get: times, their ratio, and relaxed accuracies."""
     encoder = load_encoder(name)
-    gold = {part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()}
+    gold = {
+        part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()
+    }
     with tempfile.TemporaryDirectory() as folder:
-        rows = {part: VectorCache(encoder, Path(folder)).rows(probe_texts(task)) for part, task in splits.items()}
+        rows = {
+            part: VectorCache(encoder, Path(folder)).rows(probe_texts(task))
+            for part, task in splits.items()
+        }
     begun = time.perf_counter()
-    layer = train_layer(rows["train"], gold["train"], rows["validation"], gold["validation"], seed=seed, config=config)
+    layer = train_layer(
+        rows["train"],
+        gold["train"],
+        rows["validation"],
+        gold["validation"],
+        seed=seed,
+        config=config,
+    )
     trained = time.perf_counter()
     peer = LogisticRegression(max_iter=1000).fit(rows["train"], gold["train"].argmax(axis=1))
     seconds = trained - begun, time.perf_counter() - trained
-    logits = np.full(gold["test"].shape, -np.inf, dtype=np.float32)  # labels that are nowhere the first right answer
+    # labels that are nowhere the first right answer
+    logits = np.full(gold["test"].shape, -np.inf, dtype=np.float32)
     logits[:, peer.classes_] = peer.decision_function(rows["test"])
     ours = relaxed_accuracy(with_bias(rows["test"]) @ layer.weights, gold["test"])
     theirs = relaxed_accuracy(logits, gold["test"])
@@ -91,13 +114,16 @@ def beside_scikit_learn(name: str, splits: dict[str, Task], config: ProbeConfig,
 
 
 class Peer:
-    """The published way, with seesay's first weights and order so that the two can be compared digit by digit."""
+    """The published way, with seesay's first weights and order so that the two can be compared
+    digit by digit."""
 
     def __init__(self, name: str) -> None:
         source = source_of(CATALOGUE[name], ModelOptions()) if name in CATALOGUE else name
         self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
         self.model: Any = (
-            transformers.AutoModel.from_pretrained(source, dtype=torch.float32).eval().requires_grad_(False)
+            transformers.AutoModel.from_pretrained(source, dtype=torch.float32)
+            .eval()
+            .requires_grad_(False)
         )
         steps = steps_of(name, source, ModelOptions())
         self.mean = steps is not None and steps.pooling == "mean"
@@ -112,7 +138,9 @@ class Peer:
             first = torch.full((len(texts), 1), self.tokenizer.bos_token_id)
             read = {
                 "input_ids": torch.cat([first, read["input_ids"]], dim=1),
-                "attention_mask": torch.cat([torch.ones_like(first), read["attention_mask"]], dim=1),
+                "attention_mask": torch.cat(
+                    [torch.ones_like(first), read["attention_mask"]], dim=1
+                ),
             }
         with torch.no_grad():
             states = self.model(**read)[0]
@@ -125,7 +153,10 @@ class Peer:
 
     def run(self, splits: dict[str, Task], config: ProbeConfig, seed: int, epochs: int) -> Result:
         texts = {part: probe_texts(task) for part, task in splits.items()}
-        gold = {part: gold_matrix(task.questions, splits["train"].labels) for part, task in splits.items()}
+        gold = {
+            part: gold_matrix(task.questions, splits["train"].labels)
+            for part, task in splits.items()
+        }
         targets = torch.from_numpy(targets_of(gold["train"]))
         draw = np.random.default_rng(seed)
         layer = self._layer(gold["train"].shape[1], draw)
@@ -142,7 +173,11 @@ class Peer:
                 adam.step()
             accuracy = relaxed_accuracy(self._all(layer, texts["validation"]), gold["validation"])
             if accuracy > best:
-                best, best_epoch, state = accuracy, epoch, {k: v.clone() for k, v in layer.state_dict().items()}
+                best, best_epoch, state = (
+                    accuracy,
+                    epoch,
+                    {k: v.clone() for k, v in layer.state_dict().items()},
+                )
         layer.load_state_dict(state)
         logits_of_test = self._all(layer, texts["test"])
         return Result(time.perf_counter() - begun, best_epoch, logits_of_test)
@@ -155,49 +190,74 @@ class Peer:
         layer.bias.data = torch.from_numpy(weights[-1].copy())
         return layer
 
-    def _all(self, layer: torch.nn.Linear, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def _all(
+        self, layer: torch.nn.Linear, texts: Sequence[str]
+    ) -> np.ndarray[Any, np.dtype[np.float32]]:
         with torch.no_grad():
-            parts = [layer(self.vectors(texts[i : i + PEER_TEXTS])).numpy() for i in range(0, len(texts), PEER_TEXTS)]
+            parts = [
+                layer(self.vectors(texts[i : i + PEER_TEXTS])).numpy()
+                for i in range(0, len(texts), PEER_TEXTS)
+            ]
         return np.concatenate(parts)
 
 
 def published_sets(name: str, data: Path | None) -> None:
-    """How long the paper's own training sets take: encoding with an empty cache, then one training."""
+    """How long the paper's own training sets take: encoding with an empty cache, then one
+    training."""
     encoder = load_encoder(name)
     for task in ("viphy-color", "viphy-size", "viphy-space"):
         splits = linear_task(load_task(task, data)).splits()
         del splits["test"]
-        gold = {part: gold_matrix(of.questions, splits["train"].labels) for part, of in splits.items()}
+        gold = {
+            part: gold_matrix(of.questions, splits["train"].labels) for part, of in splits.items()
+        }
         with tempfile.TemporaryDirectory() as folder:
             vectors = VectorCache(encoder, Path(folder))
             begun = time.perf_counter()
             rows = {part: vectors.rows(probe_texts(of)) for part, of in splits.items()}
             encoded = time.perf_counter()
-            layer = train_layer(rows["train"], gold["train"], rows["validation"], gold["validation"], seed=0)
+            layer = train_layer(
+                rows["train"], gold["train"], rows["validation"], gold["validation"], seed=0
+            )
             done = time.perf_counter()
         texts = sum(map(len, rows.values()))
         rate = texts / (encoded - begun)
         print(
-            f"{task:<12} {texts:>6} texts encoded in {encoded - begun:6.1f} s ({rate:4.0f} a second), "
-            f"{len(rows['train'])} x {layer.config.epochs} epochs trained in {done - encoded:5.1f} s"
+            f"{task:<12} {texts:>6} texts encoded in {encoded - begun:6.1f} s ({rate:4.0f} a "
+            "second), "
+            f"{len(rows['train'])} x {layer.config.epochs} epochs trained in {done - encoded:5.1f} "
+            "s"
         )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="ViPhy's published folder; else the data folder's")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", type=Path, help="ViPhy's published folder; else the data folder's"
+    )
     parser.add_argument("--encoder", default="minilm")
-    parser.add_argument("--train", type=int, default=300, help="training questions; validation has half as many")
+    parser.add_argument(
+        "--train", type=int, default=300, help="training questions; validation has half as many"
+    )
     parser.add_argument("--test", type=int, default=300)
     parser.add_argument("--epochs", type=int, default=50, help="of both")
-    parser.add_argument("--threads", type=int, help="of PyTorch, for both; on a busy machine 1 is the fairest")
-    parser.add_argument("--published", action="store_true", help="time the full training sets too, seesay alone")
+    parser.add_argument(
+        "--threads", type=int, help="of PyTorch, for both; on a busy machine 1 is the fairest"
+    )
+    parser.add_argument(
+        "--published", action="store_true", help="time the full training sets too, seesay alone"
+    )
     given = parser.parse_args()
     if given.threads:
         torch.set_num_threads(given.threads)
     sizes = {"train": given.train, "validation": given.train // 2, "test": given.test}
     splits = linear_task(load_task("viphy-color", given.data)).splits()
-    splits = {part: replace(task, questions=task.questions[: sizes[part]]) for part, task in splits.items()}
+    splits = {
+        part: replace(task, questions=task.questions[: sizes[part]])
+        for part, task in splits.items()
+    }
     config = ProbeConfig(epochs=given.epochs)
     gold = gold_matrix(splits["test"].questions, splits["train"].labels)
     counts = ", ".join(f"{len(task.questions)} {part}" for part, task in splits.items())

@@ -1,10 +1,11 @@
-"""Size and space over synthetic annotated pictures: seesay beside a plain loop over pictures with jenkspy.
+"""Size and space over synthetic annotated pictures: seesay beside a plain loop over pictures with
+jenkspy.
 
     python benchmarks/mine.py [--images 1000000 …] [--peer-images 3000] [--workers 2]
 
-Both read the same Parquet parts, apply the paper's rules and count the relations of every pair. The loop (the best of
-three runs) runs on a sample, since its time grows with the number of pictures; on that sample the counts of both are
-compared, pair by pair.
+Both read the same Parquet parts, apply the paper's rules and count the relations of every pair. The
+loop (the best of three runs) runs on a sample, since its time grows with the number of pictures; on
+that sample the counts of both are compared, pair by pair.
 """
 
 from __future__ import annotations
@@ -50,22 +51,33 @@ def main() -> None:
     parser.add_argument("--peer-images", type=int, default=3_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
-    parser.add_argument("--folder", type=Path, help="keep the parts and the counts here, and use those that are there")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="keep the parts and the counts here, and use those that are there",
+    )
     options = parser.parse_args()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as name:
         folder = options.folder or Path(name)
         sample = write_parts(folder / "sample", options.peer_images, options.peer_images)[0]
-        rules_time, peer_time, plain = min((peer(sample) for _ in range(3)), key=lambda result: result[1])
+        rules_time, peer_time, plain = min(
+            (peer(sample) for _ in range(3)), key=lambda result: result[1]
+        )
         times = []
-        count_part = count_relations.PartCounter(folder, count_relations.CountingConfig(), NameRules())
+        count_part = count_relations.PartCounter(
+            folder, count_relations.CountingConfig(), NameRules()
+        )
         for _ in range(3):
             start = time.perf_counter()
             count_part(sample)
             times.append(time.perf_counter() - start)
         ours = pq.read_table(folder / f"{sample.stem}.counts.parquet").to_pylist()
         same = as_counter(ours, "sizes") == plain[0] and as_counter(ours, "places") == plain[1]
-        print(f"{options.peer_images:,} pictures: the same counts of every pair: {'yes' if same else 'NO'}")
+        print(
+            f"{options.peer_images:,} pictures: the same counts of every pair: "
+            f"{'yes' if same else 'NO'}"
+        )
         each = peer_time / options.peer_images
         line("plain loop with jenkspy, rules alone", options.peer_images, rules_time)
         line("plain loop with jenkspy, from the file", options.peer_images, peer_time)
@@ -75,22 +87,35 @@ def main() -> None:
             size = sum(path.stat().st_size for path in parts) / 2**20
             workers = f"{options.workers} workers, {options.engine}"
             print(f"{images:,} pictures in {len(parts)} parts, {size:,.0f} MiB; {workers}")
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:  # a process that did nothing else
-                mined = pool.submit(mine, parts, folder / f"k-{images}", options.engine, options.workers)
+            # a process that did nothing else
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+                mined = pool.submit(
+                    mine, parts, folder / f"k-{images}", options.engine, options.workers
+                )
                 count, whole, facts = mined.result()
             line("seesay, parts to counts", images, count.seconds, each)
             line("seesay, parts to knowledge", images, whole.seconds, each)
-            line("  over the loop's rules alone", images, whole.seconds, rules_time / options.peer_images)
+            line(
+                "  over the loop's rules alone",
+                images,
+                whole.seconds,
+                rules_time / options.peer_images,
+            )
             print(f"facts: {facts['sizes']:,} of sizes, {facts['places']:,} of places")
-            print(f"processor seconds: {count.processor:.1f} to counts, {whole.processor:.1f} to knowledge")
             print(
-                f"largest memory: a worker that counts {count.worker:,.0f} MiB, any worker {whole.worker:,.0f} MiB, "
+                f"processor seconds: {count.processor:.1f} to counts, {whole.processor:.1f} to "
+                "knowledge"
+            )
+            print(
+                f"largest memory: a worker that counts {count.worker:,.0f} MiB, any worker "
+                f"{whole.worker:,.0f} MiB, "
                 f"the process that gathers {whole.own:,.0f} MiB"
             )
 
 
 class Usage(NamedTuple):
-    """Seconds and processor seconds since the start, and the largest memory of this process and of a worker, in MiB."""
+    """Seconds and processor seconds since the start, and the largest memory of this process and of
+    a worker, in MiB."""
 
     seconds: float
     processor: float
@@ -98,23 +123,30 @@ class Usage(NamedTuple):
     worker: float
 
 
-def mine(parts: list[Path], folder: Path, engine: str, workers: int) -> tuple[Usage, Usage, dict[str, int]]:
+def mine(
+    parts: list[Path], folder: Path, engine: str, workers: int
+) -> tuple[Usage, Usage, dict[str, int]]:
     """What it takes to count the parts, and to write the knowledge, and the number of facts."""
     start = time.perf_counter()
 
     def usage() -> Usage:
-        own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        own, children = (
+            resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
         processor = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
         return Usage(time.perf_counter() - start, processor, own_peak(), children.ru_maxrss / 1024)
 
-    counts = count_relations.count_parts(parts, folder, count_relations.CountingConfig(), engine, workers)
+    counts = count_relations.count_parts(
+        parts, folder, count_relations.CountingConfig(), engine, workers
+    )
     counted = usage()
     facts, _ = write_knowledge.write_facts(folder, counts, Thresholds(), workers=workers)
     return counted, usage(), facts
 
 
 def own_peak() -> float:
-    """The largest memory of this process in MiB; getrusage would count that of the program which started it."""
+    """The largest memory of this process in MiB; getrusage would count that of the program which
+    started it."""
     status = Path("/proc/self/status").read_text()
     return int(re.findall(r"VmHWM:\s*(\d+)", status)[0]) / 1024
 
@@ -157,7 +189,9 @@ def size_relations(row: dict[str, Any], classes: int = 5) -> Iterable[Key]:
             yield "", a, b, ">" if of[i] > of[j] else "<"
 
 
-def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0.5) -> Iterable[Key]:
+def space_relations(
+    row: dict[str, Any], partitions: int = 3, overlap: float = 0.5
+) -> Iterable[Key]:
     """The paper's rule as a plain loop: heights inside a partition, bridges across partitions."""
     regions, near, far = row["regions"], row["nearest"], row["farthest"]
     width = 1 / (partitions - (partitions - 1) * overlap)
@@ -165,7 +199,11 @@ def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0
     for distance in row["distances"]:
         place = min(max((distance - near) / (far - near), 0.0), 1.0)
         starts = [p * (1 - overlap) * width for p in range(partitions)]
-        inside = {p for p, s in enumerate(starts) if place >= s and (p == partitions - 1 or place < s + width)}
+        inside = {
+            p
+            for p, s in enumerate(starts)
+            if place >= s and (p == partitions - 1 or place < s + width)
+        }
         member.append(inside)
     n = len(regions)
     low = [r["box"][1] + r["box"][3] for r in regions]
@@ -179,8 +217,15 @@ def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0
     }
     relations = dict(direct)
     for _ in range(partitions - 2):
-        learned = {(i, k): through(i, k, bridges, relations) for i in range(n) for k in bridges if (i, k) not in direct}
-        relations |= {pair: sign for pair, sign in learned.items() if sign is not None and pair[0] != pair[1]}
+        learned = {
+            (i, k): through(i, k, bridges, relations)
+            for i in range(n)
+            for k in bridges
+            if (i, k) not in direct
+        }
+        relations |= {
+            pair: sign for pair, sign in learned.items() if sign is not None and pair[0] != pair[1]
+        }
     for i, j in combinations(range(n), 2):
         sign = direct[i, j] if (i, j) in direct else through(i, j, bridges, relations)
         a, b = regions[i]["name"], regions[j]["name"]
@@ -188,7 +233,9 @@ def space_relations(row: dict[str, Any], partitions: int = 3, overlap: float = 0
             yield (row["scene"], a, b, "=><"[sign]) if a < b else (row["scene"], b, a, "=><"[-sign])
 
 
-def through(i: int, j: int, bridges: list[int], relations: dict[tuple[int, int], int]) -> int | None:
+def through(
+    i: int, j: int, bridges: list[int], relations: dict[tuple[int, int], int]
+) -> int | None:
     """The relation of two objects by their bridges, if these agree."""
     signs = set()
     for k in bridges:
@@ -203,11 +250,16 @@ def as_counter(counts: list[dict[str, Any]], kind: str) -> Counter[Key]:
     """Our counts in the loop's format."""
     signs = "><" if LABELS[kind] == 2 else ">=<"
     rows = [row for row in counts if row["kind"] == kind]
-    return Counter({(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows})
+    return Counter(
+        {(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows}
+    )
 
 
-def random_pictures(count: int, seed: int = 0, first: int = 0, names: int = NAMES, mean: float = 11.0) -> pa.Table:
-    """`count` pictures without pixels: objects of fixed size at random places before a pinhole camera.
+def random_pictures(
+    count: int, seed: int = 0, first: int = 0, names: int = NAMES, mean: float = 11.0
+) -> pa.Table:
+    """`count` pictures without pixels: objects of fixed size at random places before a pinhole
+    camera.
 
     Names follow Zipf's law, as names in captions do. `first` is the number of the first picture.
     """
@@ -227,8 +279,12 @@ def random_pictures(count: int, seed: int = 0, first: int = 0, names: int = NAME
     inverse = (1 / distance - 1 / 9.0) / (1 - 1 / 9.0)
     words = pa.array([f"thing {i:04d}" for i in range(names)]).take(pa.array(name))
     box = pa.FixedSizeListArray.from_arrays(pa.array(boxes.ravel()), 4)
-    no_polygons = pa.ListArray.from_arrays(pa.array(np.zeros(total + 1, dtype=np.int32)), pa.array([], pa.float64()))
-    region = pa.StructArray.from_arrays([words, box.cast(REGION.field("box").type), no_polygons], fields=list(REGION))
+    no_polygons = pa.ListArray.from_arrays(
+        pa.array(np.zeros(total + 1, dtype=np.int32)), pa.array([], pa.float64())
+    )
+    region = pa.StructArray.from_arrays(
+        [words, box.cast(REGION.field("box").type), no_polygons], fields=list(REGION)
+    )
     starts = pa.array(offsets)
     empty = pa.array([""] * count)
     columns = [
@@ -236,7 +292,9 @@ def random_pictures(count: int, seed: int = 0, first: int = 0, names: int = NAME
         pa.array(np.full(count, WIDTH, dtype=np.int32)),
         pa.array(np.full(count, HEIGHT, dtype=np.int32)),
         pa.ListArray.from_arrays(starts, region),
-        pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, dtype=np.int32)), pa.array([], pa.string())),
+        pa.ListArray.from_arrays(
+            pa.array(np.zeros(count + 1, dtype=np.int32)), pa.array([], pa.string())
+        ),
         pa.array(np.array(SCENES)[rng.integers(0, len(SCENES), count)]),
         empty,
         empty,
@@ -255,7 +313,9 @@ def write_parts(folder: Path, count: int, rows: int, seed: int = 0) -> list[Path
     for number, first in enumerate(range(0, count, rows)):
         path = folder / f"part-{number:05d}.parquet"
         if not path.exists():
-            pq.write_table(random_pictures(min(rows, count - first), seed, first), path, compression="zstd")
+            pq.write_table(
+                random_pictures(min(rows, count - first), seed, first), path, compression="zstd"
+            )
         paths.append(path)
     return paths
 

@@ -2,13 +2,13 @@
 
     python benchmarks/object_centred.py FOLDER [--items 8000] [--seeds 3] [--only ablation tall …] [--json]
 
-Ablation, on compositional (pairs of adjective and noun that training has, and those it lacks): what an adjective
-measures learnt too; without the presupposition loss; roles learnt from word order; both.
-Transfer: SET+POS to scenes of 10 to 20 objects; learning *tall* and *bright* (measures learnt) and comparatives; POS
-from scenes without circles, or without anything green, to scenes that have some (the sentences are about other objects:
-a word that was never read has no meaning). `ceiling` is the rule with k = 0.29 on the same items.
-Segmentation: in how many pictures the number of objects is wrong.
-Trainings stay in FOLDER, and are resumed or not repeated.
+Ablation, on compositional (pairs of adjective and noun that training has, and those it lacks): what
+an adjective measures learnt too; without the presupposition loss; roles learnt from word order;
+both. Transfer: SET+POS to scenes of 10 to 20 objects; learning *tall* and *bright* (measures
+learnt) and comparatives; POS from scenes without circles, or without anything green, to scenes that
+have some (the sentences are about other objects: a word that was never read has no meaning).
+`ceiling` is the rule with k = 0.29 on the same items. Segmentation: in how many pictures the number
+of objects is wrong. Trainings stay in FOLDER, and are resumed or not repeated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,13 @@ from seesay.scenes.plan import LARGEST, test_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners import experiment
 from seesay.scenes.reasoners.config import preset_config
-from seesay.scenes.reasoners.dataset import BATCH, NO_YES, LabelledPictures, ReasonerDataset, extract_cached
+from seesay.scenes.reasoners.dataset import (
+    BATCH,
+    NO_YES,
+    LabelledPictures,
+    ReasonerDataset,
+    extract_cached,
+)
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, find_objects
 from seesay.scenes.reasoners.sources import scene_source
@@ -78,12 +84,18 @@ class Items:
         plan = make_plan(self.config.task, LARGEST // 10)
         return islice(filter(self.passes, scene_items(self.config, plan, self.split)), self.count)
 
-    def load(self, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
+    def load(
+        self, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
         def labelled() -> Iterator[LabelledPictures]:
             items = self.items()
             while batch := list(islice(items, BATCH)):
                 pictures = np.stack([rgb(item.scene, extractor.image_size) for item in batch])
-                yield pictures, [sentence(self.config, item) for item in batch], [int(i.cell.answer) for i in batch]
+                yield (
+                    pictures,
+                    [sentence(self.config, item) for item in batch],
+                    [int(i.cell.answer) for i in batch],
+                )
 
         name = f"{self.name}-{self.split}-{self.count}-{self.config.fingerprint}"
         return extract_cached(name, labelled(), self.count, extractor, NO_YES, progress)
@@ -121,7 +133,9 @@ class Transfer:
 def transfers(items: int) -> list[Transfer]:
     held_out = items // 8
 
-    def task(name: str, config: SceneConfig, passes: Filter = everything, **tests: Items) -> Transfer:
+    def task(
+        name: str, config: SceneConfig, passes: Filter = everything, **tests: Items
+    ) -> Transfer:
         parts = {
             split: Items(name, config, split, count, passes)
             for split, count in (("train", items), ("val", held_out), ("test", held_out))
@@ -130,7 +144,9 @@ def transfers(items: int) -> list[Transfer]:
 
     large, pos = SceneConfig("set+pos", objects=(10, 20)), SceneConfig("pos")
     return [
-        task("set+pos", SceneConfig("set+pos"), large=Items("set+pos-large", large, "test", held_out)),
+        task(
+            "set+pos", SceneConfig("set+pos"), large=Items("set+pos-large", large, "test", held_out)
+        ),
         task("tall", SceneConfig("set+pos", adjective="tall")),
         task("bright", SceneConfig("set+pos", adjective="bright")),
         task("comparative", SceneConfig("comparative")),
@@ -146,14 +162,18 @@ def transfers(items: int) -> list[Transfer]:
     ]
 
 
-def accuracies(source: Any, folder: Path, seeds: int, sizes: dict[str, Any]) -> dict[str, list[float]]:
+def accuracies(
+    source: Any, folder: Path, seeds: int, sizes: dict[str, Any]
+) -> dict[str, list[float]]:
     """The accuracy on every test, seed by seed."""
     rows: dict[str, list[float]] = {}
     for seed in range(seeds):
         config = preset_config(NETWORK, "cpu").changed(sizes=sizes, seed=seed)
         config, extractor = experiment.with_features(config)
         splits = experiment.extract_splits(source, extractor)
-        _, tests = experiment.train_and_test(source, splits, folder / f"seed{seed}", config, device="cpu")
+        _, tests = experiment.train_and_test(
+            source, splits, folder / f"seed{seed}", config, device="cpu"
+        )
         for test, accuracy in tests.items():
             rows.setdefault(test, []).append(accuracy)
         print(folder.name, seed, tests, flush=True)
@@ -165,34 +185,57 @@ def miscounted(task: str, pictures: int) -> int:
     wrong = 0
     for batch in batches(SceneConfig(task), test_plan(task, pictures), "test", size=IMAGE_SIZE):
         counts = find_objects(batch.pictures)[:, :, 0].sum(1)
-        wrong += sum(len(item.scene.objects) != count for item, count in zip(batch.items, counts, strict=True))
+        wrong += sum(
+            len(item.scene.objects) != count
+            for item, count in zip(batch.items, counts, strict=True)
+        )
     return wrong
 
 
 def main() -> None:
     """Train, and print one line per variant and test."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--items", type=int, default=8_000)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", nargs="+", help="segmentation, ablation, one of its variants, or a task of transfer")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        help="segmentation, ablation, one of its variants, or a task of transfer",
+    )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     if "segmentation" in (given.only or ["segmentation"]):
         for task in ("sup1", "pos", "set+pos"):
-            print(f"{task}: {miscounted(task, given.items)} of {given.items} pictures miscounted", flush=True)
+            print(
+                f"{task}: {miscounted(task, given.items)} of {given.items} pictures miscounted",
+                flush=True,
+            )
     source = scene_source("compositional", given.items)
     for name, sizes in ABLATIONS.items():
         if {"ablation", name} & set(given.only or [name]):
-            tests = accuracies(source, given.folder / "ablation" / name.replace(" ", "-"), given.seeds, sizes)
-            rows += [{"name": name, "test": test, "accuracy": values} for test, values in tests.items()]
+            tests = accuracies(
+                source, given.folder / "ablation" / name.replace(" ", "-"), given.seeds, sizes
+            )
+            rows += [
+                {"name": name, "test": test, "accuracy": values} for test, values in tests.items()
+            ]
     for transfer in transfers(given.items):
         if transfer.name in (given.only or [transfer.name]):
             sizes = {"measures_learnt": transfer.name in ("tall", "bright")}
-            tests = accuracies(transfer, given.folder / "transfer" / transfer.name, given.seeds, sizes)
+            tests = accuracies(
+                transfer, given.folder / "transfer" / transfer.name, given.seeds, sizes
+            )
             rows += [
-                {"name": transfer.name, "test": test, "accuracy": values, "ceiling": transfer.parts[test].ceiling()}
+                {
+                    "name": transfer.name,
+                    "test": test,
+                    "accuracy": values,
+                    "ceiling": transfer.parts[test].ceiling(),
+                }
                 for test, values in tests.items()
             ]
     if given.json:
@@ -204,7 +247,9 @@ def main() -> None:
         sd = statistics.stdev(values) if len(values) > 1 else 0.0
         ceiling = f"{row['ceiling']:.3f}" if "ceiling" in row else ""
         seeds = " ".join(f"{value:.3f}" for value in values)
-        print(f"{row['name']:<34}{row['test']:<14}{statistics.fmean(values):>7.3f}{sd:>7.3f}{ceiling:>9}  {seeds}")
+        print(
+            f"{row['name']:<34}{row['test']:<14}{statistics.fmean(values):>7.3f}{sd:>7.3f}{ceiling:>9}  {seeds}"
+        )
 
 
 if __name__ == "__main__":

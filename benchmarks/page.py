@@ -1,11 +1,13 @@
-"""The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine, and how time grows.
+"""The page docs/benchmarks.md: every ratio with its peer, measured by one command on one machine,
+and how time grows.
 
     python benchmarks/page.py [--only NAME …] [--before CHECKOUT] [--shared ../shared/data]
 
-Each benchmark runs in a process of its own; what it printed is kept in a folder of the cache, so that the same command
-resumes, and with `--only` measures some anew. A benchmark that cannot run here (no Java, no published data) is listed
-with the reason. `--before`: an earlier checkout of seesay, whose scripts and sources are measured too (today's scripts
-with its sources where it had none), right after each of this one.
+Each benchmark runs in a process of its own; what it printed is kept in a folder of the cache, so
+that the same command resumes, and with `--only` measures some anew. A benchmark that cannot run
+here (no Java, no published data) is listed with the reason. `--before`: an earlier checkout of
+seesay, whose scripts and sources are measured too (today's scripts with its sources where it had
+none), right after each of this one.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ IMAGES = PAGE.parent / "images"
 
 @dataclass(frozen=True)
 class Figure:
-    """A ratio in what a benchmark prints: what is measured, beside whom, and the pattern of its number.
+    """A ratio in what a benchmark prints: what is measured, beside whom, and the pattern of its
+    number.
 
     Without a peer it is in seconds.
     """
@@ -70,25 +73,49 @@ BENCHMARKS = (
         "cloze",
         ("--data", "SHARED/memory_colors/memory_colors.jsonl", "--repeats", "1"),
         (
-            Figure("options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"),
-            Figure("options of one token at the end", "minicons", r"(?s)end.*?minicons[^\n]*?([\d.]+) x"),
-            Figure("options in mid-sentence", "lm-eval", r"(?s)mid-sentence.*?lm-eval[^\n]*?([\d.]+) x"),
-            Figure("options in mid-sentence", "minicons", r"(?s)mid-sentence.*?minicons[^\n]*?([\d.]+) x"),
+            Figure(
+                "options of one token at the end", "lm-eval", r"(?s)end.*?lm-eval[^\n]*?([\d.]+) x"
+            ),
+            Figure(
+                "options of one token at the end",
+                "minicons",
+                r"(?s)end.*?minicons[^\n]*?([\d.]+) x",
+            ),
+            Figure(
+                "options in mid-sentence", "lm-eval", r"(?s)mid-sentence.*?lm-eval[^\n]*?([\d.]+) x"
+            ),
+            Figure(
+                "options in mid-sentence",
+                "minicons",
+                r"(?s)mid-sentence.*?minicons[^\n]*?([\d.]+) x",
+            ),
         ),
     ),
     Benchmark(
         "linear",
         ("--data", "SHARED/viphy"),
         (
-            Figure("linear probe, encoding included", "a loop that encodes in every epoch", r"\n([\d.]+) x; largest"),
-            Figure("linear layer alone", "scikit-learn's LogisticRegression", r"layer alone.*?([\d.]+) x"),
+            Figure(
+                "linear probe, encoding included",
+                "a loop that encodes in every epoch",
+                r"\n([\d.]+) x; largest",
+            ),
+            Figure(
+                "linear layer alone",
+                "scikit-learn's LogisticRegression",
+                r"layer alone.*?([\d.]+) x",
+            ),
         ),
     ),
     Benchmark(
         "bootstrap",
         (),
         (
-            Figure("bootstrap of a mean, 10,000 questions", "SciPy", r"relaxed_accuracy, 10,000.*?([\d.]+)x"),
+            Figure(
+                "bootstrap of a mean, 10,000 questions",
+                "SciPy",
+                r"relaxed_accuracy, 10,000.*?([\d.]+)x",
+            ),
             Figure("bootstrap of macro F1, 1,000 questions", "SciPy", r"macro_f1.*?([\d.]+)x"),
         ),
     ),
@@ -96,16 +123,33 @@ BENCHMARKS = (
         "captions",
         ("--data", "SHARED/captions", "--sizes", "1014", "5000", "29000"),
         (
-            Figure("caption metrics, 1,014 images", "pycocoevalcap", r"1014 images.*? all [\d.|]+\|([\d.]+)x"),
-            Figure("caption metrics, 29,000 images", "pycocoevalcap", r"29000 images.*? all [\d.|]+\|([\d.]+)x"),
+            Figure(
+                "caption metrics, 1,014 images",
+                "pycocoevalcap",
+                r"1014 images.*? all [\d.|]+\|([\d.]+)x",
+            ),
+            Figure(
+                "caption metrics, 29,000 images",
+                "pycocoevalcap",
+                r"29000 images.*? all [\d.|]+\|([\d.]+)x",
+            ),
         ),
         Growth("images with captions", r"(\d+) images.*? all ([\d.]+)\|"),
     ),
     Benchmark(
         "mine",
         ("--images", "60000", "240000", "1000000"),
-        (Figure("sizes and places, one process", "a plain loop with jenkspy", r"one process.*?([\d.]+)x"),),
-        Growth("pictures mined", r"(?s)([\d,]+) pictures in \d+ parts.*?parts to knowledge\s+([\d.]+) s"),
+        (
+            Figure(
+                "sizes and places, one process",
+                "a plain loop with jenkspy",
+                r"one process.*?([\d.]+)x",
+            ),
+        ),
+        Growth(
+            "pictures mined",
+            r"(?s)([\d,]+) pictures in \d+ parts.*?parts to knowledge\s+([\d.]+) s",
+        ),
     ),
     Benchmark(
         "scenes",
@@ -126,7 +170,13 @@ BENCHMARKS = (
     Benchmark(
         "probe_memory",
         ("10000", "30000", "100000"),
-        (Figure("probe of 100,000 questions, processor", "", r" 100,000 questions: .*?([\d.]+) s of the"),),
+        (
+            Figure(
+                "probe of 100,000 questions, processor",
+                "",
+                r" 100,000 questions: .*?([\d.]+) s of the",
+            ),
+        ),
         Growth("questions", r"([\d,]+) questions: .*?([\d.]+) s of the processor"),
     ),
     Benchmark(
@@ -138,18 +188,26 @@ BENCHMARKS = (
         ),
         Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor"),
     ),
-    Benchmark("startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2-q4 +([\d.]+) s"),)),
+    Benchmark(
+        "startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2-q4 +([\d.]+) s"),)
+    ),
 )
 
 
 def main() -> None:
     """Measure what has no output yet, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], choices=[b.script for b in BENCHMARKS], metavar="NAME")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only", nargs="*", default=[], choices=[b.script for b in BENCHMARKS], metavar="NAME"
+    )
     parser.add_argument("--shared", type=Path, default=HERE.parent.parent / "shared" / "data")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT")
     options = parser.parse_args()
-    checkouts = {"": HERE.parent} | ({"before": options.before.resolve(strict=True)} if options.before else {})
+    checkouts = {"": HERE.parent} | (
+        {"before": options.before.resolve(strict=True)} if options.before else {}
+    )
     outputs: dict[str, dict[str, str]] = {name: {} for name in checkouts}
     for benchmark in BENCHMARKS:
         for name, checkout in checkouts.items():
@@ -177,7 +235,12 @@ def run(benchmark: Benchmark, shared: Path, checkout: Path) -> str:
     folder = script.parent if script.is_file() else HERE
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     ended = subprocess.run(
-        [sys.executable, script.name, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, script.name, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     date = f"{datetime.now(UTC):%Y-%m-%d}, load {os.getloadavg()[1]:.1f}\n"
     if ended.returncode:
@@ -187,16 +250,24 @@ def run(benchmark: Benchmark, shared: Path, checkout: Path) -> str:
 
 
 def page(outputs: dict[str, str], before: dict[str, str], commit: str = "") -> str:
-    """The page: ratios and seconds, beside those of an earlier checkout, growth, and what each benchmark printed."""
+    """The page: ratios and seconds, beside those of an earlier checkout, growth, and what each
+    benchmark printed."""
     sections = []
     for benchmark in BENCHMARKS:
         measured, _, printed = outputs[benchmark.script].partition("\n")
-        sections += [f"### {benchmark.script}", f"`{benchmark.command}`, {measured}:", f"```\n{printed.strip()}\n```"]
+        sections += [
+            f"### {benchmark.script}",
+            f"`{benchmark.command}`, {measured}:",
+            f"```\n{printed.strip()}\n```",
+        ]
     parts = [
         "# Benchmarks",
-        "Made by `make bench`. Every ratio is that of two programs which do the same work in the same run, with equal "
-        "results where a script says so: a ratio of 2 is half the peer's time. Times depend on the machine and on what "
-        f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python {platform.python_version()}."
+        "Made by `make bench`. Every ratio is that of two programs which do the same work in the "
+        "same run, with equal "
+        "results where a script says so: a ratio of 2 is half the peer's time. Times depend on the "
+        "machine and on what "
+        f"else it does (`load`); ratios less so. {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}."
         + (f" *before*: commit {commit}, measured in turn with the present one." if commit else ""),
         "## Beside other programs",
         table("times as fast", [outputs, before], with_peer=True),
@@ -221,7 +292,9 @@ def table(unit: str, outputs: Sequence[dict[str, str]], *, with_peer: bool) -> s
             if bool(figure.peer) == with_peer:
                 numbers = [number(figure.pattern, output[benchmark.script]) for output in measured]
                 peer = [figure.peer] * with_peer
-                rows.append([figure.what, *peer, *numbers, f"[{benchmark.script}](#{benchmark.script})"])
+                rows.append(
+                    [figure.what, *peer, *numbers, f"[{benchmark.script}](#{benchmark.script})"]
+                )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -232,7 +305,8 @@ def number(pattern: str, output: str) -> str:
 
 
 def grown(outputs: dict[str, str]) -> list[str]:
-    """For each benchmark of several sizes a chart, and the exponent between the least and the greatest."""
+    """For each benchmark of several sizes a chart, and the exponent between the least and the
+    greatest."""
     parts = []
     for benchmark in BENCHMARKS:
         if (growth := benchmark.growth) is None:
@@ -247,7 +321,9 @@ def grown(outputs: dict[str, str]) -> list[str]:
         image = IMAGES / f"growth-{benchmark.script}.svg"
         image.write_text(chart(growth.unit, points), encoding="utf-8")
         sizes = " to ".join(f"{points[i][0]:,.0f}" for i in (0, -1))
-        parts.append(f"**{growth.unit.capitalize()}**, {sizes}: seconds grow with size^{exponent:.2f}.")
+        parts.append(
+            f"**{growth.unit.capitalize()}**, {sizes}: seconds grow with size^{exponent:.2f}."
+        )
         parts.append(f"![Seconds by {growth.unit}](images/{image.name})")
     return parts
 
@@ -256,7 +332,11 @@ def chart(unit: str, points: Sequence[tuple[float, float]]) -> str:
     """Seconds over size, as a picture that stands by itself."""
     sizes, seconds = zip(*points, strict=True)
     drawn = lines(
-        [Series("seesay", sizes, seconds)], title=f"Seconds by {unit}", x_label=unit, y_label="seconds", y_ends=(0,)
+        [Series("seesay", sizes, seconds)],
+        title=f"Seconds by {unit}",
+        x_label=unit,
+        y_label="seconds",
+        y_ends=(0,),
     )
     style = "".join(map(asset, STYLESHEETS))
     return str(drawn).replace(">", f"><style>{style}</style>", 1)

@@ -1,11 +1,12 @@
-"""How much recolouring does it take until a network looks? 30 trainings on prior-color, and the pull of the prior.
+"""How much recolouring does it take until a network looks? 30 trainings on prior-color, and the
+pull of the prior.
 
     python benchmarks/prior_pull.py FOLDER [MINUTES]
 
-Every training is `seesay reasoner train NETWORK --task prior-color-PERCENT --seed SEED --preset cpu`; the network is
-then asked about every test picture. An interrupted call resumes; what is finished is not done again. At the end, or
-after so many minutes, the table and the figures (FOLDER/prior-pull-met.svg, prior-pull-unmet.svg) are made of what is
-there.
+Every training is `seesay reasoner train NETWORK --task prior-color-PERCENT --seed SEED --preset
+cpu`; the network is then asked about every test picture. An interrupted call resumes; what is
+finished is not done again. At the end, or after so many minutes, the table and the figures
+(FOLDER/prior-pull-met.svg, prior-pull-unmet.svg) are made of what is there.
 """
 
 from __future__ import annotations
@@ -54,8 +55,19 @@ def main(folder: Path, minutes: float = 300.0) -> None:
 def train(network: str, percent: int, seed: int, folder: Path) -> None:
     """Train one network and note its answer about every picture of every test."""
     start = time.process_time()
-    arguments = ["reasoner", "train", network, "--task", f"prior-color-{percent}", "--seed", str(seed)]
-    app([*arguments, "--preset", "cpu", "--output", str(folder), "--device", "cpu", "--quiet"], standalone_mode=False)
+    arguments = [
+        "reasoner",
+        "train",
+        network,
+        "--task",
+        f"prior-color-{percent}",
+        "--seed",
+        str(seed),
+    ]
+    app(
+        [*arguments, "--preset", "cpu", "--output", str(folder), "--device", "cpu", "--quiet"],
+        standalone_mode=False,
+    )
     model, source = load_reasoner(str(folder), ModelOptions(device="cpu")), PriorColorSet(percent)
     answers: list[dict[str, Any]] = []
     for test in TESTS:
@@ -63,7 +75,11 @@ def train(network: str, percent: int, seed: int, folder: Path) -> None:
         logp = model.log_probabilities(np.asarray(items.features), items.sentences)
         for picture, row in zip(source.pictures(test), logp, strict=True):
             assert isinstance(picture.subject, Thing)
-            facts = {"thing": picture.subject.name, "typical": list(picture.subject.colors), "shown": picture.color}
+            facts = {
+                "thing": picture.subject.name,
+                "typical": list(picture.subject.colors),
+                "shown": picture.color,
+            }
             answers.append({"test": test, **facts, "answer": COLORS[int(row.argmax())]})
     seconds = time.process_time() - start
     (folder / ANSWERS).write_text(json.dumps({"seconds": seconds, "answers": answers}))
@@ -71,7 +87,8 @@ def train(network: str, percent: int, seed: int, folder: Path) -> None:
 
 
 def write_figure(folder: Path) -> None:
-    """Prior pull against the share of recoloured pictures, for things met and not met; means over seeds."""
+    """Prior pull against the share of recoloured pictures, for things met and not met; means over
+    seeds."""
     for test, things in (("met-recolored", "things met"), ("unmet-recolored", "things not met")):
         series: list[Series] = []
         for network, name in NETWORKS.items():
@@ -81,7 +98,9 @@ def write_figure(folder: Path) -> None:
                 ends = f"{pull.value:.3f} ({pull.low:.3f} to {pull.high:.3f})"
                 right = f"{accuracy.value:.3f} ({accuracy.low:.3f} to {accuracy.high:.3f})"
                 print(f"| {name} | {things} | {percent} % | {ends} | {right} | {seeds} |")
-            x, y, low, high = zip(*((p, i.value, i.low, i.high) for p, i, _, _ in rows), strict=True)
+            x, y, low, high = zip(
+                *((p, i.value, i.low, i.high) for p, i, _, _ in rows), strict=True
+            )
             series.append(Series(name, x, y, low, high))
         title = f"Prior pull, {things} in training"
         axes = ("recoloured training pictures (%)", "prior pull")
@@ -90,7 +109,8 @@ def write_figure(folder: Path) -> None:
 
 
 def print_by_certainty(folder: Path) -> None:
-    """Prior pull of the networks that met no recoloured picture, by how sure people are of the colour (CoDa)."""
+    """Prior pull of the networks that met no recoloured picture, by how sure people are of the
+    colour (CoDa)."""
     bits = people_entropies()
     for low, high in ((0.0, 1.0), (1.0, 2.0), (2.0, 4.0)):
         rows = [
@@ -101,7 +121,10 @@ def print_by_certainty(folder: Path) -> None:
             if row["test"] == "met-recolored" and low <= bits.get(row["thing"].lower(), -1.0) < high
         ]
         if rows:
-            print(f"0 %, met, people's entropy {low:g} to {high:g} bits: {np.mean(rows):.3f} of {len(rows)} answers")
+            print(
+                f"0 %, met, people's entropy {low:g} to {high:g} bits: {np.mean(rows):.3f} of "
+                f"{len(rows)} answers"
+            )
 
 
 def _answers(folder: Path, network: str, percent: int, seed: int) -> list[dict[str, Any]]:
@@ -110,7 +133,8 @@ def _answers(folder: Path, network: str, percent: int, seed: int) -> list[dict[s
 
 
 def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Interval, Interval, int]:
-    """Prior pull and accuracy with intervals clustered by thing, over all seeds that are finished, and their number."""
+    """Prior pull and accuracy with intervals clustered by thing, over all seeds that are finished,
+    and their number."""
     by_seed = [_answers(folder, network, percent, seed) for seed in SEEDS]
     rows = [
         (row["thing"], row["answer"] in row["typical"], row["answer"] == row["shown"])
@@ -126,7 +150,9 @@ def _figures(folder: Path, network: str, percent: int, test: str) -> tuple[Inter
         stats = np.array([[float(row[column]), 1.0] for row in rows])
         figures.append((draw.sums(stats[None]), weighted_mean))
     sums = [present(each) for each, _ in figures]
-    pull, accuracy = (not_degenerate(each, n) for each, n in zip(draw.intervals(figures), sums, strict=True))
+    pull, accuracy = (
+        not_degenerate(each, n) for each, n in zip(draw.intervals(figures), sums, strict=True)
+    )
     return pull, accuracy, sum(map(bool, by_seed))
 
 

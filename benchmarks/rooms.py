@@ -1,10 +1,12 @@
-"""Mining in generated rooms, where the truth is known: the effect of depth, its scaling and overlapping partitions.
+"""Mining in generated rooms, where the truth is known: the effect of depth, its scaling and
+overlapping partitions.
 
     python benchmarks/rooms.py [--pictures 2000] [--seed 0] [--no-fastdepth]
 
-Prints three Markdown tables. "Statements": relations of two objects in a single picture, compared with the truth of
-these objects. "Facts": relations mined from all pictures, compared with the truth of names that occur together.
-Colours: each region's colour by its pixels, compared with the object's true colour, and typical colours of objects.
+Prints three Markdown tables. "Statements": relations of two objects in a single picture, compared
+with the truth of these objects. "Facts": relations mined from all pictures, compared with the truth
+of names that occur together. Colours: each region's colour by its pixels, compared with the
+object's true colour, and typical colours of objects.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ SPACE_CASES = (
 
 @dataclass
 class World:
-    """The pictures as tables, by source of depth: as they are, and with a unique name for each object."""
+    """The pictures as tables, by source of depth: as they are, and with a unique name for each
+    object."""
 
     tables: dict[str, pa.Table] = field(default_factory=dict)
     apart: dict[str, pa.Table] = field(default_factory=dict)
@@ -82,7 +85,8 @@ def main() -> None:
     world = make(options.pictures, options.seed, fastdepth=not options.no_fastdepth)
     seconds = time.perf_counter() - start
     print(
-        f"{options.pictures:,} rooms, seed {options.seed}, made in {seconds:.0f} s; facts from {MIN_SEEN} pictures on\n"
+        f"{options.pictures:,} rooms, seed {options.seed}, made in {seconds:.0f} s; facts from "
+        f"{MIN_SEEN} pictures on\n"
     )
     truth = world.truth.to_json()
     head("size rule")
@@ -103,15 +107,22 @@ def main() -> None:
 
 
 def print_colors(world: World, truth: dict[str, Any]) -> None:
-    """The share of regions whose colour is correct, by colour and in total; and the typical colours of objects."""
+    """The share of regions whose colour is correct, by colour and in total; and the typical colours
+    of objects."""
     print("| true colour | regions | named that alone | among the named |")
     print("|---|---|---|---|")
     for color in (*COLORS, "all"):
-        regions_of_color = [(true, named) for _, true, named in world.colors if color in (true, "all")]
+        regions_of_color = [
+            (true, named) for _, true, named in world.colors if color in (true, "all")
+        ]
         if regions_of_color:
-            alone = sum(named == (true,) for true, named in regions_of_color) / len(regions_of_color)
+            alone = sum(named == (true,) for true, named in regions_of_color) / len(
+                regions_of_color
+            )
             among = sum(true in named for true, named in regions_of_color) / len(regions_of_color)
-            print(f"| {color} | {len(regions_of_color):,} | {100 * alone:.1f} | {100 * among:.1f} |")
+            print(
+                f"| {color} | {len(regions_of_color):,} | {100 * alone:.1f} | {100 * among:.1f} |"
+            )
     named_colors: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for thing, _, named in world.colors:
         named_colors[thing].update(named)
@@ -143,7 +154,9 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
         unique_names.append(names)
         for (a, first), (b, second) in combinations(zip(names, shot.objects, strict=True), 2):
             world.sizes[a, b], world.places[a, b] = larger(first, second), elevation(first, second)
-        for thing, named in zip(shot.objects, colors_by_pixels(shot.view.rgb, picture.regions), strict=True):
+        for thing, named in zip(
+            shot.objects, colors_by_pixels(shot.view.rgb, picture.regions), strict=True
+        ):
             world.colors.append((thing.name, thing.color, named))
         maps = {"true": shot.view.depth}
         if model is not None:
@@ -155,7 +168,12 @@ def make(pictures: int, seed: int, *, fastdepth: bool) -> World:
     for source, rows in columns.items():
         world.tables[source] = pa.Table.from_pylist(rows, schema=schema)
         renamed = [
-            {**r, "regions": [{**region, "name": n} for region, n in zip(regions_of(r), names, strict=True)]}
+            {
+                **r,
+                "regions": [
+                    {**region, "name": n} for region, n in zip(regions_of(r), names, strict=True)
+                ],
+            }
             for r, names in zip(rows, unique_names, strict=True)
         ]
         world.apart[source] = pa.Table.from_pylist(renamed, schema=schema)
@@ -173,7 +191,12 @@ def sizes(table: pa.Table, rule: str) -> pa.Table:
     """Counts by a size rule, batch by batch."""
     chosen = size_rules.RULES[SizeRule(rule)]
     counts = [
-        count("sizes", size_rules.compare(regions, chosen), regions, once_per_picture=chosen.once_per_picture)
+        count(
+            "sizes",
+            size_rules.compare(regions, chosen),
+            regions,
+            once_per_picture=chosen.once_per_picture,
+        )
         for regions in map(flatten, batches(table))
     ]
     return pa.concat_tables(counts).unify_dictionaries()
@@ -184,7 +207,13 @@ def places(table: pa.Table, rule: str) -> pa.Table:
     chosen = place_rules.RULES[SpaceRule(rule)]
     once = chosen.once_per_picture
     counts = [
-        count("places", place_rules.compare(regions, chosen), regions, by_scene=True, once_per_picture=once)
+        count(
+            "places",
+            place_rules.compare(regions, chosen),
+            regions,
+            by_scene=True,
+            once_per_picture=once,
+        )
         for regions in map(flatten, batches(table))
     ]
     return pa.concat_tables(counts).unify_dictionaries()
@@ -213,7 +242,9 @@ def head(name: str) -> None:
 
 def row(name: str, each: PrecisionRecall, facts: PrecisionRecall) -> None:
     """A row of it."""
-    cells = [f"{s.predicted:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)]
+    cells = [
+        f"{s.predicted:,} | {100 * s.precision:.1f} | {100 * s.recall:.1f}" for s in (each, facts)
+    ]
     print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
@@ -239,13 +270,19 @@ def size_accuracy(
 ) -> PrecisionRecall:
     """Size facts against `truth.json` of generated rooms.
 
-    Every pair that occurs often enough, and of which one is larger in 70 % or more, is a fact to be found. A fact about
-    any other pair is wrong.
+    Every pair that occurs often enough, and of which one is larger in 70 % or more, is a fact to be
+    found. A fact about any other pair is wrong.
     """
     rows = [row for row in truth["sizes"] if row["larger"] + row["smaller"] >= min_count]
     labels = typical_size_labels(_shares([[row["larger"], row["smaller"]] for row in rows]))
-    actual = {(r["a"], r["b"]): SIZES[int(row.argmax())] for r, row in zip(rows, labels, strict=True) if row.any()}
-    predicted = {(fact.a, fact.b): fact.typical[0] for fact in facts if fact.a < fact.b and fact.typical}
+    actual = {
+        (r["a"], r["b"]): SIZES[int(row.argmax())]
+        for r, row in zip(rows, labels, strict=True)
+        if row.any()
+    }
+    predicted = {
+        (fact.a, fact.b): fact.typical[0] for fact in facts if fact.a < fact.b and fact.typical
+    }
     correct = sum(actual.get(pair) == label for pair, label in predicted.items())
     return PrecisionRecall(len(predicted), len(actual), correct)
 
@@ -258,7 +295,8 @@ def place_accuracy(
 ) -> PrecisionRecall:
     """Place facts likewise: correct if the most frequent label is typical in truth.
 
-    A pair of which all three labels are typical is not a fact to be found, and a fact about it is wrong.
+    A pair of which all three labels are typical is not a fact to be found, and a fact about it is
+    wrong.
     """
     names = ("above", "level", "below")
     actual = {}
@@ -267,7 +305,9 @@ def place_accuracy(
         if sum(counts) >= min_count:
             is_typical = typical_space_labels(_shares([counts]))[0] > 0
             if not is_typical.all():
-                actual[row["scene"], row["a"], row["b"]] = {PLACES[i] for i in np.flatnonzero(is_typical)}
+                actual[row["scene"], row["a"], row["b"]] = {
+                    PLACES[i] for i in np.flatnonzero(is_typical)
+                }
     predicted = {
         (fact.scene, fact.a, fact.b): PLACES[int(np.argmax([fact.above, fact.level, fact.below]))]
         for fact in facts
@@ -281,7 +321,9 @@ def color_accuracy(
     facts: Sequence[ColorFact], truth: Mapping[str, Any], min_count: int = PUBLISHED.color
 ) -> PrecisionRecall:
     """Typical colours of objects: each colour of each object is one prediction."""
-    rows = {name: [colors.get(color, 0) for color in COLORS] for name, colors in truth["colors"].items()}
+    rows = {
+        name: [colors.get(color, 0) for color in COLORS] for name, colors in truth["colors"].items()
+    }
     frequent = {name: row for name, row in rows.items() if sum(row) >= min_count}
     actual = {
         (name, COLORS[i])
@@ -295,7 +337,8 @@ def color_accuracy(
 def statement_accuracy(
     counts: pa.Table, labels: Sequence[str], truth: Mapping[tuple[str, str], str]
 ) -> PrecisionRecall:
-    """Relations in single pictures: every object has a name of its own, and `truth` has the label of every pair."""
+    """Relations in single pictures: every object has a name of its own, and `truth` has the label
+    of every pair."""
     rows = counts.to_pylist()
     correct = sum(truth[row["a"], row["b"]] == labels[row["label"]] for row in rows)
     return PrecisionRecall(len(rows), len(truth), correct)

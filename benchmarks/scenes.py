@@ -2,9 +2,10 @@
 
     python benchmarks/scenes.py [ITEMS]
 
-The published generator made 0.285 SET+POS scenes a second (its authors' data, one core). It is not at hand here; its
-way of working is: draw every object on the canvas, throw the picture away at the first pixel of overlap, and keep a
-picture only where something of the class that is still wanted may be asked about. `discarding` does that, plainly.
+The published generator made 0.285 SET+POS scenes a second (its authors' data, one core). It is not
+at hand here; its way of working is: draw every object on the canvas, throw the picture away at the
+first pixel of overlap, and keep a picture only where something of the class that is still wanted
+may be asked about. `discarding` does that, plainly.
 """
 
 from __future__ import annotations
@@ -47,8 +48,13 @@ def main() -> None:
     items = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000
     cores = os.cpu_count() or 1
     load = os.getloadavg()[0]
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores, load {load:.1f}, SET+POS")
-    print(f"{'way':<60}{'scenes/s':>9}{'a core-s':>9}{'x published':>12}{'x discarding':>13}{'peak MB':>8}")
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, {cores} cores, load "
+        f"{load:.1f}, SET+POS"
+    )
+    print(
+        f"{'way':<60}{'scenes/s':>9}{'a core-s':>9}{'x published':>12}{'x discarding':>13}{'peak MB':>8}"
+    )
     slow = line("drawing and discarding, RGBA PNG of 1478 px, 1 process", 12, discarding)
     with tempfile.TemporaryDirectory() as folder:
 
@@ -65,11 +71,18 @@ def main() -> None:
 
 
 def line(name: str, count: int, work: Callable[[int], None], slow: float | None = None) -> float:
-    """One row of the table: by the clock, by the seconds that cores worked (what others run does not matter there)."""
+    """One row of the table: by the clock, by the seconds that cores worked (what others run does
+    not matter there)."""
     began, worked = time.perf_counter(), _worked()
     work(count)
     rate, per_core = count / (time.perf_counter() - began), count / (_worked() - worked)
-    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
+    peak = (
+        max(
+            resource.getrusage(who).ru_maxrss
+            for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        )
+        // 1024
+    )
     ratios = f"{rate / PUBLISHED_RATE:>12,.0f}{rate / (slow or rate):>13,.0f}"
     print(f"{f'{name}, {count:,}':<60}{rate:>9.1f}{per_core:>9.1f}{ratios}{peak:>8}", flush=True)
     return rate
@@ -101,10 +114,17 @@ def discarding(count: int) -> None:
         scene = _drawn(rng)
         if scene is None:
             continue
-        wanted, words = every[kept % len(every)], [label.word for label in label_objects(scene, config.kind)]
+        wanted, words = (
+            every[kept % len(every)],
+            [label.word for label in label_objects(scene, config.kind)],
+        )
         for i in askable(scene, config.kind):
             obj = scene.objects[i]
-            if (obj.color, obj.shape, words[i] == "big") == (wanted.color, wanted.shape, wanted.high):
+            if (obj.color, obj.shape, words[i] == "big") == (
+                wanted.color,
+                wanted.shape,
+                wanted.high,
+            ):
                 picture = np.dstack([rgb(scene, SIZE), np.full((SIZE, SIZE), 255, dtype=np.uint8)])
                 Image.fromarray(picture).save(io.BytesIO(), "PNG")
                 kept += 1
@@ -117,7 +137,10 @@ def _drawn(rng: np.random.Generator) -> Scene | None:
         shape, radius, turn = str(rng.choice(SHAPES)), int(rng.choice(RADII)), int(rng.integers(2))
         turn = turn if shape in ("rectangle", "triangle") else 0
         (rows, columns), (down, right) = extent(shape, radius, turn), anchor(shape, radius, turn)
-        row, column = int(rng.integers(CANVAS - rows)) + down, int(rng.integers(CANVAS - columns)) + right
+        row, column = (
+            int(rng.integers(CANVAS - rows)) + down,
+            int(rng.integers(CANVAS - columns)) + right,
+        )
         obj = SceneObject(shape, str(rng.choice(SCENE_COLORS)), radius, row, column, turn)
         painted = paint(Scene((obj,)))
         if (canvas.astype(bool) & painted.astype(bool)).any():

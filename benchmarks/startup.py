@@ -1,10 +1,10 @@
-"""Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, in turn with those of
-PyTorch's own import.
+"""Start-up: processor seconds of `seesay --help` and of `seesay probe` up to the first question, in
+turn with those of PyTorch's own import.
 
     python benchmarks/startup.py [CHECKOUT]
 
-With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the same run. Then the
-same of what each command imports when it runs.
+With another CHECKOUT of seesay, such as an earlier one, loading is timed with its sources in the
+same run. Then the same of what each command imports when it runs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ HELP = "from seesay.cli import main; main(['--help'])"
 
 
 def seconds(program: str, sources: Path | None = None) -> float:
-    """Processor time of a program, which other programs on this machine change less than its duration."""
+    """Processor time of a program, which other programs on this machine change less than its
+    duration."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     if sources is not None:
         environment["PYTHONPATH"] = str(sources)
-    subprocess.run([sys.executable, "-c", program], check=True, env=environment, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, env=environment, stdout=subprocess.DEVNULL
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -75,7 +78,11 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 def imports_of(command: Any) -> str:
     """A program that imports the command line and what a command imports when it runs."""
     source = textwrap.dedent(inspect.getsource(inspect.unwrap(command.callback)))
-    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom))
+    statements = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
     return "\n".join(["import seesay.cli", *map(ast.unparse, statements)])
 
 

@@ -1,7 +1,7 @@
 """Checking and loading a task file of 100,000 rows: `python benchmarks/task_file.py [rows]`.
 
-Time of the clock and of the processor, and peak memory, of a process of its own, beside a process that only reads the
-rows with Python's csv and fills one template.
+Time of the clock and of the processor, and peak memory, of a process of its own, beside a process
+that only reads the rows with Python's csv and fills one template.
 """
 
 from __future__ import annotations
@@ -41,12 +41,18 @@ def measure(name: str, *arguments: str) -> None:
     """Run Python with the arguments, and print what it took."""
     start = time.perf_counter()
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    pid = os.posix_spawn(sys.executable, [sys.executable, *arguments], os.environ, file_actions=quiet)
+    pid = os.posix_spawn(
+        sys.executable, [sys.executable, *arguments], os.environ, file_actions=quiet
+    )
     _, status, usage = os.wait4(pid, 0)
     wall, processor = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
     if status:
         sys.exit(f"{name} failed")
-    print(f"{name:24} {wall:6.2f} s {processor:6.2f} s of the processor {usage.ru_maxrss / 1024:6.0f} MiB", flush=True)
+    print(
+        f"{name:24} {wall:6.2f} s {processor:6.2f} s of the processor "
+        f"{usage.ru_maxrss / 1024:6.0f} MiB",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Hooks of the documentation site: the reference of commands comes from the command line itself.
 
-A folder in the navigation (`tasks/*`) stands for all its pages, so that a new task card needs no entry.
+A folder in the navigation (`tasks/*`) stands for all its pages, so that a new task card needs no
+entry.
 """
 
 from __future__ import annotations
@@ -64,11 +65,15 @@ def _section(name: str, command: Any) -> list[str]:
     depth = "##" if name.count(" ") == 1 else "###"
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    rows = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    rows = [
+        record for parameter in command.params if (record := parameter.get_help_record(context))
+    ]
     lines = [f"{depth} {name}", _escaped(command.help or ""), f"```\n{usage}\n```"]
     if rows:
         table = ["| argument or option | |", "|---|---|"]
-        table += [f"| {_code(names)} | {_escaped(' '.join(text.split()))} |" for names, text in rows]
+        table += [
+            f"| {_code(names)} | {_escaped(' '.join(text.split()))} |" for names, text in rows
+        ]
         lines.append("\n".join(table))
     return lines
 

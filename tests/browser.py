@@ -25,7 +25,8 @@ ARGUMENTS = [
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Chromium under Playwright, with a temporary profile; the test is skipped where it is not installed."""
+    """Chromium under Playwright, with a temporary profile; the test is skipped where it is not
+    installed."""
     if not CHROMIUM.exists():
         absent(f"{CHROMIUM} is not installed: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -38,7 +39,8 @@ def chromium() -> Iterator[Browser]:
 
 @cache
 def _axe() -> str:
-    """The script, without the package's own way to add it, which the pages' content policy refuses."""
+    """The script, without the package's own way to add it, which the pages' content policy
+    refuses."""
     try:
         import axe_playwright_python  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
@@ -49,7 +51,9 @@ def _axe() -> str:
 def serious_violations(page: Page) -> list[tuple[str, str, str]]:
     """What axe-core calls serious or critical: the rule, and where it is broken."""
     page.evaluate(_axe())
-    violations = page.evaluate("axe.run({resultTypes: ['violations']}).then(result => result.violations)")
+    violations = page.evaluate(
+        "axe.run({resultTypes: ['violations']}).then(result => result.violations)"
+    )
     return [
         (violation["id"], str(node["target"]), node["html"][:120])
         for violation in violations

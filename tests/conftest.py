@@ -1,4 +1,5 @@
-"""Fixtures that several folders of tests share. The environment of every test: conftest.py beside this folder."""
+"""Fixtures that several folders of tests share. The environment of every test: conftest.py beside
+this folder."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ collect_ignore = ["plugin_package"]  # a package of its own, see test_plugin.py
 
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a tiny model of the kind asked for (see `tests/tiny.py`), made once per worker."""
+    """The folder of a tiny model of the kind asked for (see `tests/tiny.py`), made once per
+    worker."""
     from tests.tiny import save_tiny
 
     @cache

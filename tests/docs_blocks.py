@@ -22,7 +22,8 @@ from typer.main import get_command
 from seesay.cli import app, main
 
 _FENCED = re.compile(
-    r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL
+    r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$',
+    re.MULTILINE | re.DOTALL,
 )
 _NUMBER = re.compile(r"\d[\d.,]*")
 _SHELL = re.compile(r"[|&;<>$*`]")
@@ -51,10 +52,13 @@ def command_lines(text: str) -> Iterator[str]:
 
 
 def seesay_calls(page: str) -> Iterator[list[str]]:
-    """The arguments of every call of seesay in a page's shell blocks; a line with an ellipsis is no call."""
+    """The arguments of every call of seesay in a page's shell blocks; a line with an ellipsis is no
+    call."""
     for block in blocks(page):
         for line in command_lines(block.text) if block.language == "sh" else ():
-            lexer = shlex.shlex(re.sub(r"^(\w+=\S+ +)+", "", line), posix=True, punctuation_chars="|&;<>")
+            lexer = shlex.shlex(
+                re.sub(r"^(\w+=\S+ +)+", "", line), posix=True, punctuation_chars="|&;<>"
+            )
             lexer.whitespace_split = True
             for is_operator, words in itertools.groupby(lexer, lambda word: word[0] in "|&;<>"):
                 name, *arguments = words
@@ -63,7 +67,8 @@ def seesay_calls(page: str) -> Iterator[list[str]]:
 
 
 def check_call(arguments: list[str]) -> None:
-    """Parse a call as the command line would, without doing anything: unknown commands and options are errors."""
+    """Parse a call as the command line would, without doing anything: unknown commands and options
+    are errors."""
     command, context = _program(), None
     while True:
         context = command.make_context(command.name, list(arguments), parent=context)
@@ -79,9 +84,11 @@ def _program() -> Any:
 
 
 def follow(page: str) -> None:
-    """Do what a page says, in the current folder: write its files, run its commands and Python, compare what it shows.
+    """Do what a page says, in the current folder: write its files, run its commands and Python,
+    compare what it shows.
 
-    Of a block of `text` the numbers must have been printed by the step before it; its layout is free.
+    Of a block of `text` the numbers must have been printed by the step before it; its layout is
+    free.
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = ""
@@ -93,7 +100,11 @@ def follow(page: str) -> None:
         elif block.language == "python":
             printed = _execute(block.text, namespace)
         elif block.language == "text":
-            missing = [number for number in _NUMBER.findall(block.text) if number.rstrip(".,") not in printed]
+            missing = [
+                number
+                for number in _NUMBER.findall(block.text)
+                if number.rstrip(".,") not in printed
+            ]
             assert not missing, f"{missing} of\n{block.text}\nis not in\n{printed}"
 
 
@@ -115,7 +126,11 @@ def _run(command: str) -> str:
         return stream.getvalue()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-ec", command], capture_output=True, text=True, check=False, env={**os.environ, "PATH": path}
+        ["bash", "-ec", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": path},
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout

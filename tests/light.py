@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.shared_data import PUBLISHED_DATA
 
-# What models, browsers and clusters are made of. Importing one of these takes about as long as a hundred light tests.
+# What models, browsers and clusters are made of. Importing one of these takes about as long as a
+# hundred light tests.
 HEAVY_PACKAGES = frozenset(
     {
         "datasets",
@@ -27,10 +28,11 @@ HEAVY_PACKAGES = frozenset(
 
 
 def skip_heavy(event: str, arguments: tuple[Any, ...]) -> None:
-    """Skip the test, or the file of tests, that is about to import a heavy package, start a program or read large data.
+    """Skip the test, or the file of tests, that is about to import a heavy package, start a program
+    or read large data.
 
-    What a test needs is seen when it asks for it, so that nobody has to keep a list of light tests. pytest's exception
-    is no `Exception`: no handler in seesay takes it for a missing package.
+    What a test needs is seen when it asks for it, so that nobody has to keep a list of light tests.
+    pytest's exception is no `Exception`: no handler in seesay takes it for a missing package.
     """
     if event == "import":
         package = str(arguments[0]).partition(".")[0]

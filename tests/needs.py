@@ -9,7 +9,8 @@ import pytest
 
 
 def absent(what: str) -> NoReturn:
-    """Skip the test with a reason; fail it where everything is required (`SEESAY_REQUIRE_ALL=1`)."""
+    """Skip the test with a reason; fail it where everything is required
+    (`SEESAY_REQUIRE_ALL=1`)."""
     if os.environ.get("SEESAY_REQUIRE_ALL") == "1":
         pytest.fail(what)
     pytest.skip(what)

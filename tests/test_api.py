@@ -20,7 +20,11 @@ from seesay.runs.ask import Settings, run
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> seesay.Results:
     return seesay.probe(
-        ["mock", "baseline:majority"], "core-color", limit=8, resamples=100, output=tmp_path_factory.mktemp("runs")
+        ["mock", "baseline:majority"],
+        "core-color",
+        limit=8,
+        resamples=100,
+        output=tmp_path_factory.mktemp("runs"),
     )
 
 
@@ -43,9 +47,7 @@ def test_instruments_add_functions_to_the_front_door() -> None:
 
 
 def test_importing_seesay_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
-    )
+    code = "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
     with pytest.raises(AttributeError, match="no attribute 'prob'"):
@@ -58,13 +60,24 @@ def test_results_as_a_data_frame(results: seesay.Results) -> None:
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == len(results.figures)
     row = frame[(frame.model == "mock") & frame.template.isna() & frame.slice.isna()].iloc[0]
-    figure = next(figure for figure in results.runs[0].figures if figure.template is None and figure.slice is None)
-    assert (row.metric, row.value, row.low, row.high) == (figure.metric, figure.value, figure.low, figure.high)
+    figure = next(
+        figure
+        for figure in results.runs[0].figures
+        if figure.template is None and figure.slice is None
+    )
+    assert (row.metric, row.value, row.low, row.high) == (
+        figure.metric,
+        figure.value,
+        figure.low,
+        figure.high,
+    )
     answers = pandas.DataFrame(results.answers())
     assert tuple(answers.columns) == AnswerRow._fields
 
 
-def test_without_pandas_there_is_one_sentence(results: seesay.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_there_is_one_sentence(
+    results: seesay.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(UserError, match=r"A DataFrame needs .*pip install -e '\.\[pandas\]'"):
         results.to_pandas()
@@ -78,8 +91,14 @@ def test_answers_agree_with_the_figures(results: seesay.Results) -> None:
     assert first.prompt == majority.task.templates[0].ask(majority.task.questions[0]).text
     assert first.logp[first.options.index(first.chosen)] == max(first.logp)
     assert first.right == (first.chosen in first.gold)
-    accuracy = next(f for f in majority.figures if f.metric == "relaxed_accuracy" and not f.template and not f.slice)
-    assert sum(row.right for row in rows) / len(rows) == pytest.approx(accuracy.value), "the baseline has no ties here"
+    accuracy = next(
+        f
+        for f in majority.figures
+        if f.metric == "relaxed_accuracy" and not f.template and not f.slice
+    )
+    assert sum(row.right for row in rows) / len(rows) == pytest.approx(accuracy.value), (
+        "the baseline has no ties here"
+    )
 
 
 def test_comparisons_and_the_page(results: seesay.Results, tmp_path: Path) -> None:
@@ -102,7 +121,9 @@ def test_models_and_tasks_may_be_given_as_objects(results: seesay.Results, tmp_p
     model, task = seesay.load_model("mock"), seesay.load_task("core-color")
     again = seesay.probe(model, task, limit=8, resamples=100, output=tmp_path)
     assert again.runs[0].answers == results.runs[0].answers
-    assert run(model, task, tmp_path, Settings(limit=8, resamples=100)) == again.runs[0], "the same folder"
+    assert run(model, task, tmp_path, Settings(limit=8, resamples=100)) == again.runs[0], (
+        "the same folder"
+    )
 
 
 def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
@@ -127,8 +148,12 @@ def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
 
 
 def test_the_embedded_battery_can_be_asked_in_every_way(tmp_path: Path) -> None:
-    chosen = seesay.probe("mock", "core-space", how="choice", limit=4, resamples=100, output=tmp_path)
+    chosen = seesay.probe(
+        "mock", "core-space", how="choice", limit=4, resamples=100, output=tmp_path
+    )
     assert chosen.runs[0].manifest.templates == ["question"]
-    probed = seesay.probe("baseline:majority", "core-size", how="linear", resamples=100, output=tmp_path)
+    probed = seesay.probe(
+        "baseline:majority", "core-size", how="linear", resamples=100, output=tmp_path
+    )
     assert probed.runs[0].manifest.templates == ["linear"]
     assert probed.runs[0].manifest.questions < len(seesay.load_task("core-size").questions)

@@ -67,6 +67,8 @@ def test_no_other_module_knows_where_caches_are() -> None:
     users = {
         path.relative_to(source).as_posix()
         for path in source.rglob("*.py")
-        if re.search(r"\bcache_folder\b|SEESAY_CACHE|user_cache_dir", path.read_text(encoding="utf-8"))
+        if re.search(
+            r"\bcache_folder\b|SEESAY_CACHE|user_cache_dir", path.read_text(encoding="utf-8")
+        )
     }
     assert users == {"folders.py", "caches.py", "cli/cache.py"}

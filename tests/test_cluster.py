@@ -25,7 +25,8 @@ PARTS = [f"part-{i}" for i in range(6)]
 
 
 class Touch:
-    """Writes a part's file and the process that began it; one part waits a while, so that it can be killed."""
+    """Writes a part's file and the process that began it; one part waits a while, so that it can be
+    killed."""
 
     def __init__(self, folder: Path, slow: str = "", fail: str = "", deadly: str = "") -> None:
         self._folder, self._slow, self._fail, self._deadly = folder, slow, fail, deadly
@@ -83,7 +84,9 @@ def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
 
 
 def test_a_part_that_kills_every_worker_is_given_up_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^1 of 6 parts could not be finished because workers died \(.*resume\.$"):
+    with pytest.raises(
+        UserError, match=r"^1 of 6 parts could not be finished because workers died \(.*resume\.$"
+    ):
         run(tmp_path, 2, deadly="part-5")
     assert [part for part in PARTS if (tmp_path / part).exists()] == PARTS[:5]
 
@@ -118,7 +121,11 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
 def run_program(program: str, folder: Path) -> str:
     """Run Python code that imports from these tests in a process of its own; what it prints."""
     ended = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     return ended.stdout
@@ -148,7 +155,9 @@ def test_ray_with_a_killed_worker_gives_the_same_counts(tmp_path: Path) -> None:
     from seesay.mining.write_knowledge import write_facts
 
     parts = write_parts(tmp_path / "parts", 1_200, 200)
-    counts = count_relations.count_parts(parts, tmp_path / "here", count_relations.CountingConfig(), workers=1)
+    counts = count_relations.count_parts(
+        parts, tmp_path / "here", count_relations.CountingConfig(), workers=1
+    )
     assert write_facts(tmp_path / "here", counts, Thresholds(2, 2, 1))[0]["places"] > 1000
     (tmp_path / "ray").mkdir()
     run_program(RAY, tmp_path)
@@ -189,7 +198,9 @@ def test_work_here_and_on_ray_in_a_process_that_uses_ray(tmp_path: Path) -> None
     printed = run_program(BESIDE_RAY, folder)
     assert printed.splitlines() == ["['a', 'b']", "['c', 'd']", "This part is bad: fix it."]
     assert [(folder / part).exists() for part in "abcde"] == [True, True, True, True, False]
-    assert list(tmp_path.iterdir()) == [folder], "workers wrote to the folder that Ray was started in"
+    assert list(tmp_path.iterdir()) == [folder], (
+        "workers wrote to the folder that Ray was started in"
+    )
 
 
 def KilledOnce(folder: Path, config: CountingConfig, names: NameRules) -> Callable[[Path], None]:  # noqa: N802

@@ -1,4 +1,5 @@
-"""The house rules that a linter does not know: one atomic writer, a declared contract, unique names."""
+"""The house rules that a linter does not know: one atomic writer, a declared contract, unique
+names."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def calls(tree: ast.Module) -> list[ast.Call]:
 
 
 def test_files_are_moved_into_place_by_one_module() -> None:
-    """`path.replace(target)` and `path.rename(target)` take one argument; a string's `replace` takes two."""
+    """`path.replace(target)` and `path.rename(target)` take one argument; a string's `replace`
+    takes two."""
     movers = {
         name
         for name, tree in modules().items()
@@ -40,11 +42,14 @@ def test_files_are_moved_into_place_by_one_module() -> None:
 
 
 def test_fsync_and_locks_have_one_home() -> None:
-    """The journal appends, so that it flushes for itself; everything else is written through `files`."""
+    """The journal appends, so that it flushes for itself; everything else is written through
+    `files`."""
     text = {name: (SOURCE / name).read_text(encoding="utf-8") for name in modules()}
     assert {name for name in text if "os.fsync" in text[name]} == {"files.py", "runs/journal.py"}
     assert {name for name in text if "FileLock(" in text[name]} == {"files.py"}
-    assert not [name for name in text if "showwarning" in text[name] or "warnings.warn" in text[name]]
+    assert not [
+        name for name in text if "showwarning" in text[name] or "warnings.warn" in text[name]
+    ]
     assert {name for name in text if "sys.argv" in text[name]} == {"command_line.py"}
 
 
@@ -76,7 +81,8 @@ WHOLE_HOUSE = {"chaos", "fuzz", "together", "plugin_package"}
 
 
 def test_tests_lie_where_their_modules_lie() -> None:
-    """A folder of tests has the name of a package; a test named after a module of the same package lies beside it."""
+    """A folder of tests has the name of a package; a test named after a module of the same package
+    lies beside it."""
     tests = SOURCE.parents[1] / "tests"
     packages_by_module: dict[tuple[str, str], set[str]] = defaultdict(set)
     for path in SOURCE.rglob("*.py"):

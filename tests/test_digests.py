@@ -19,7 +19,9 @@ def test_a_value_has_the_digest_of_its_json() -> None:
     value = {"b": 1, "a": ["é"]}
     assert json_digest(value) == text_digest(json.dumps(value))
     assert json_digest(value, 12, ensure_ascii=False) == text_digest('{"b": 1, "a": ["é"]}', 12)
-    assert json_digest(value, sort_keys=True) == json_digest(dict(reversed(value.items())), sort_keys=True)
+    assert json_digest(value, sort_keys=True) == json_digest(
+        dict(reversed(value.items())), sort_keys=True
+    )
     assert json_digest(value) != json_digest(dict(reversed(value.items())))
 
 

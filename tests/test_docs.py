@@ -1,4 +1,5 @@
-"""The documentation is true: its names exist, its commands parse, its tutorials run, and its site builds."""
+"""The documentation is true: its names exist, its commands parse, its tutorials run, and its site
+builds."""
 
 from __future__ import annotations
 
@@ -44,13 +45,21 @@ def test_commands_in_the_documentation_parse(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_of_the_project_that_the_documentation_names_exist(page: Path) -> None:
-    paths = re.findall(r"\b(?:src/seesay|tests|benchmarks)/[\w/.-]*\.\w+", page.read_text(encoding="utf-8"))
+    paths = re.findall(
+        r"\b(?:src/seesay|tests|benchmarks)/[\w/.-]*\.\w+", page.read_text(encoding="utf-8")
+    )
     invented = re.compile(r"/my[-_]|NAME")  # how the reader's own file would be called
-    assert [path for path in paths if not invented.search(path) and not (ROOT / path).exists()] == []
+    assert [
+        path for path in paths if not invented.search(path) and not (ROOT / path).exists()
+    ] == []
 
 
 def test_every_finding_names_tests_that_are_there() -> None:
-    rows = [line for line in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines() if "::" in line]
+    rows = [
+        line
+        for line in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines()
+        if "::" in line
+    ]
     assert len(rows) > 40
     for row in rows:
         file = ""
@@ -68,12 +77,18 @@ def test_every_image_is_shown_on_a_page() -> None:
 
 SLOW = ("mining", "cluster")  # over ten seconds
 FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
-FOLLOWED += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md"))
+FOLLOWED += sorted(
+    page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md")
+)
 
 
 @pytest.mark.seconds
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else []) for page in FOLLOWED]
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if Path(page).stem in SLOW else [])
+        for page in FOLLOWED
+    ],
 )
 def test_pages_that_readers_follow_run_as_they_stand(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -86,15 +101,25 @@ def test_pages_that_readers_follow_run_as_they_stand(
 ELSEWHERE = {  # what commands of the README need that tests do not have, by a part of the command
     **dict.fromkeys(("git clone", "make demo", "source ", "pip install"), "they install"),
     **dict.fromkeys(("bert-base-uncased", "google/flan-t5-small"), "the hub"),
-    **dict.fromkeys(("./my-model", "openai:my-model", "captions", "capbert", "relations page"), "a reader's own files"),
+    **dict.fromkeys(
+        ("./my-model", "openai:my-model", "captions", "capbert", "relations page"),
+        "a reader's own files",
+    ),
     **dict.fromkeys(("--task viphy ",), "published data"),
     **dict.fromkeys(("reasoner", "--how learning-curve"), "minutes to days of training"),
 }
-SMALLER = {"-n 500": "-n 60", "--min-seen 30": "--min-seen 10", "--limit 100": "--limit 6", "limit=50": "limit=6"}
+SMALLER = {
+    "-n 500": "-n 60",
+    "--min-seen 30": "--min-seen 10",
+    "--limit 100": "--limit 6",
+    "limit=50": "limit=6",
+}
 
 
 @pytest.mark.slow
-def test_the_readmes_commands_run_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readmes_commands_run_in_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With fewer questions and pictures than the README asks for."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -126,11 +151,20 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.seconds
 def test_the_site_has_every_command_and_every_public_name(site: Path) -> None:
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
-    for name in ("seesay probe", "seesay tasks check", "seesay judge serve", "seesay relations page"):
+    for name in (
+        "seesay probe",
+        "seesay tasks check",
+        "seesay judge serve",
+        "seesay relations page",
+    ):
         assert f'id="{name.replace(" ", "-")}"' in commands
     assert "--shot-seeds" in commands
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
-    assert [name for name in seesay.__all__ if not name.startswith("_") and f'id="seesay.{name}"' not in python] == []
+    assert [
+        name
+        for name in seesay.__all__
+        if not name.startswith("_") and f'id="seesay.{name}"' not in python
+    ] == []
 
 
 @pytest.mark.slow

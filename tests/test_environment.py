@@ -1,4 +1,5 @@
-"""The environment of the tests: folders of their own, light runs, and scripts that say what they do."""
+"""The environment of the tests: folders of their own, light runs, and scripts that say what they
+do."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_script(path: Path, programs: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": str(programs)}
-    return subprocess.run([path], env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [path], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 def test_a_test_works_in_its_own_folder(tmp_path: Path) -> None:
@@ -50,13 +53,20 @@ def test_a_light_run_skips_what_is_heavy(event: str, argument: str, reason: str)
 
 @pytest.mark.parametrize(
     ("event", "argument"),
-    [("import", "numpy"), ("import", "torchless"), ("subprocess.Popen", "uname"), ("open", "torch")],
+    [
+        ("import", "numpy"),
+        ("import", "torchless"),
+        ("subprocess.Popen", "uname"),
+        ("open", "torch"),
+    ],
 )
 def test_a_light_run_keeps_the_rest(event: str, argument: str) -> None:
     skip_heavy(event, (argument, None))
 
 
-def test_missing_programs_are_named_with_a_reason_and_not_installed_where_that_is_impossible(programs: Path) -> None:
+def test_missing_programs_are_named_with_a_reason_and_not_installed_where_that_is_impossible(
+    programs: Path,
+) -> None:
     done = run_script(ROOT / ".ci" / "system", programs)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

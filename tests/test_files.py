@@ -1,4 +1,5 @@
-"""Files are written whole, folders are held by one process, and resumable work keeps its settings."""
+"""Files are written whole, folders are held by one process, and resumable work keeps its
+settings."""
 
 from __future__ import annotations
 
@@ -85,7 +86,9 @@ def test_a_folder_is_held_until_its_process_is_killed(tmp_path: Path) -> None:
     while not (tmp_path / "held").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     with (
-        pytest.raises(UserError, match=r"Another process is using .*: wait for it, or take a rest\."),
+        pytest.raises(
+            UserError, match=r"Another process is using .*: wait for it, or take a rest\."
+        ),
         lock_folder(tmp_path, hint="take a rest"),
     ):
         pass
@@ -107,10 +110,18 @@ def test_what_a_crash_left_is_removed(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    refuse_other_settings(path, {"rate": 0.1, "seed": 0}, what="The training", hint="give another folder")
-    refuse_other_settings(path, {"seed": 0, "rate": 0.1}, what="The training", hint="give another folder")
-    with pytest.raises(UserError, match=r"The training was started with rate 0\.1, not 0\.2: give another folder"):
-        refuse_other_settings(path, {"rate": 0.2, "seed": 0}, what="The training", hint="give another folder")
+    refuse_other_settings(
+        path, {"rate": 0.1, "seed": 0}, what="The training", hint="give another folder"
+    )
+    refuse_other_settings(
+        path, {"seed": 0, "rate": 0.1}, what="The training", hint="give another folder"
+    )
+    with pytest.raises(
+        UserError, match=r"The training was started with rate 0\.1, not 0\.2: give another folder"
+    ):
+        refuse_other_settings(
+            path, {"rate": 0.2, "seed": 0}, what="The training", hint="give another folder"
+        )
     path.write_text("{")
     with pytest.raises(UserError, match="is damaged"):
         refuse_other_settings(path, {"rate": 0.1}, what="The training", hint="give another folder")
@@ -119,7 +130,10 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
 def test_settings_of_a_newer_version_say_so(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     refuse_other_settings(path, {"seed": 0}, what="The training", hint="give another folder")
-    assert read_settings(path, what="The training", hint="give another folder") == {"format": 1, "seed": 0}
+    assert read_settings(path, what="The training", hint="give another folder") == {
+        "format": 1,
+        "seed": 0,
+    }
     write_json(path, {"format": 2, "seeds": [0]})
     sentence = r"^The training was written by a newer version of seesay \(format 2, this one reads 1\): update seesay"
     with pytest.raises(NewerVersionError, match=sentence):
@@ -148,18 +162,33 @@ def test_a_path_stays_below_its_folder(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     assert path_below(tmp_path, "in/x") == tmp_path / "in/x"
     assert path_below(tmp_path, "in/x/../../in") == tmp_path / "in"
-    for name in ("..", "/etc", "out/passwd", "loop", "loop/x", "x" * 300, "x/" * 3000, "a\0b", "\ud800"):
+    for name in (
+        "..",
+        "/etc",
+        "out/passwd",
+        "loop",
+        "loop/x",
+        "x" * 300,
+        "x/" * 3000,
+        "a\0b",
+        "\ud800",
+    ):
         assert path_below(tmp_path, name) is None, name
 
 
 def test_what_killed_processes_left_behind_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "page [1].html"
     code = (
-        "import os, sys; from pathlib import Path; from seesay.files import atomic_folder, write_text\n"
+        "import os, sys; from pathlib import Path; from seesay.files import atomic_folder, "
+        "write_text\n"
         "Path.replace = lambda self, target: os.kill(os.getpid(), 9)\n"
-        "with atomic_folder(Path(sys.argv[1]).with_name('new')): write_text(Path(sys.argv[1]), 'half')"
+        "with atomic_folder(Path(sys.argv[1]).with_name('new')): write_text(Path(sys.argv[1]), "
+        "'half')"
     )
-    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
+    assert (
+        subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode
+        == -signal.SIGKILL
+    )
     assert len(list(tmp_path.iterdir())) == 2
     with atomic_write(path) as unfinished:  # this process is alive
         unfinished.write_text("other", encoding="utf-8")

@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 from seesay.matching import match, without_reasoning
 from seesay.models.multiple_choice import letter
 
-NEGATED = (" not ", "n't", "neither", "never", " no ", "anything but", "except", "wrong", "rather than", "instead of")
+NEGATED = (
+    " not ",
+    "n't",
+    "neither",
+    "never",
+    " no ",
+    "anything but",
+    "except",
+    "wrong",
+    "rather than",
+    "instead of",
+)
 
 
 class FreeAnswer(NamedTuple):
@@ -28,7 +39,9 @@ class FreeAnswer(NamedTuple):
 def answers() -> Iterator[FreeAnswer]:
     options: tuple[str, ...] = ()
     asked, lettered = "", False
-    for line in Path(__file__).with_name("free_answers.txt").read_text(encoding="utf-8").splitlines():
+    for line in (
+        Path(__file__).with_name("free_answers.txt").read_text(encoding="utf-8").splitlines()
+    ):
         if line.startswith("#"):
             continue
         if line.startswith("options: "):
@@ -38,7 +51,13 @@ def answers() -> Iterator[FreeAnswer]:
             asked = line.removeprefix("asked: ")
         else:
             label, _, text = line.partition("\t")
-            yield FreeAnswer(options, lettered, asked, text.replace("\\n", "\n"), frozenset(label.split("+")) - {"-"})
+            yield FreeAnswer(
+                options,
+                lettered,
+                asked,
+                text.replace("\\n", "\n"),
+                frozenset(label.split("+")) - {"-"},
+            )
 
 
 def named(answer: FreeAnswer) -> frozenset[str]:
@@ -49,12 +68,18 @@ def named(answer: FreeAnswer) -> frozenset[str]:
 def test_98_percent_of_350_answers_and_no_negation_taken_for_an_answer() -> None:
     rows = list(answers())
     assert len(rows) == 350
-    wrong = [(row.text, sorted(row.labels), sorted(named(row))) for row in rows if named(row) != row.labels]
+    wrong = [
+        (row.text, sorted(row.labels), sorted(named(row)))
+        for row in rows
+        if named(row) != row.labels
+    ]
     assert len(wrong) <= 0.02 * len(rows), wrong
     negations = [row for row in rows if any(sign in f" {row.text.lower()} " for sign in NEGATED)]
     assert len(negations) > 80
     assert [row.text for row in negations if named(row) - row.labels] == []
-    assert {label for row in rows for label in row.labels} <= {option for row in rows for option in row.options}
+    assert {label for row in rows for label in row.labels} <= {
+        option for row in rows for option in row.options
+    }
 
 
 @pytest.mark.parametrize(
@@ -81,12 +106,18 @@ def test_further_names() -> None:
 OPTIONS = ("red", "light blue", "blue", "whiskers", "a tail")
 
 
-@given(st.sampled_from(OPTIONS), st.sampled_from(["{}", "{}.", "It is {}.", "The answer is {}!", "\n{}\n"]))
+@given(
+    st.sampled_from(OPTIONS),
+    st.sampled_from(["{}", "{}.", "It is {}.", "The answer is {}!", "\n{}\n"]),
+)
 def test_an_option_alone_is_itself(option: str, frame: str) -> None:
     assert match(frame.format(option), OPTIONS).labels == (option,)
 
 
-@given(st.sampled_from(OPTIONS), st.sampled_from(["not {}", "It isn't {}.", "never {}", "It is not {}!", "no {}"]))
+@given(
+    st.sampled_from(OPTIONS),
+    st.sampled_from(["not {}", "It isn't {}.", "never {}", "It is not {}!", "no {}"]),
+)
 def test_a_negated_option_is_none(option: str, frame: str) -> None:
     assert match(frame.format(option), OPTIONS).labels == ()
 
@@ -115,6 +146,8 @@ def test_replies_of_megabytes_are_read_in_no_time(text: str, labels: tuple[str, 
     assert time.process_time() - start < 5
 
 
-@pytest.mark.parametrize(("text", "labels"), [("\\boxed{}", ()), ("It is red: \\boxed{}", ("red",))])
+@pytest.mark.parametrize(
+    ("text", "labels"), [("\\boxed{}", ()), ("It is red: \\boxed{}", ("red",))]
+)
 def test_an_empty_box_answers_nothing(text: str, labels: tuple[str, ...]) -> None:
     assert match(text, ("red", "green")).labels == labels

@@ -1,4 +1,5 @@
-"""What users install: a wheel made from the sdist, in an environment that has nothing else, away from the sources."""
+"""What users install: a wheel made from the sdist, in an environment that has nothing else, away
+from the sources."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def _run(*command: str | Path, cwd: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -37,7 +40,9 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.slow
-def test_the_packages_hold_what_they_need_and_say_what_they_are(packages: tuple[Path, Path]) -> None:
+def test_the_packages_hold_what_they_need_and_say_what_they_are(
+    packages: tuple[Path, Path],
+) -> None:
     wheel, sdist = packages
     _run(sys.executable, "-m", "twine", "check", "--strict", wheel, sdist, cwd=ROOT)
     with zipfile.ZipFile(wheel) as archive:
@@ -46,11 +51,19 @@ def test_the_packages_hold_what_they_need_and_say_what_they_are(packages: tuple[
         metadata = Parser().parsestr(archive.read(metadata_name).decode())
     assert metadata["Version"] == seesay.__version__
     assert metadata["License-Expression"] == "Apache-2.0 AND CC0-1.0"
-    assert {"models", "mine", "judge", "docs", "all", "dev"} <= set(metadata.get_all("Provides-Extra") or [])
+    assert {"models", "mine", "judge", "docs", "all", "dev"} <= set(
+        metadata.get_all("Provides-Extra") or []
+    )
     assert "seesay/py.typed" in names
-    assert all(name.startswith(("seesay/", "seesay-")) for name in names), "tests or benchmarks are in the wheel"
+    assert all(name.startswith(("seesay/", "seesay-")) for name in names), (
+        "tests or benchmarks are in the wheel"
+    )
     source = ROOT / "src"
-    files = {path.relative_to(source).as_posix() for path in (source / "seesay").rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(source).as_posix()
+        for path in (source / "seesay").rglob("*")
+        if path.is_file()
+    }
     assert {name for name in files if "__pycache__" not in name} <= set(names)
     with tarfile.open(sdist) as archive:
         assert sdist.stat().st_size < 20e6
@@ -58,7 +71,9 @@ def test_the_packages_hold_what_they_need_and_say_what_they_are(packages: tuple[
 
 
 @pytest.mark.slow
-def test_the_wheel_asks_a_baseline_in_an_empty_environment(packages: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_wheel_asks_a_baseline_in_an_empty_environment(
+    packages: tuple[Path, Path], tmp_path: Path
+) -> None:
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
     _run(home / "bin" / "pip", "install", "--quiet", packages[0], cwd=tmp_path)
@@ -66,7 +81,12 @@ def test_the_wheel_asks_a_baseline_in_an_empty_environment(packages: tuple[Path,
     assert _run(program, "--version", cwd=tmp_path).split() == ["seesay", seesay.__version__]
     asked = (program, "probe", "baseline:majority", "--task", "core", "--limit", "20")
     figures = json.loads(_run(*asked, "--json", cwd=tmp_path))
-    assert {figure["task"] for figure in figures} == {"core-color", "core-size", "core-space", "core-parts"}
+    assert {figure["task"] for figure in figures} == {
+        "core-color",
+        "core-size",
+        "core-space",
+        "core-parts",
+    }
     assert all(0 <= figure["low"] <= figure["value"] <= figure["high"] <= 1 for figure in figures)
     _run(program, "report", "runs", "-o", "page.html", cwd=tmp_path)
     assert "baseline:majority" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -80,7 +100,9 @@ def test_the_citation_names_this_version() -> None:
 
 
 def test_the_public_workflow_calls_the_same_checks() -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8"))
+    workflow = yaml.safe_load(
+        (ROOT / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
+    )
     steps = [step.get("run", "") for job in workflow["jobs"].values() for step in job["steps"]]
     assert ".ci/run" in steps
     assert "make test-all" in steps

@@ -1,4 +1,5 @@
-"""A task and a model of another package do everything that built-in ones do, found by their entry points alone."""
+"""A task and a model of another package do everything that built-in ones do, found by their entry
+points alone."""
 
 from __future__ import annotations
 
@@ -24,14 +25,16 @@ MODEL = "plugin-model:ripe"
 
 @pytest.fixture(autouse=True)
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package on the path of every process that is started, with the metadata that an installer writes."""
+    """The package on the path of every process that is started, with the metadata that an installer
+    writes."""
     site = tmp_path / "site-packages"
     shutil.copytree(PACKAGE / "seesay_fruit", site / "seesay_fruit")
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = site / f"seesay_fruit-{project['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n",
+        encoding="utf-8",
     )
     groups = (
         f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in points.items())
@@ -53,15 +56,25 @@ def document(*arguments: str) -> Any:
 def probe(*arguments: str) -> dict[tuple[str, str], float]:
     """The figures over all questions and templates, by model and metric."""
     records = document("probe", *arguments, "--output", "runs", "--resamples", "100")
-    return {(r["model"], r["metric"]): r["value"] for r in records if r["template"] is None and r["slice"] is None}
+    return {
+        (r["model"], r["metric"]): r["value"]
+        for r in records
+        if r["template"] is None and r["slice"] is None
+    }
 
 
 def test_they_are_listed() -> None:
     tasks = {row["name"]: row for row in document("tasks")["tasks"]}
     assert tasks["plugin-task"]["source"] == tasks["plugin-pictures"]["source"] == "seesay-fruit"
-    assert "from the package 'seesay-fruit'" in {r["name"]: r["what"] for r in document("models")}["plugin-model:…"]
+    assert (
+        "from the package 'seesay-fruit'"
+        in {r["name"]: r["what"] for r in document("models")}["plugin-model:…"]
+    )
     shown = document("tasks", "plugin-task")
-    assert (shown["title"], shown["metrics"]) == ("The colors of fruit", ["accuracy", "true_confidence"])
+    assert (shown["title"], shown["metrics"]) == (
+        "The colors of fruit",
+        ["accuracy", "true_confidence"],
+    )
     assert "Did you mean 'plugin-task'" in refused("probe", MODEL, "--task", "plugin-tusk")
 
 
@@ -82,17 +95,31 @@ def test_choice() -> None:
 
 
 def test_linear() -> None:
-    """Trained on four fruits of each color, asked three others: the model's vectors give their color away."""
-    figures = probe(MODEL, "baseline:uniform", "--task", "plugin-task", "--how", "linear", "--seeds", "2")
+    """Trained on four fruits of each color, asked three others: the model's vectors give their
+    color away."""
+    figures = probe(
+        MODEL, "baseline:uniform", "--task", "plugin-task", "--how", "linear", "--seeds", "2"
+    )
     assert [figures[f"{MODEL} · linear · seed {seed}", "accuracy"] for seed in range(2)] == [1, 1]
     assert figures["baseline:uniform", "accuracy"] == pytest.approx(1 / 3)
     manifests = [json.loads(path.read_text()) for path in Path("runs").rglob(store.MANIFEST)]
-    assert {(manifest["questions"], *manifest["templates"]) for manifest in manifests} == {(9, "linear")}
+    assert {(manifest["questions"], *manifest["templates"]) for manifest in manifests} == {
+        (9, "linear")
+    }
 
 
 def test_learning_curve() -> None:
     points = document(
-        "probe", MODEL, "--task", "plugin-task", "--how", "learning-curve", "--output", "runs", "--seeds", "2"
+        "probe",
+        MODEL,
+        "--task",
+        "plugin-task",
+        "--how",
+        "learning-curve",
+        "--output",
+        "runs",
+        "--seeds",
+        "2",
     )
     assert points
     assert (Path("runs") / "learning-curve.json").is_file()
@@ -101,13 +128,26 @@ def test_learning_curve() -> None:
 def test_pictures() -> None:
     assert probe(MODEL, "--task", "plugin-pictures")[MODEL, "accuracy"] == 1
     assert probe(MODEL, "--task", "plugin-pictures", "--how", "choice")[MODEL, "accuracy"] == 1
-    assert "asks about pictures" in refused("probe", "plugin-model:blind", "--task", "plugin-pictures", "--quiet")
+    assert "asks about pictures" in refused(
+        "probe", "plugin-model:blind", "--task", "plugin-pictures", "--quiet"
+    )
 
 
 def test_a_killed_run_goes_on_with_the_same_answers() -> None:
-    command = ("probe", "plugin-model:slow@0.2", "--task", "plugin-task", "--resamples", "100", "--quiet", "--output")
+    command = (
+        "probe",
+        "plugin-model:slow@0.2",
+        "--task",
+        "plugin-task",
+        "--resamples",
+        "100",
+        "--quiet",
+        "--output",
+    )
     with subprocess.Popen([sys.executable, "-m", "seesay", *command, "killed"]) as process:
-        while process.poll() is None and not any(p.stat().st_size for p in Path("killed").rglob(store.JOURNAL)):
+        while process.poll() is None and not any(
+            p.stat().st_size for p in Path("killed").rglob(store.JOURNAL)
+        ):
             time.sleep(0.01)
         process.kill()
     assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
@@ -120,7 +160,9 @@ def test_a_killed_run_goes_on_with_the_same_answers() -> None:
 
 def test_report_and_comparison() -> None:
     probe(MODEL, "baseline:uniform", "--task", "plugin-task")
-    (comparison,) = [c for c in document("compare", "runs", "--resamples", "100") if c["metric"] == "accuracy"]
+    (comparison,) = [
+        c for c in document("compare", "runs", "--resamples", "100") if c["metric"] == "accuracy"
+    ]
     assert {comparison["a"], comparison["b"]} == {MODEL, "baseline:uniform"}
     assert seesay("report", "runs", "--output", "page.html").returncode == 0
     page = Path("page.html").read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""The registry: lazy, helpful with typing mistakes, and open to other packages without trusting them; tasks by name."""
+"""The registry: lazy, helpful with typing mistakes, and open to other packages without trusting
+them; tasks by name."""
 
 from __future__ import annotations
 
@@ -66,9 +67,19 @@ def test_loads_only_what_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("core-colour", "Unknown task 'core-colour'. Did you mean 'core-color'? `seesay tasks` lists them all."),
-        ("CORE-SIZE", "Unknown task 'CORE-SIZE'. Did you mean 'core-size'? `seesay tasks` lists them all."),
-        ("core", "Unknown task 'core'. Did you mean 'core-size' or 'core-color'? `seesay tasks` lists them all."),
+        (
+            "core-colour",
+            "Unknown task 'core-colour'. Did you mean 'core-color'? `seesay tasks` lists them all.",
+        ),
+        (
+            "CORE-SIZE",
+            "Unknown task 'CORE-SIZE'. Did you mean 'core-size'? `seesay tasks` lists them all.",
+        ),
+        (
+            "core",
+            "Unknown task 'core'. Did you mean 'core-size' or 'core-color'? `seesay tasks` lists "
+            "them all.",
+        ),
         ("zzz", "Unknown task 'zzz'. `seesay tasks` lists them all."),
     ],
 )
@@ -108,7 +119,10 @@ def test_a_thing_that_cannot_be_imported_is_named_and_breaks_nothing_else(instal
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("raise RuntimeError('no licence key')", "could not be loaded (RuntimeError: no licence key)"),
+        (
+            "raise RuntimeError('no licence key')",
+            "could not be loaded (RuntimeError: no licence key)",
+        ),
         ("", "could not be loaded (AttributeError"),
         ("PLUGIN = 42", "is a int and not a seesay.plugins.Plugin"),
     ],
@@ -146,10 +160,16 @@ def test_every_built_in_task_has_a_summary_and_a_loader() -> None:
         assert set(members) <= set(TASKS.ours)
 
 
-def test_a_task_of_another_package_must_be_a_task(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_of_another_package_must_be_a_task(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install("odd-tasks", declared("odd_tasks", "odd") + "def load(data):\n    return 42\n")
-    monkeypatch.setattr("seesay.tasks.TASKS", Registry("task", TASKS.core, TASKS.brought, "seesay tasks"))
+    monkeypatch.setattr(
+        "seesay.tasks.TASKS", Registry("task", TASKS.core, TASKS.brought, "seesay tasks")
+    )
     assert expand(["all"])[-1] == "odd"
     assert task_card("odd").source == "A source"
-    with pytest.raises(UserError, match="'odd' of the package 'odd-tasks' is a int, not a seesay Task"):
+    with pytest.raises(
+        UserError, match="'odd' of the package 'odd-tasks' is a int, not a seesay Task"
+    ):
         load_task("odd")

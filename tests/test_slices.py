@@ -53,18 +53,30 @@ def test_a_printed_slice_is_read() -> None:
     part = Slice.of(answers="colour", segment="pf>=10")
     assert Slice.parse(str(part)) == part
     assert (part.tags, part["segment"], part.without("segment")) == (
-        ("answers", "segment"), "pf>=10", Slice.of(answers="colour"),
-    )  # fmt: skip
+        ("answers", "segment"),
+        "pf>=10",
+        Slice.of(answers="colour"),
+    )
 
 
 @given(st.lists(st.integers(min_value=0), unique=True, min_size=2))
 def test_values_are_in_numerical_order(numbers: list[int]) -> None:
-    questions = [Question(str(n), {}, ("a",), {"a": 1.0}, "a", {"segment": f"pf>={n}"}) for n in numbers]
-    assert [part["segment"] for part in slices(questions, ["segment"])] == [f"pf>={n}" for n in sorted(numbers)]
+    questions = [
+        Question(str(n), {}, ("a",), {"a": 1.0}, "a", {"segment": f"pf>={n}"}) for n in numbers
+    ]
+    assert [part["segment"] for part in slices(questions, ["segment"])] == [
+        f"pf>={n}" for n in sorted(numbers)
+    ]
 
 
 def test_crossed_slices_hold_what_has_all_the_tags() -> None:
-    tags = [{"a": "x", "b": "1"}, {"a": "x", "b": "2"}, {"a": "x"}, {"a": "y", "b": "1"}, {"a": "x", "b": "1"}]
+    tags = [
+        {"a": "x", "b": "1"},
+        {"a": "x", "b": "2"},
+        {"a": "x"},
+        {"a": "y", "b": "1"},
+        {"a": "x", "b": "1"},
+    ]
     questions = [Question(str(i), {}, ("o",), {"o": 1.0}, "o", tag) for i, tag in enumerate(tags)]
     assert slices(questions, ["b", "a"]) == {
         Slice.of(a="x", b="1"): [0, 4],
@@ -79,15 +91,27 @@ def test_nested_questions_have_a_headline_for_each_set_and_none_over_all() -> No
     by_id = {answer.question: answer for answer in answers}
     assert by_id
     asked = nested()
-    repeated = [replace(a, question=q.id) for q in asked.questions for a in answers if q.id.startswith(a.question)]
+    repeated = [
+        replace(a, question=q.id)
+        for q in asked.questions
+        for a in answers
+        if q.id.startswith(a.question)
+    ]
     got = made(asked, repeated)
-    assert [part for _, template, part in got if template is None][:5] == [f"people=pf>={n}" for n in PEOPLE]
+    assert [part for _, template, part in got if template is None][:5] == [
+        f"people=pf>={n}" for n in PEOPLE
+    ]
     assert all(part and "people=" in part for _, _, part in got)
     for n in PEOPLE[:-1]:  # every set of three is the example worked by hand
         for metric in ("accuracy", "calibrated_accuracy"):
             for template in (None, "A", "B"):
-                figure, like = got[metric, template, f"people=pf>={n}"], whole[metric, template, None]
-                assert (figure.value, figure.n, figure.chance) == pytest.approx((like.value, like.n, like.chance))
+                figure, like = (
+                    got[metric, template, f"people=pf>={n}"],
+                    whole[metric, template, None],
+                )
+                assert (figure.value, figure.n, figure.chance) == pytest.approx(
+                    (like.value, like.n, like.chance)
+                )
             crossed = got[metric, None, f"kind=fruit × people=pf>={n}"]
             assert crossed.value == pytest.approx(whole[metric, None, "kind=fruit"].value)
     assert got["accuracy", None, "people=pf>=30"].n == 1
@@ -103,26 +127,41 @@ def test_a_run_of_nested_questions_from_its_folder_to_the_page(tmp_path: Path) -
     assert len(run_views.headline(group).rows) == 5
     panels = {title: len(charts) for title, charts in run_views.curves(group)}
     assert panels == {"people": 1, "kind × people": 2, "template × people": 2}
-    assert all(">chance</text>" in chart for _, charts in run_views.curves(group) for chart in charts)
+    assert all(
+        ">chance</text>" in chart for _, charts in run_views.curves(group) for chart in charts
+    )
     other = run(Counting("other"), nested(), tmp_path, SETTINGS)
-    assert [c.slice for c in compare([done, other], resamples=100) if c.metric == "accuracy"] == list(group.parts)
+    assert [
+        c.slice for c in compare([done, other], resamples=100) if c.metric == "accuracy"
+    ] == list(group.parts)
 
 
 def test_tags_are_crossed_on_demand(tmp_path: Path) -> None:
     task = example()[0]
     tagged = [
-        replace(q, tags={**q.tags, "size": size}) for q, size in zip(task.questions, ("2", "10", "2"), strict=True)
+        replace(q, tags={**q.tags, "size": size})
+        for q, size in zip(task.questions, ("2", "10", "2"), strict=True)
     ]
-    results = Results((run(Counting(), replace(task, questions=tuple(tagged)), tmp_path, SETTINGS),))
+    results = Results(
+        (run(Counting(), replace(task, questions=tuple(tagged)), tmp_path, SETTINGS),)
+    )
     crossed = results.sliced("kind,size")
     more = [f for f in crossed.figures if f not in results.figures and f.metric == "accuracy"]
     assert [(str(f.slice), f.n) for f in more] == [
-        ("kind=fruit × size=2", 1), ("kind=fruit × size=10", 1), ("kind=plant × size=2", 1),
-    ]  # fmt: skip
+        ("kind=fruit × size=2", 1),
+        ("kind=fruit × size=10", 1),
+        ("kind=plant × size=2", 1),
+    ]
     assert crossed.sliced(["size", "kind"]).figures == crossed.figures
-    (plot,) = (plot for plot in run_views.slices(group_runs(crossed.runs)[0]) if plot.title == "kind × size")
+    (plot,) = (
+        plot
+        for plot in run_views.slices(group_runs(crossed.runs)[0])
+        if plot.title == "kind × size"
+    )
     assert [row.name for row in plot.rows] == ["fruit · 2", "fruit · 10", "plant · 2"]
-    with pytest.raises(UserError, match="No question has the tag 'colour' to slice by: there are kind, all, size"):
+    with pytest.raises(
+        UserError, match="No question has the tag 'colour' to slice by: there are kind, all, size"
+    ):
         results.sliced("kind,colour")
 
 

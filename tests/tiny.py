@@ -1,4 +1,5 @@
-"""Tiny random models with real tokenizers, saved to a folder so that tests load them through the real code.
+"""Tiny random models with real tokenizers, saved to a folder so that tests load them through the
+real code.
 
 Words of WORDS are one token, others ("turquoise", "light blue") several.
 """
@@ -27,7 +28,19 @@ from transformers import (
     T5Tokenizer,
 )
 
-COLORS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+COLORS = (
+    "black",
+    "blue",
+    "brown",
+    "green",
+    "grey",
+    "orange",
+    "pink",
+    "purple",
+    "red",
+    "white",
+    "yellow",
+)
 TEXT = """
 The the color colour of a an is are apple banana sky snow grass usually mostly light dark and . , : ? !
 What Answer question I saw it today in very
@@ -45,7 +58,15 @@ SMALL: dict[str, Any] = {
 
 def wordpiece() -> BertTokenizer:
     """BERT's: lower case, `##` before what goes on within a word."""
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(w.lower() for w in WORDS), *LETTERS.lower()]
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        *(w.lower() for w in WORDS),
+        *LETTERS.lower(),
+    ]
     pieces += [f"##{letter}" for letter in LETTERS.lower()]
     return BertTokenizer(vocab={piece: i for i, piece in enumerate(dict.fromkeys(pieces))})
 
@@ -58,15 +79,23 @@ def unigram(*special: str) -> list[tuple[str, float]]:
     return [*pieces.items(), ("▁", -6.0)]
 
 
-def bpe(special: list[str], alphabet: list[str], cut: pre_tokenizers.PreTokenizer) -> tuple[dict[str, int], list[Any]]:
+def bpe(
+    special: list[str], alphabet: list[str], cut: pre_tokenizers.PreTokenizer
+) -> tuple[dict[str, int], list[Any]]:
     """Vocabulary and merges trained on WORDS, each with a space before it."""
     trained = tokenizers.Tokenizer(models.BPE())
     trained.pre_tokenizer = cut
     trainer = trainers.BpeTrainer(
-        vocab_size=2000, min_frequency=1, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        vocab_size=2000,
+        min_frequency=1,
+        special_tokens=special,
+        initial_alphabet=alphabet,
+        show_progress=False,
     )
     trained.train_from_iterator([" " + " ".join(WORDS)] * 3, trainer)
-    return trained.get_vocab(), [tuple(pair) for pair in json.loads(trained.to_str())["model"]["merges"]]
+    return trained.get_vocab(), [
+        tuple(pair) for pair in json.loads(trained.to_str())["model"]["merges"]
+    ]
 
 
 def byte_level(*special: str) -> tuple[dict[str, int], list[Any]]:
@@ -122,12 +151,15 @@ def deberta_tokenizer() -> DebertaV2Tokenizer:
 
 def t5_tokenizer() -> T5Tokenizer:
     sentinels = [f"<extra_id_{i}>" for i in range(9, -1, -1)]
-    return T5Tokenizer(vocab=[*unigram("<pad>", "</s>", "<unk>"), *((s, 0.0) for s in sentinels)], extra_ids=10)
+    return T5Tokenizer(
+        vocab=[*unigram("<pad>", "</s>", "<unk>"), *((s, 0.0) for s in sentinels)], extra_ids=10
+    )
 
 
 @dataclass(frozen=True)
 class Tiny:
-    """An architecture small enough for tests: its classes' prefix, its configuration and its tokenizer."""
+    """An architecture small enough for tests: its classes' prefix, its configuration and its
+    tokenizer."""
 
     head: str
     tokenizer: Callable[[], PreTrainedTokenizerBase]
@@ -136,26 +168,53 @@ class Tiny:
 
 MASKED = {
     "bert": Tiny("BertForMaskedLM", wordpiece, SMALL),
-    "distilbert": Tiny("DistilBertForMaskedLM", wordpiece, {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}),
+    "distilbert": Tiny(
+        "DistilBertForMaskedLM",
+        wordpiece,
+        {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64},
+    ),
     "electra": Tiny("ElectraForMaskedLM", wordpiece, {**SMALL, "embedding_size": 16}),
     "roberta": Tiny("RobertaForMaskedLM", roberta_tokenizer, SMALL),
     "albert": Tiny("AlbertForMaskedLM", albert_tokenizer, {**SMALL, "embedding_size": 16}),
-    "deberta-v2": Tiny("DebertaV2ForMaskedLM", deberta_tokenizer, {**SMALL, "relative_attention": True}),
+    "deberta-v2": Tiny(
+        "DebertaV2ForMaskedLM", deberta_tokenizer, {**SMALL, "relative_attention": True}
+    ),
     "modernbert": Tiny("ModernBertForMaskedLM", modernbert_tokenizer, SMALL),
     "convbert": Tiny("ConvBertForMaskedLM", wordpiece, {**SMALL, "embedding_size": 32}),
 }
 CAUSAL = {
-    "gpt2": Tiny("GPT2LMHeadModel", gpt2_tokenizer, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}),
+    "gpt2": Tiny(
+        "GPT2LMHeadModel",
+        gpt2_tokenizer,
+        {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128},
+    ),
     "llama": Tiny("LlamaForCausalLM", llama_tokenizer, {**SMALL, "num_key_value_heads": 2}),
-    "mistral": Tiny("MistralForCausalLM", llama_tokenizer, {**SMALL, "num_key_value_heads": 2, "sliding_window": 8}),
-    "bloom": Tiny("BloomForCausalLM", gpt2_tokenizer, {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
-    "mamba": Tiny("MambaForCausalLM", gpt2_tokenizer, {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
+    "mistral": Tiny(
+        "MistralForCausalLM",
+        llama_tokenizer,
+        {**SMALL, "num_key_value_heads": 2, "sliding_window": 8},
+    ),
+    "bloom": Tiny(
+        "BloomForCausalLM", gpt2_tokenizer, {"hidden_size": 32, "n_layer": 2, "n_head": 4}
+    ),
+    "mamba": Tiny(
+        "MambaForCausalLM",
+        gpt2_tokenizer,
+        {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
+    ),
 }
 ENCODER_DECODER = {
     "t5": Tiny(
         "T5ForConditionalGeneration",
         t5_tokenizer,
-        {"d_model": 32, "num_layers": 2, "num_heads": 4, "d_ff": 64, "d_kv": 8, "decoder_start_token_id": 0},
+        {
+            "d_model": 32,
+            "num_layers": 2,
+            "num_heads": 4,
+            "d_ff": 64,
+            "d_kv": 8,
+            "decoder_start_token_id": 0,
+        },
     ),
 }
 ALL = {**MASKED, **CAUSAL, **ENCODER_DECODER}
@@ -166,7 +225,8 @@ def save_tiny(kind: str, folder: Path, **changed: Any) -> Path:
     tiny = ALL[kind]
     tokenizer = tiny.tokenizer()
     special = {
-        f"{name}_token_id": getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos", "pad", "cls", "sep")
+        f"{name}_token_id": getattr(tokenizer, f"{name}_token_id", None)
+        for name in ("bos", "eos", "pad", "cls", "sep")
     }
     head: Any = getattr(transformers, tiny.head)
     config = head.config_class(vocab_size=len(tokenizer), **special, **{**tiny.config, **changed})

@@ -1,7 +1,8 @@
-"""Write the index of the tasks that are files (`make index`): what lists say of each, taken from its task file.
+"""Write the index of the tasks that are files (`make index`): what lists say of each, taken from
+its task file.
 
-`seesay tasks` reads the index and no task file. Its order is the order of lists: a new task comes last, and may be
-moved.
+`seesay tasks` reads the index and no task file. Its order is the order of lists: a new task comes
+last, and may be moved.
 """
 
 from __future__ import annotations
@@ -16,20 +17,29 @@ Heads = dict[str, dict[str, str]]
 
 
 def heads() -> Heads:
-    """The head of every task file by the task's name: its title, source, and licence or data set."""
+    """The head of every task file by the task's name: its title, source, and licence or data
+    set."""
     by_name: Heads = {}
     for path in sorted(TASK_FILES.glob("*.yaml")):
         file = read_declaration(path).file
         if file is None:
             raise SystemExit(f"{path} cannot be read: `seesay tasks check {path}` says why.")
-        fields = {"title": file.title, "source": file.source, "licence": file.licence, "dataset": file.dataset}
+        fields = {
+            "title": file.title,
+            "source": file.source,
+            "licence": file.licence,
+            "dataset": file.dataset,
+        }
         by_name[path.stem] = {name: value for name, value in fields.items() if value}
     return by_name
 
 
 def in_listing_order(found: Heads, listed: Mapping[str, object]) -> Heads:
     """The tasks that are listed already in their order, then the new ones."""
-    names = [*(name for name in listed if name in found), *(name for name in found if name not in listed)]
+    names = [
+        *(name for name in listed if name in found),
+        *(name for name in found if name not in listed),
+    ]
     return {name: found[name] for name in names}
 
 

@@ -1,7 +1,8 @@
 """seesay: how much of the visible world does a model know?
 
-Names are imported when they are first used, so that `import seesay` and `seesay --help` answer at once. Instruments add
-functions of their own (`Plugin.functions`): `seesay.mine`, `seesay.make_scenes`, `seesay.score_captions`.
+Names are imported when they are first used, so that `import seesay` and `seesay --help` answer at
+once. Instruments add functions of their own (`Plugin.functions`): `seesay.mine`,
+`seesay.make_scenes`, `seesay.score_captions`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ __all__ = ["Results", "__version__", "compare", "load_model", "load_task", "prob
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module("seesay.api"), name)
-    # A module of ours is about to be imported by its name, or a protocol looks for one of Python's own attributes:
-    # neither is a plug-in's function, and looking for one would import every plug-in.
+    # A module of ours is about to be imported by its name, or a protocol looks for one of Python's
+    # own attributes: neither is a plug-in's function, and looking for one would import every
+    # plug-in.
     is_module = name.startswith("_") or find_spec(f"seesay.{name}") is not None
     address = None if is_module else _functions().get(name)
     if address is None:

@@ -7,20 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 NO_ANSWER = -math.inf
-"""What every option gets where a reply named none: wrong by right or wrong, and all alike by probabilities."""
+"""What every option gets where a reply named none: wrong by right or wrong, and all alike by
+probabilities."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
     """A model's scores for one prompt, option by option.
 
-    `logp` is the log-probability of the scored text (`NO_ANSWER` for all options where there is none), `tokens` and
-    `chars` its length (for the length rules), and `rank` how many entries of the model's whole vocabulary score at
-    least as high in the slot (1 is the top; 0 where that is not known, as for an option of several tokens). None where
-    the model has no vocabulary to speak of.
-    `picks` says how often the option picked stood in each position, where options are shown in several orders; `hidden`
-    how much probability a server kept to itself; `replies` hold free answers, each with what became of it (an option,
-    or a reason) and whether it named an option.
+    `logp` is the log-probability of the scored text (`NO_ANSWER` for all options where there is
+    none), `tokens` and `chars` its length (for the length rules), and `rank` how many entries of
+    the model's whole vocabulary score at least as high in the slot (1 is the top; 0 where that is
+    not known, as for an option of several tokens). None where the model has no vocabulary to speak
+    of. `picks` says how often the option picked stood in each position, where options are shown in
+    several orders; `hidden` how much probability a server kept to itself; `replies` hold free
+    answers, each with what became of it (an option, or a reason) and whether it named an option.
     """
 
     logp: Sequence[float]
@@ -41,7 +42,11 @@ class Scores:
     def _values(self) -> tuple[object, ...]:
         """The same whether the numbers are in tuples or in arrays."""
         columns = (self.logp, self.tokens, self.chars, self.rank, self.picks)
-        return (*(None if column is None else tuple(column) for column in columns), self.hidden, self.replies)
+        return (
+            *(None if column is None else tuple(column) for column in columns),
+            self.hidden,
+            self.replies,
+        )
 
 
 @dataclass(frozen=True, slots=True)

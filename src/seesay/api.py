@@ -1,5 +1,5 @@
-"""What `import seesay` offers. The command line is a thin layer over these functions: options, progress, printing.
-Reports are imported by those who write one, so that a model is asked sooner."""
+"""What `import seesay` offers. The command line is a thin layer over these functions: options,
+progress, printing. Reports are imported by those who write one, so that a model is asked sooner."""
 
 from __future__ import annotations
 
@@ -68,12 +68,14 @@ class Results:
         return pd.DataFrame(figure_rows(self.runs), columns=list(COLUMNS))
 
     def table(self, format: str = "markdown") -> str:
-        """Models by tasks as "markdown" or "latex", the best bold where a paired test says so; every figure as "csv" or
-        "json"."""
+        """Models by tasks as "markdown" or "latex", the best bold where a paired test says so;
+        every figure as "csv" or "json"."""
         from seesay.reports.formats import FORMATS, as_text
 
         if format not in FORMATS[1:]:
-            raise UserError(f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}.")
+            raise UserError(
+                f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}."
+            )
         return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
 
     def answers(self) -> list[AnswerRow]:
@@ -93,48 +95,76 @@ class Results:
         all_seeds: bool = False,
         headline_only: bool = False,
     ) -> list[Comparison]:
-        """Paired tests of each run of a task with its best, with the model `against`, or of every pair.
+        """Paired tests of each run of a task with its best, with the model `against`, or of every
+        pair.
 
-        By every metric, or by the headline's alone.
-        With `strict`, having nothing to compare is an error. Of a probe trained with several seeds, the first is taken.
+        By every metric, or by the headline's alone. With `strict`, having nothing to compare is an
+        error. Of a probe trained with several seeds, the first is taken.
         """
         ask.check_resampling(seed, resamples)
         runs = self.runs if all_seeds else first_seeds(self.runs)
         return compare_runs(
-            runs, against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=strict,
+            runs,
+            against=against,
+            all_pairs=all_pairs,
+            resamples=resamples,
+            seed=seed,
+            strict=strict,
             headline_only=headline_only,
-        )  # fmt: skip
+        )
 
     def sliced(self, tags: str | Sequence[str]) -> Results:
-        """The runs with figures for every combination of these tags' values: "answers,segment", or a list of tags."""
+        """The runs with figures for every combination of these tags' values: "answers,segment", or
+        a list of tags."""
         wanted = [tag.strip() for tag in (tags.split(",") if isinstance(tags, str) else tags)]
-        present = {tag: None for run in self.runs for question in run.task.questions for tag in question.tags}
+        present = {
+            tag: None
+            for run in self.runs
+            for question in run.task.questions
+            for tag in question.tags
+        }
         for tag in wanted:
             if tag not in present:
                 raise UserError(
-                    f"No question has the tag '{tag}' to slice by: there are {', '.join(present) or 'none'}."
+                    f"No question has the tag '{tag}' to slice by: there are "
+                    f"{', '.join(present) or 'none'}."
                 )
-        return replace(self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs))
+        return replace(
+            self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs)
+        )
 
     def measured(self, *names: str) -> Results:
-        """The runs with figures of further metrics, such as "brier" and "expected_calibration_error"."""
-        return replace(self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs))
+        """The runs with figures of further metrics, such as "brier" and
+        "expected_calibration_error"."""
+        return replace(
+            self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs)
+        )
 
     def stability(self, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Stability]:
         """How stable the ranking of models is over templates, task by task."""
         return ranking_stability(first_seeds(self.runs), resamples=resamples, seed=seed)
 
-    def save_report(self, path: str | Path, comparisons: Sequence[Comparison] | None = None) -> Path:
+    def save_report(
+        self, path: str | Path, comparisons: Sequence[Comparison] | None = None
+    ) -> Path:
         """Write one page for all the runs, which opens offline."""
         from seesay.reports.pages.runs import write
 
         return write(path, self.runs, self.compare() if comparisons is None else comparisons)
 
-    def save_site(self, folder: str | Path, *, url: str | None = None, hub_dataset: str | None = None) -> Path:
+    def save_site(
+        self, folder: str | Path, *, url: str | None = None, hub_dataset: str | None = None
+    ) -> Path:
         """Write a leaderboard as a static site below `folder`; returns its first page."""
         from seesay.reports.site import write_site
 
-        return write_site(Path(folder), self.runs, self.compare(headline_only=True), url=url, hub_dataset=hub_dataset)
+        return write_site(
+            Path(folder),
+            self.runs,
+            self.compare(headline_only=True),
+            url=url,
+            hub_dataset=hub_dataset,
+        )
 
     def __repr__(self) -> str:
         runs = ", ".join(f"{run.manifest.model} on {run.manifest.task}" for run in self.runs)
@@ -147,7 +177,8 @@ class Results:
 
 
 def load_model(name: str, **options: Any) -> Model:
-    """The model behind a name: a Hub id, a folder, a GGUF file, `openai:MODEL`, `baseline:NAME` or a catalogue name.
+    """The model behind a name: a Hub id, a folder, a GGUF file, `openai:MODEL`, `baseline:NAME` or
+    a catalogue name.
 
     Options are those of `seesay.models.ModelOptions`, such as `device`, `scope` or `base_url`.
     """
@@ -182,12 +213,14 @@ def probe(
     progress: ProgressBars = no_progress,
     **options: Any,
 ) -> Results:
-    """Ask models what they know and score the answers; runs are kept below `output` and resumed there.
+    """Ask models what they know and score the answers; runs are kept below `output` and resumed
+    there.
 
-    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy). `chat` asks through
-    the models' chat templates, or "both" ways; `samples`, `temperature` and `max_tokens` are for generated answers.
-    Further options are those of `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and
-    the others are asked.
+    `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy).
+    `chat` asks through the models' chat templates, or "both" ways; `samples`, `temperature` and
+    `max_tokens` are for generated answers. Further options are those of
+    `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
+    are asked.
     """
     if How(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -268,15 +301,19 @@ def layers(
     progress: ProgressBars = no_progress,
     **options: Any,
 ) -> tuple[list[LayerCurve], list[UserError]]:
-    """The headline figure by layer, and what failed: of linear probes with a control task, or of what the output head
-    reads out of each layer (`how="cloze"`). Kept in `layers.json` below `output`."""
+    """The headline figure by layer, and what failed: of linear probes with a control task, or of
+    what the output head reads out of each layer (`how="cloze"`). Kept in `layers.json` below
+    `output`."""
     asker = Asker(How(how), ModelOptions.from_keywords(options), seeds, progress)
     names, loaded, errors = _prepare(asker, models, tasks, data, None)
-    settings, output = settings or ask.Settings(), Path(output)
+    settings = settings or ask.Settings()
+    output = Path(output)
     curves: list[LayerCurve] = []
     for model in names:
         try:
-            for curve in asker.layer_curves(model, loaded, settings, output, layers, control=control):
+            for curve in asker.layer_curves(
+                model, loaded, settings, output, layers, control=control
+            ):
                 curves.append(curve)
                 write_json(output / LAYERS, curves_json(curves))
         except UserError as error:
@@ -293,16 +330,30 @@ def results(runs: Paths) -> Results:
 
 
 def compare(
-    runs: Paths, *, against: str | None = None, all_pairs: bool = False, resamples: int = RESAMPLES, seed: int = 0
+    runs: Paths,
+    *,
+    against: str | None = None,
+    all_pairs: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> list[Comparison]:
-    """Paired tests on shared questions: each run with the best one, with the model `against`, or every pair."""
+    """Paired tests on shared questions: each run with the best one, with the model `against`, or
+    every pair."""
     return results(runs).compare(
-        against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
+        against=against,
+        all_pairs=all_pairs,
+        resamples=resamples,
+        seed=seed,
+        strict=True,
+        all_seeds=True,
     )
 
 
-def report(runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()) -> Path:
-    """Write one page for runs that exist, with paired tests; `slices` are tags to cross, such as "answers,segment"."""
+def report(
+    runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()
+) -> Path:
+    """Write one page for runs that exist, with paired tests; `slices` are tags to cross, such as
+    "answers,segment"."""
     chosen = results(runs)
     for tags in slices:
         chosen = chosen.sliced(tags)
@@ -316,12 +367,19 @@ def _prepare(
     data: str | Path | None,
     categories: str | None,
 ) -> tuple[list[str | Model], list[Task], list[UserError]]:
-    """Models and tasks, checked before the first model is loaded, and the tasks of a group that are missing."""
-    chosen: list[str | Model] = [models] if isinstance(models, str | Model) else list(dict.fromkeys(models))
+    """Models and tasks, checked before the first model is loaded, and the tasks of a group that are
+    missing."""
+    if isinstance(models, str | Model):
+        chosen: list[str | Model] = [models]
+    else:
+        chosen = list(dict.fromkeys(models))
     if not chosen:
         raise UserError("No model was named: `seesay models` lists some.")
     asker.check_names([model for model in chosen if isinstance(model, str)])
-    named = [tasks] if isinstance(tasks, str | Task) else list(tasks or ["viphy" if asker.how.trains else "core"])
+    if isinstance(tasks, str | Task):
+        named = [tasks]
+    else:
+        named = list(tasks or ["viphy" if asker.how.trains else "core"])
     loaded, errors = load_tasks(named, None if data is None else Path(data))
     if categories is not None:
         loaded = with_categories(loaded, categories, asker.options)

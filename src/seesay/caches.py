@@ -1,7 +1,8 @@
-"""What seesay keeps between runs because making it again takes time: one folder for each kind, in the cache folder.
+"""What seesay keeps between runs because making it again takes time: one folder for each kind, in
+the cache folder.
 
-Everything in a cache can be deleted at any time. What seesay writes in a form of its own lies below the number of the
-form: a version with another form never meets the files of this one.
+Everything in a cache can be deleted at any time. What seesay writes in a form of its own lies below
+the number of the form: a version with another form never meets the files of this one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from seesay.registry import unknown
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A cache: its name, which is also that of its folder, and what it holds; `format` is None for others' formats."""
+    """A cache: its name, which is also that of its folder, and what it holds; `format` is None for
+    others' formats."""
 
     name: str
     content: str
@@ -32,11 +34,17 @@ class Cache:
     @property
     def folder(self) -> Path:
         """Where to read and write entries; it may not exist yet."""
-        return self.root if self.format is None else self.root / str(self.format)
+        if self.format is None:
+            return self.root
+        return self.root / str(self.format)
 
     def size(self) -> int:
         """The bytes of all its files."""
-        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file() and not path.is_symlink())
+        return sum(
+            path.stat().st_size
+            for path in self.root.rglob("*")
+            if path.is_file() and not path.is_symlink()
+        )
 
     def clear(self) -> int:
         """Delete everything in it, and return how many bytes that were."""
@@ -50,11 +58,15 @@ WHEELS = Cache("wheels", "files out of packages from PyPI", format=None)
 NPM = Cache("npm", "files out of packages from npm", format=None)
 CONVERTED_MODELS = Cache("converted-models", "weights of GGUF files as safetensors", format=None)
 FILE_DIGESTS = Cache("file-digests", "digests of large files of weights")
-IDENTITIES = Cache("identities", "what a model states about itself, so that a finished run needs no weights")
+IDENTITIES = Cache(
+    "identities", "what a model states about itself, so that a finished run needs no weights"
+)
 TREES = Cache("trees", "whether a network scores sentences with a common beginning at once")
 SERVER_ANSWERS = Cache("server-answers", "answers of servers, for --reuse")
 VECTORS = Cache("vectors", "vectors of texts, for linear probes")
-TASK_PICTURES = Cache("task-pictures", "pictures that rows of task files hold themselves", format=None)
+TASK_PICTURES = Cache(
+    "task-pictures", "pictures that rows of task files hold themselves", format=None
+)
 
 CORE_CACHES = (
     WHEELS,

@@ -17,7 +17,8 @@ from seesay.errors import UserError, first_line, missing_extra
 MAX_RESTARTS = 5
 """How often a worker that died is started again on a cluster."""
 MAX_FAILED_ATTEMPTS = 3
-"""Give up after this many attempts in a row that finish no part because workers die on this machine."""
+"""Give up after this many attempts in a row that finish no part because workers die on this
+machine."""
 
 _made_here: dict[str, Callable[[Any], Any]] = {}
 """The worker that this process has made for a job, by the job's id."""
@@ -48,9 +49,10 @@ def map_parts(
 ) -> Iterator[tuple[Part, Result]]:
     """Each part with its result, in the order in which they are finished.
 
-    Each worker calls `make_worker` once, and what that returns for every part that it is given; a single worker on this
-    machine is this process. What a part raises is raised here. The part of a worker that was killed is repeated, so
-    doing a part twice must give the same. `what` and `unit` are for messages: who needs Ray, and what the parts are.
+    Each worker calls `make_worker` once, and what that returns for every part that it is given; a
+    single worker on this machine is this process. What a part raises is raised here. The part of a
+    worker that was killed is repeated, so doing a part twice must give the same. `what` and `unit`
+    are for messages: who needs Ray, and what the parts are.
     """
     spread = partial(_on_ray, what=what) if Engine(engine) == Engine.RAY else _here
     left = list(parts)
@@ -58,7 +60,8 @@ def map_parts(
     while left:
         lost: list[Exception] = []
         before = len(left)
-        # A part that kills its process takes its neighbours along: after a failure each has a process to itself.
+        # A part that kills its process takes its neighbours along: after a failure each has a
+        # process to itself.
         at_once = 1 if failed_attempts else workers
         for part, result in spread(tuple(left), make_worker, workers, at_once, lost):
             left.remove(part)
@@ -69,7 +72,8 @@ def map_parts(
         if left and failed_attempts == MAX_FAILED_ATTEMPTS:
             raise UserError(
                 f"{len(left)} of {len(parts)} {unit} could not be finished because workers died "
-                f"({first_line(lost[-1])}). What is finished is kept: run the same command again to resume."
+                f"({first_line(lost[-1])}). What is finished is kept: run the same command again "
+                "to resume."
             ) from lost[-1]
 
 
@@ -91,7 +95,9 @@ def _here(
     from multiprocessing import get_context
 
     work = partial(_work, uuid4().hex, make_worker, Path.cwd())
-    pool = ProcessPoolExecutor(min(at_once, len(parts)), get_context("spawn"), initializer=_die_with_parent)
+    pool = ProcessPoolExecutor(
+        min(at_once, len(parts)), get_context("spawn"), initializer=_die_with_parent
+    )
     try:
         futures = {pool.submit(work, part): part for part in parts}
         for future in as_completed(futures):
@@ -113,7 +119,8 @@ def _on_ray(
     lost: list[Exception],
     what: str,
 ) -> Iterator[tuple[Part, Result]]:
-    """The parts that a cluster finishes, so many at a time; Ray itself repeats those of a killed worker a few times."""
+    """The parts that a cluster finishes, so many at a time; Ray itself repeats those of a killed
+    worker a few times."""
     ray = start_ray(what, workers)
     remote = ray.remote(**worker_resources(ray), max_retries=MAX_RESTARTS)(_work)
     job = (uuid4().hex, ray.put(make_worker), Path.cwd())
@@ -137,7 +144,9 @@ def _on_ray(
             yield part, result
 
 
-def _work(job: str, make_worker: Callable[[], Callable[[Part], Result]], folder: Path, part: Part) -> Result:
+def _work(
+    job: str, make_worker: Callable[[], Callable[[Part], Result]], folder: Path, part: Part
+) -> Result:
     """What a process makes of a part, with the worker that it has made for the job."""
     if job not in _made_here:
         os.chdir(folder)  # on Ray, processes are elsewhere, and paths may be relative
@@ -162,7 +171,8 @@ def _die_with_parent() -> None:
 
 
 def start_ray(what: str, workers: int) -> Any:
-    """Ray, connected to the cluster of RAY_ADDRESS, or to one of `workers` cores that is started here."""
+    """Ray, connected to the cluster of RAY_ADDRESS, or to one of `workers` cores that is started
+    here."""
     try:
         import ray
     except ImportError as error:
@@ -170,9 +180,14 @@ def start_ray(what: str, workers: int) -> Any:
     if not ray.is_initialized():
         is_local = not os.environ.get("RAY_ADDRESS")
         # "local": one that somebody started on this machine is not ours to join
-        local: dict[str, Any] = (
-            {"address": "local", "num_cpus": workers, "include_dashboard": False} if is_local else {}
-        )
+        if is_local:
+            local: dict[str, Any] = {
+                "address": "local",
+                "num_cpus": workers,
+                "include_dashboard": False,
+            }
+        else:
+            local = {}
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
     return ray
 

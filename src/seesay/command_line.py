@@ -12,11 +12,15 @@ from collections.abc import Sequence
 
 _MASK = "***"
 _SECRET = r"(?:[\w-]*[-_])?(?:password|passwd|passphrase|secret|api[-_]?key|credential|signature)"
-_TOKEN = r"(?:(?:hf|api|access|auth|bearer|client|session|security|x-amz-security)[-_])?token"  # not --per-token
+# not --per-token
+_TOKEN = r"(?:(?:hf|api|access|auth|bearer|client|session|security|x-amz-security)[-_])?token"
 _OPTION = re.compile(rf"--(?:{_SECRET}|{_TOKEN})", re.IGNORECASE)
-# A password may hold @ or / that should have been percent-encoded: it ends at the last @. Digits before / are a port.
+# A password may hold @ or / that should have been percent-encoded: it ends at the last @. Digits
+# before / are a port.
 _USER_INFO = re.compile(r"(?<=://)(?:[^\s/?#:@]*:(?!\d+[/?#])\S*@|[^\s/?#]*@)")
-_SETTING = re.compile(rf"(?<![\w-])((?:--)?(?:{_SECRET}|sslpassword|{_TOKEN}|key|sig|auth)=)[^&\s]+", re.IGNORECASE)
+_SETTING = re.compile(
+    rf"(?<![\w-])((?:--)?(?:{_SECRET}|sslpassword|{_TOKEN}|key|sig|auth)=)[^&\s]+", re.IGNORECASE
+)
 
 
 def recorded_command(argv: Sequence[str] | None = None) -> str:
@@ -25,13 +29,17 @@ def recorded_command(argv: Sequence[str] | None = None) -> str:
     for argument in sys.argv[1:] if argv is None else argv:
         is_value = bool(arguments) and _OPTION.fullmatch(arguments[-1])
         arguments.append(_MASK if is_value else remove_secrets(argument))
-    # Bytes of a file name that are not UTF-8 arrive as lone surrogates, which no JSON file can hold.
-    joined = " ".join(_MASK if argument == _MASK else shlex.quote(argument) for argument in ["seesay", *arguments])
+    # Bytes of a file name that are not UTF-8 arrive as lone surrogates, which no JSON file can
+    # hold.
+    joined = " ".join(
+        _MASK if argument == _MASK else shlex.quote(argument) for argument in ["seesay", *arguments]
+    )
     return joined.encode("utf-8", "backslashreplace").decode()
 
 
 def remove_secrets(text: str) -> str:
-    """A text with user names and passwords in URLs, and values such as `password=…` or `token=…`, replaced by `***`."""
+    """A text with user names and passwords in URLs, and values such as `password=…` or `token=…`,
+    replaced by `***`."""
     return _SETTING.sub(rf"\1{_MASK}", _USER_INFO.sub(f"{_MASK}@", text))
 
 

@@ -1,4 +1,5 @@
-"""Digests by which a change is noticed, and of which keys and fingerprints are made: BLAKE2b in hexadecimal digits."""
+"""Digests by which a change is noticed, and of which keys and fingerprints are made: BLAKE2b in
+hexadecimal digits."""
 
 from __future__ import annotations
 

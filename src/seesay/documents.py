@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Document(BaseModel):
-    """A document, or a part of one: it never changes, and has no fields but those that are declared.
+    """A document, or a part of one: it never changes, and has no fields but those that are
+    declared.
 
     The docstring under a field is its description in the schema.
     """

@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 
 class UserError(Exception):
-    """A mistake that the user can fix. The command line prints it as one sentence and exits with code 2."""
+    """A mistake that the user can fix. The command line prints it as one sentence and exits with
+    code 2."""
 
 
 class NewerVersionError(UserError):
@@ -22,7 +23,8 @@ def refuse_unknown(what: str, name: str, known: Collection[str]) -> None:
 def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
     """The error for a command that needs an extra which is not installed, with its install line."""
     return UserError(
-        f"{what} needs an extra that is not installed ({error.name}): pip install -e '.[{extra}]' in a clone of seesay."
+        f"{what} needs an extra that is not installed ({error.name}): pip install -e '.[{extra}]' "
+        "in a clone of seesay."
     )
 
 

@@ -31,7 +31,8 @@ _PROCESSES = Path("/proc")
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; when the block ends, the file is on disk and takes `path`'s place.
+    """A temporary path to write to; when the block ends, the file is on disk and takes `path`'s
+    place.
 
     If the block raises, `path` is left as it was.
     """
@@ -74,7 +75,8 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, ob
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """A table as CSV: a line with the names of the columns, then one for each row; its other keys are left out."""
+    """A table as CSV: a line with the names of the columns, then one for each row; its other keys
+    are left out."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -83,7 +85,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
 
 
 def read_json(path: Path) -> Any:
-    """A JSON document that seesay or a library wrote; ValueError for what is none, however deep it is nested."""
+    """A JSON document that seesay or a library wrote; ValueError for what is none, however deep it
+    is nested."""
     try:
         return json.loads(path.read_bytes())
     except RecursionError:
@@ -96,22 +99,27 @@ def json_value(value: Any) -> Any:
         return {key: json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def refuse_newer(document: object, newest: int, what: object) -> None:
-    """Refuse a document whose `format` is newer than the newest that this version of seesay knows."""
+    """Refuse a document whose `format` is newer than the newest that this version of seesay
+    knows."""
     number = document.get("format") if isinstance(document, Mapping) else None
     if isinstance(number, int) and number > newest:
         raise NewerVersionError(
-            f"{what} was written by a newer version of seesay (format {number}, this one reads {newest}): "
+            f"{what} was written by a newer version of seesay (format {number}, this one reads "
+            f"{newest}): "
             "update seesay."
         )
 
 
 @contextmanager
 def damage_as_user_error(what: object, hint: str) -> Iterator[None]:
-    """One sentence for whatever keeps a file of ours from being read; `hint` says what to do about it."""
+    """One sentence for whatever keeps a file of ours from being read; `hint` says what to do about
+    it."""
     try:
         yield
     except NewerVersionError:
@@ -141,21 +149,26 @@ def read_settings(path: Path, *, what: str, hint: str) -> dict[str, Any]:
 
 
 def path_below(folder: Path, name: str) -> Path | None:
-    """Where a file of others says that something is; None if that is not below the folder, or can be no path at all."""
+    """Where a file of others says that something is; None if that is not below the folder, or can
+    be no path at all."""
     try:
         path = (folder / name).resolve()
         with suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
         return path if path.is_relative_to(folder.resolve()) else None
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that is too long, a null or half a character
+    # a loop of links, a name that is too long, a null or half a character
+    except (OSError, RuntimeError, ValueError):
         return None
 
 
 @contextmanager
-def atomic_folder(folder: Path, *, is_complete: Callable[[Path], bool] = Path.is_dir) -> Iterator[Path]:
+def atomic_folder(
+    folder: Path, *, is_complete: Callable[[Path], bool] = Path.is_dir
+) -> Iterator[Path]:
     """A temporary folder to fill; when the block ends, it becomes `folder`.
 
-    Where another process has finished the same folder in the meantime, that one stays and this one is dropped.
+    Where another process has finished the same folder in the meantime, that one stays and this one
+    is dropped.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = _unfinished(folder)
@@ -175,8 +188,9 @@ def atomic_folder(folder: Path, *, is_complete: Callable[[Path], bool] = Path.is
 def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator[None]:
     """Hold the folder for this process; the system releases it even when the process is killed.
 
-    Unless told to `wait`, a folder that is in use is refused, with a `hint` at what to do. Within one process the lock
-    can be taken again. Unfinished files that a crash left in the folder are removed.
+    Unless told to `wait`, a folder that is in use is refused, with a `hint` at what to do. Within
+    one process the lock can be taken again. Unfinished files that a crash left in the folder are
+    removed.
     """
     import filelock
 
@@ -185,7 +199,9 @@ def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator
     try:
         lock.acquire(timeout=-1 if wait else 0)
     except filelock.Timeout:
-        raise UserError(f"Another process is using {folder}: wait for it{f', or {hint}' if hint else ''}.") from None
+        raise UserError(
+            f"Another process is using {folder}: wait for it{f', or {hint}' if hint else ''}."
+        ) from None
     try:
         if lock.lock_counter == 1:
             remove_unfinished(folder)
@@ -201,7 +217,8 @@ def is_used(folder: Path) -> bool:
 
 
 def refuse_foreign_folder(folder: Path, manifest: str) -> None:
-    """Refuse to write into a file, or into a folder of other files: one that is used, and has no `manifest` of ours."""
+    """Refuse to write into a file, or into a folder of other files: one that is used, and has no
+    `manifest` of ours."""
     if folder.is_file():
         raise UserError(f"'{folder}' is a file: choose a folder.")
     if is_used(folder) and not (folder / manifest).is_file():
@@ -216,7 +233,8 @@ def remove_unfinished(folder: Path) -> None:
 
 @cache
 def _remove_left_behind(folder: Path) -> None:
-    """Remove what processes of this machine left half-written in a folder when they were killed; looked for once."""
+    """Remove what processes of this machine left half-written in a folder when they were killed;
+    looked for once."""
     for path in folder.glob(f".*.{_HOST}-*{_UNFINISHED}") if _PROCESSES.is_dir() else ():
         if not (_PROCESSES / path.name.rpartition(f".{_HOST}-")[2].partition("-")[0]).exists():
             _remove(path)
@@ -230,20 +248,25 @@ def _remove(path: Path) -> None:
 
 
 def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str, hint: str) -> None:
-    """Write the settings of resumable work beside it, or check that they are the ones it was started with.
+    """Write the settings of resumable work beside it, or check that they are the ones it was
+    started with.
 
     `what` names the work ("The training in FOLDER"), `hint` says what to do about a difference.
     """
     wanted = json.loads(json.dumps({"format": SETTINGS_FORMAT, **settings}))
     if not path.is_file():
-        write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")  # may hold infinity
+        # may hold infinity
+        write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")
         return
     stored = read_settings(path, what=what, hint=hint)
     changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
     if changed:
         key = changed[0]
         more = f" (and {', '.join(changed[1:])})" if changed[1:] else ""
-        raise UserError(f"{what} was started with {key} {stored.get(key)!r}, not {wanted.get(key)!r}{more}: {hint}.")
+        raise UserError(
+            f"{what} was started with {key} {stored.get(key)!r}, not {wanted.get(key)!r}{more}: "
+            f"{hint}."
+        )
 
 
 def _unfinished(path: Path) -> Path:

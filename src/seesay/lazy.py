@@ -10,7 +10,8 @@ from typing import Any
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's `__getattr__` that takes each name from its home, a module below the package.
 
-    A package's declaration (`plugin.py`) is read at every start: importing it must not import the whole package.
+    A package's declaration (`plugin.py`) is read at every start: importing it must not import the
+    whole package.
     """
     modules = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
 

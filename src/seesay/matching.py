@@ -2,17 +2,17 @@
 
 The rules, in order:
 
-1. A reasoning trace (`<think>…</think>` and its relatives) is cut off; a trace that never ends leaves no answer.
-2. What the answer repeats of the question is left out: "the color of a red fox is brown" names brown.
-3. Where it says "the answer is …", "Answer: …" or `\\boxed{…}`, the last of these is read, else the whole.
-4. A letter alone, or in front of the answer ("b", "(b) red", "option B"), stands for an option that was shown under it.
-5. An option is named by its words, in singular or plural, with or without an article, or by an alias; of overlapping
-   names the longest counts ("light blue" is not "blue").
-6. A name in a question, or under a negation ("not red", "isn't red", "anything but red", "red is wrong"), is not an
-   answer. Denying one of a yes-no pair affirms the other; denying anything else affirms nothing.
-7. The first sentence that affirms any option decides; if it names several, all of them count. One that lists most of
-   the options answers nothing.
-8. Of an answer that goes on for pages, its beginning and its end are read.
+1. A reasoning trace (`<think>…</think>` and its relatives) is cut off; a trace that never ends
+leaves no answer. 2. What the answer repeats of the question is left out: "the color of a red fox is
+brown" names brown. 3. Where it says "the answer is …", "Answer: …" or `\\boxed{…}`, the last of
+these is read, else the whole. 4. A letter alone, or in front of the answer ("b", "(b) red", "option
+B"), stands for an option that was shown under it. 5. An option is named by its words, in singular
+or plural, with or without an article, or by an alias; of overlapping names the longest counts
+("light blue" is not "blue"). 6. A name in a question, or under a negation ("not red", "isn't red",
+"anything but red", "red is wrong"), is not an answer. Denying one of a yes-no pair affirms the
+other; denying anything else affirms nothing. 7. The first sentence that affirms any option decides;
+if it names several, all of them count. One that lists most of the options answers nothing. 8. Of an
+answer that goes on for pages, its beginning and its end are read.
 """
 
 from __future__ import annotations
@@ -45,12 +45,17 @@ ALIASES: tuple[tuple[str, ...], ...] = (
 """The first word may also be said by the others, where none of those is another option's own."""
 
 OPPOSITES = ({"yes", "no"}, {"true", "false"})
-MOST_NAMED = 3  # an answer that names more options than this, and more than half of them, lists them
+# an answer that names more options than this, and more than half of them, lists them
+MOST_NAMED = 3
 
 _LONGEST = 8_000  # characters: the time grows with the square of what a server sends
 _TRACE = re.compile(r"<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
-_TRACE_END = re.compile(r"^.*</(?:think|thinking|thought|reasoning|reflection)>", re.DOTALL | re.IGNORECASE)
-_TRACE_START = re.compile(r"<(?:think|thinking|thought|reasoning|reflection)>.*", re.DOTALL | re.IGNORECASE)
+_TRACE_END = re.compile(
+    r"^.*</(?:think|thinking|thought|reasoning|reflection)>", re.DOTALL | re.IGNORECASE
+)
+_TRACE_START = re.compile(
+    r"<(?:think|thinking|thought|reasoning|reflection)>.*", re.DOTALL | re.IGNORECASE
+)
 _CHANNEL = re.compile(r"^.*<\|channel\|>final<\|message\|>", re.DOTALL)
 _ANSWER = re.compile(
     r"\\boxed\{(?:\\text\{)?([^{}]*)\}|\b(?:(?:final |correct |best )?answer|correct (?:option|choice))"
@@ -78,23 +83,28 @@ _DENIED_AFTER = re.compile(
     r"(?:\s+\w+)?\s*(?:n't|not|never|wrong|incorrect|false|unlikely|impossible|ruled out|excluded)\b"
 )
 _LISTED = re.compile(r"\s*(?:or|nor|and)\b|\s*\w+(?:\s+(?:or|nor|and)\s+[\w ]+)?\s*$")
-_NEGATED_WHOLE = re.compile(r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$")
+_NEGATED_WHOLE = re.compile(
+    r"^\s*(?:no|nope|nah|not really|not exactly|not quite|of course not)\s*$"
+)
 _LETTER = re.compile(
-    r"^\s*(?:(?:option|choice|letter)\s+)?(?:\(([a-z]{1,2})\)|([a-z]{1,2})(?=\s*[).:]|\s*$))[).:\s-]*", re.IGNORECASE
+    r"^\s*(?:(?:option|choice|letter)\s+)?(?:\(([a-z]{1,2})\)|([a-z]{1,2})(?=\s*[).:]|\s*$))[).:\s-]*",
+    re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"^(?:a|an|the|some)\s+")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedOptions:
-    """The options that an answer names; where there are none, `reason` is empty, unfinished, denied, all or none."""
+    """The options that an answer names; where there are none, `reason` is empty, unfinished,
+    denied, all or none."""
 
     labels: tuple[str, ...]
     reason: str = ""
 
 
 def without_reasoning(text: str) -> tuple[str, bool]:
-    """The text after its reasoning trace, and whether the trace never ended, so that there is no answer.
+    """The text after its reasoning trace, and whether the trace never ended, so that there is no
+    answer.
 
     >>> without_reasoning("<think>Is it red?</think> Green."), without_reasoning("<think>Is it")
     (('Green.', False), ('', True))
@@ -107,7 +117,9 @@ def without_reasoning(text: str) -> tuple[str, bool]:
 def _without_traces(text: str) -> str:
     """The text without its traces that end, in one pass over it, however many begin."""
     kept: list[str] = []
-    place, unended, lowered = 0, set[str](), _lower_ascii(text)
+    place = 0
+    unended = set[str]()
+    lowered = _lower_ascii(text)
     for opening in _TRACE.finditer(text):
         name = opening[1].lower()
         if opening.start() < place or name in unended:
@@ -134,15 +146,16 @@ def match(
     letters: Sequence[str] = (),
     aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> NamedOptions:
-    """The options that a free answer names. `asked` is the question, with its slot; `letters` those shown with the
-    options, in their order; `aliases` are further names of options."""
+    """The options that a free answer names. `asked` is the question, with its slot; `letters` those
+    shown with the options, in their order; `aliases` are further names of options."""
     text, unfinished = without_reasoning(text)
     if unfinished:
         return NamedOptions((), "unfinished")
     if not text.strip():
         return NamedOptions((), "empty")
     if len(text) > _LONGEST:
-        ending = _SENTENCE.split(text[-_LONGEST // 2 :], maxsplit=1)[1:]  # of whole sentences: "not" may be cut off
+        # of whole sentences: "not" may be cut off
+        ending = _SENTENCE.split(text[-_LONGEST // 2 :], maxsplit=1)[1:]
         text = "\n".join([text[: _LONGEST // 2], *ending])
     names = _names(tuple(options), tuple((o, tuple(a)) for o, a in (aliases or {}).items()))
     plain = _without_echo(_normal(text), asked)
@@ -156,7 +169,9 @@ def match(
     return NamedOptions((), "denied" if denied else "none")
 
 
-def _read(text: str, options: Sequence[str], letters: Sequence[str], names: Mapping[str, str]) -> NamedOptions:
+def _read(
+    text: str, options: Sequence[str], letters: Sequence[str], names: Mapping[str, str]
+) -> NamedOptions:
     lettered = _LETTER.match(text) if letters else None
     if lettered:
         letter = (lettered.group(1) or lettered.group(2)).lower()
@@ -164,7 +179,9 @@ def _read(text: str, options: Sequence[str], letters: Sequence[str], names: Mapp
             label = options[list(letters).index(letter)]
             rest = _affirmed(text[lettered.end() :], names)
             agrees = set(rest[0]) <= {label}  # not the letter of one and the name of another
-            return NamedOptions((label,)) if agrees else NamedOptions((), "none")
+            if agrees:
+                return NamedOptions((label,))
+            return NamedOptions((), "none")
     labels, denied = _affirmed(text, names)
     if not labels:
         pair = next((p for p in OPPOSITES if {o.lower() for o in options} == p), None)
@@ -186,7 +203,9 @@ def _affirmed(text: str, names: Mapping[str, str]) -> tuple[list[str], list[str]
         affirmed: list[str] = []
         for clause in _clauses(sentence):
             for name in _pattern(tuple(names)).finditer(clause):
-                is_denied = _NEGATION.search(clause[: name.start()]) or _DENIED_AFTER.match(clause[name.end() :])
+                is_denied = _NEGATION.search(clause[: name.start()]) or _DENIED_AFTER.match(
+                    clause[name.end() :]
+                )
                 (denied if is_denied else affirmed).append(names[name.group()])
         if affirmed:
             return affirmed, denied
@@ -195,7 +214,8 @@ def _affirmed(text: str, names: Mapping[str, str]) -> tuple[list[str], list[str]
 
 def _clauses(sentence: str) -> Iterator[str]:
     """The clauses of a sentence. A negation reaches over a list, not over other commas."""
-    start, negated = 0, ""
+    start = 0
+    negated = ""
     pieces: list[tuple[str, str]] = []
     for boundary in _CLAUSE.finditer(sentence):
         pieces.append((sentence[start : boundary.start()], boundary.group()))
@@ -207,7 +227,10 @@ def _clauses(sentence: str) -> Iterator[str]:
         yield negated + piece
         if negation := _NEGATION.search(piece):
             only_list = len(piece[negation.end() :].split()) <= 3
-            negated = f"{negation.group()} " if only_list and not _NEGATED_WHOLE.search(piece) else ""
+            if only_list and not _NEGATED_WHOLE.search(piece):
+                negated = f"{negation.group()} "
+            else:
+                negated = ""
 
 
 @lru_cache(maxsize=64)
@@ -217,8 +240,11 @@ def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=256)
-def _names(options: tuple[str, ...], aliases: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[str, str]:
-    """Every name of every option, in lower case; a name that two might have is that of the option itself so called."""
+def _names(
+    options: tuple[str, ...], aliases: tuple[tuple[str, tuple[str, ...]], ...]
+) -> dict[str, str]:
+    """Every name of every option, in lower case; a name that two might have is that of the option
+    itself so called."""
     names: dict[str, str] = {}
     for option in options:
         names.setdefault(_normal(option), option)
@@ -232,7 +258,8 @@ def _names(options: tuple[str, ...], aliases: tuple[tuple[str, tuple[str, ...]],
 
 
 def _numbers(name: str) -> Iterator[str]:
-    """The plural of a singular name and the singular of a plural one, as English mostly forms them."""
+    """The plural of a singular name and the singular of a plural one, as English mostly forms
+    them."""
     if len(name) < 3 or not name.isascii() or not name.replace(" ", "").isalpha():
         return
     for ending, other in (("ies", "y"), ("ves", "f"), ("ves", "fe"), ("es", ""), ("s", "")):

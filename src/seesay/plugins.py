@@ -1,8 +1,10 @@
-"""What an instrument brings: names, and as text the addresses ("module:attribute") of what stands behind them.
+"""What an instrument brings: names, and as text the addresses ("module:attribute") of what stands
+behind them.
 
-Every instrument declares in its `plugin.py` one `PLUGIN`. The core reads these declarations and imports nothing behind
-them before it is asked for, so that the core knows no instrument by name and listing everything costs nothing. Our own
-instruments are found by their folders, beside this file; other packages name their `PLUGIN` in an entry point:
+Every instrument declares in its `plugin.py` one `PLUGIN`. The core reads these declarations and
+imports nothing behind them before it is asked for, so that the core knows no instrument by name and
+listing everything costs nothing. Our own instruments are found by their folders, beside this file;
+other packages name their `PLUGIN` in an entry point:
 
     [project.entry-points."seesay.plugins"]
     my-package = "my_package.plugin:PLUGIN"
@@ -38,9 +40,9 @@ Addresses = Mapping[str, str]
 class TaskCard:
     """A task in one line, without loading it.
 
-    `loader` is the address of a function that takes a file or folder of data (or None) and returns the task. `needs`
-    names the data sets that the task reads, which have their own licences; a task without any is always available,
-    under `licence`.
+    `loader` is the address of a function that takes a file or folder of data (or None) and returns
+    the task. `needs` names the data sets that the task reads, which have their own licences; a task
+    without any is always available, under `licence`.
     """
 
     loader: str
@@ -52,7 +54,8 @@ class TaskCard:
 
 @dataclass(frozen=True, slots=True)
 class BaselineCard:
-    """A baseline in one line. `maker` is the address of a function from the model's full name to the model."""
+    """A baseline in one line. `maker` is the address of a function from the model's full name to
+    the model."""
 
     maker: str
     about: str
@@ -71,7 +74,8 @@ class Plugin:
     """Each a `seesay.metrics.Metric`."""
 
     models: Addresses = field(default_factory=dict)
-    """Loaders by the prefix of a model's name: functions of the rest of the name and a `ModelOptions`."""
+    """Loaders by the prefix of a model's name: functions of the rest of the name and a
+    `ModelOptions`."""
 
     model_folders: Mapping[str, str] = field(default_factory=dict)
     """The prefix that loads a folder, by the `model_type` in its config.json."""
@@ -82,14 +86,16 @@ class Plugin:
     baselines: Mapping[str, BaselineCard] = field(default_factory=dict)
 
     picture_sets: Addresses = field(default_factory=dict)
-    """Labelled pictures to train networks on: openers as `seesay.data.picture_sets` describes them."""
+    """Labelled pictures to train networks on: openers as `seesay.data.picture_sets` describes
+    them."""
 
     commands: Addresses = field(default_factory=dict)
-    """Commands of the command line: functions, or `typer.Typer` applications with commands of their own."""
+    """Commands of the command line: functions, or `typer.Typer` applications with commands of their
+    own."""
 
     page_sections: Addresses = field(default_factory=dict)
-    """Sections of a task on the page of runs: functions of the task's runs and what each run chose, which return HTML,
-    empty where they have nothing to show."""
+    """Sections of a task on the page of runs: functions of the task's runs and what each run chose,
+    which return HTML, empty where they have nothing to show."""
 
     caches: tuple[Cache, ...] = ()
     """What is kept between runs, for `seesay cache`."""
@@ -110,9 +116,11 @@ def instruments() -> tuple[Plugin, ...]:
 
 @cache
 def other_packages() -> tuple[tuple[str, Plugin], ...]:
-    """The plug-ins that installed packages name in entry points, each with its package, ordered by package.
+    """The plug-ins that installed packages name in entry points, each with its package, ordered by
+    package.
 
-    A package that cannot be loaded is reported in a warning: what it would bring is missing, all else works.
+    A package that cannot be loaded is reported in a warning: what it would bring is missing, all
+    else works.
     """
     from importlib.metadata import entry_points
 
@@ -121,8 +129,11 @@ def other_packages() -> tuple[tuple[str, Plugin], ...]:
     return tuple((package, plugin) for package, plugin in plugins if plugin is not None)
 
 
-def collect(brought: Callable[[Plugin], Mapping[str, T]], core: Mapping[str, T] | None = None) -> dict[str, T]:
-    """Everything of one kind: the core's, our instruments', other packages'. Of two with one name the first counts."""
+def collect(
+    brought: Callable[[Plugin], Mapping[str, T]], core: Mapping[str, T] | None = None
+) -> dict[str, T]:
+    """Everything of one kind: the core's, our instruments', other packages'. Of two with one name
+    the first counts."""
     things = dict(core or {})
     for plugin in (*instruments(), *(plugin for _, plugin in other_packages())):
         for name, thing in brought(plugin).items():
@@ -133,14 +144,17 @@ def collect(brought: Callable[[Plugin], Mapping[str, T]], core: Mapping[str, T] 
 def _load_plugin(point: EntryPoint) -> Plugin | None:
     try:
         plugin: object = point.load()
-    except Exception as error:  # whatever another package does on import, its name belongs in the message
+    # whatever another package does on import, its name belongs in the message
+    except Exception as error:
         problem = f"could not be loaded ({type(error).__name__}: {error})"
     else:
         if isinstance(plugin, Plugin):
             return plugin
         problem = f"names '{point.value}', which is a {type(plugin).__name__} and not a seesay.plugins.Plugin"
     logger.warning(
-        "The package '%s' adds to seesay but %s. Update that package or uninstall it.", _distribution(point), problem
+        "The package '%s' adds to seesay but %s. Update that package or uninstall it.",
+        _distribution(point),
+        problem,
     )
     return None
 

@@ -1,7 +1,7 @@
 """The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
 
-A question holds the facts, a template says how it is put, and `Template.ask` joins them into a Prompt: all that a model
-ever sees."""
+A question holds the facts, a template says how it is put, and `Template.ask` joins them into a
+Prompt: all that a model ever sees."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ BETWEEN_SHOTS = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """An in-context example: a text with one slot, the words that may fill it, and the one that does."""
+    """An in-context example: a text with one slot, the words that may fill it, and the one that
+    does."""
 
     text: str
     options: tuple[str, ...]
@@ -52,20 +53,26 @@ def resolve_separator(text: str, separator: str | None) -> str:
     >>> resolve_separator("What color? [SEP] A: red", None)
     'What color? A: red'
     """
-    return text.replace(SEPARATOR, separator) if separator else text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
+    if separator:
+        return text.replace(SEPARATOR, separator)
+    return text.replace(f"{SEPARATOR} ", "").replace(SEPARATOR, "")
 
 
 @lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
-def _prompt_key(text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]) -> str:
-    return json_digest([text, options, picture, *([shots] if shots else [])], 12, ensure_ascii=False)
+def _prompt_key(
+    text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]
+) -> str:
+    return json_digest(
+        [text, options, picture, *([shots] if shots else [])], 12, ensure_ascii=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A text with one slot and the words that may fill it, as a model sees it.
 
-    `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are in-context examples;
-    the text begins with them, for models that read nothing but text.
+    `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are
+    in-context examples; the text begins with them, for models that read nothing but text.
     """
 
     text: str
@@ -101,8 +108,8 @@ class Prompt:
 class Template:
     """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
-    `words` gives a label its word in this template (`{"larger": "bigger"}`), which may be a field (`"{caption}"`); a
-    label without one stands for itself.
+    `words` gives a label its word in this template (`{"larger": "bigger"}`), which may be a field
+    (`"{caption}"`); a label without one stands for itself.
     """
 
     name: str
@@ -119,8 +126,12 @@ class Template:
         text = self.text.format_map(values)
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
-            words = tuple(self.words[label].format_map(values) if label in self.words else label for label in words)
-        if text.startswith(SLOT) and text != SLOT:  # an option that opens the sentence starts with a capital
+            words = tuple(
+                self.words[label].format_map(values) if label in self.words else label
+                for label in words
+            )
+        # an option that opens the sentence starts with a capital
+        if text.startswith(SLOT) and text != SLOT:
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)
         return Prompt(after_shots(shots, text), words, question.picture, values, shots)
@@ -133,13 +144,15 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked: the fields that fill a template, the labels to choose from, the gold labels with their weights.
+    """Something asked: the fields that fill a template, the labels to choose from, the gold labels
+    with their weights.
 
-    `object` names what the question is about: questions about one object are not independent, so intervals
-    are clustered by it. `tags` are what results can be sliced by. `picture` is a path, for scenes. `shots` are other
-    questions, which are shown before this one with their answers. `marks` names sets of labels that a metric of the
-    task's own looks at, such as wrong answers by what suggests them. `twin` is the id of the same question asked in
-    another way, with which such a metric compares it.
+    `object` names what the question is about: questions about one object are not independent, so
+    intervals are clustered by it. `tags` are what results can be sliced by. `picture` is a path,
+    for scenes. `shots` are other questions, which are shown before this one with their answers.
+    `marks` names sets of labels that a metric of the task's own looks at, such as wrong answers by
+    what suggests them. `twin` is the id of the same question asked in another way, with which such
+    a metric compares it.
     """
 
     id: str
@@ -167,7 +180,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A part of the questions: those that have these tags. Several tags are crossed; their order does not matter.
+    """A part of the questions: those that have these tags. Several tags are crossed; their order
+    does not matter.
 
     JSON files hold a slice as an object of tags and values.
 
@@ -187,11 +201,14 @@ class Slice:
 
     @classmethod
     def parse(cls, text: str) -> Slice:
-        """The slice that is printed like this; a text that is no list of `tag=value` is one tag and its value."""
+        """The slice that is printed like this; a text that is no list of `tag=value` is one tag and
+        its value."""
         pieces = text.split(_CROSSED)
         if not all("=" in piece for piece in pieces):
             pieces = [text]
-        return cls(tuple((tag, value) for tag, _, value in (piece.partition("=") for piece in pieces)))
+        return cls(
+            tuple((tag, value) for tag, _, value in (piece.partition("=") for piece in pieces))
+        )
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -219,10 +236,14 @@ class Slice:
         from pydantic_core import core_schema
 
         def read(value: Any) -> Slice:
-            return value if isinstance(value, Slice) else cls.of(dict(value))
+            if isinstance(value, Slice):
+                return value
+            return cls.of(dict(value))
 
         def write(part: Slice, info: Any) -> dict[str, str] | str:
-            return dict(part.items) if info.mode == "json" else str(part)
+            if info.mode == "json":
+                return dict(part.items)
+            return str(part)
 
         serialization = core_schema.plain_serializer_function_ser_schema(write, info_arg=True)
         return core_schema.no_info_plain_validator_function(read, serialization=serialization)
@@ -232,7 +253,9 @@ def _natural(text: str) -> tuple[tuple[int, str], ...]:
     """A sort key by which numbers within texts are in numerical order."""
     pieces = re.findall(r"\d+|\D+", text)
     digits = [piece.lstrip("0") if piece.isdecimal() else None for piece in pieces]
-    return tuple((-1, piece) if d is None else (len(d), d) for piece, d in zip(pieces, digits, strict=True))
+    return tuple(
+        (-1, piece) if d is None else (len(d), d) for piece, d in zip(pieces, digits, strict=True)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +272,8 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row of a data file that could not be used: where it is and why; `file` names it where there are several."""
+    """A row of a data file that could not be used: where it is and why; `file` names it where there
+    are several."""
 
     row: int
     reason: str
@@ -277,18 +301,20 @@ Splits = Mapping[str, tuple["Question", ...]]
 
 @dataclass(frozen=True)
 class Task:
-    """A named, versioned set of questions with its templates and metrics (the first one is the headline).
+    """A named, versioned set of questions with its templates and metrics (the first one is the
+    headline).
 
-    `neutral` fills the fields of a prompt that does not name the object: the calibrated rule subtracts what a model
-    says to that prompt. `data` lists the files the task was built from, `data_notes` what else was done to them, and
-    `as_published` says whether these are the published questions, no more and no fewer.
+    `neutral` fills the fields of a prompt that does not name the object: the calibrated rule
+    subtracts what a model says to that prompt. `data` lists the files the task was built from,
+    `data_notes` what else was done to them, and `as_published` says whether these are the published
+    questions, no more and no fewer.
 
-    `nested_by` is a tag whose values are nested sets of the same questions, such as answers that at least 2, 5 or 10
-    people gave: there is a figure for each value of it, and none over all of them.
+    `nested_by` is a tag whose values are nested sets of the same questions, such as answers that at
+    least 2, 5 or 10 people gave: there is a figure for each value of it, and none over all of them.
 
-    What a task supports beyond cloze questions it declares: `choice_templates` for lettered options (by default the
-    templates themselves); `linear_text`, what is encoded for a linear probe, with `load_splits` to train it on and the
-    published figures of such a probe.
+    What a task supports beyond cloze questions it declares: `choice_templates` for lettered options
+    (by default the templates themselves); `linear_text`, what is encoded for a linear probe, with
+    `load_splits` to train it on and the published figures of such a probe.
     """
 
     name: str
@@ -321,41 +347,60 @@ class Task:
             seen.add(question.id)
             if not question.gold or set(question.gold) - set(question.options):
                 raise ValueError(
-                    f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among the options"
+                    f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among "
+                    "the options"
                 )
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Every label that any question offers, in order of first appearance."""
-        return tuple(dict.fromkeys(label for question in self.questions for label in question.options))
+        return tuple(
+            dict.fromkeys(label for question in self.questions for label in question.options)
+        )
 
     @property
     def parts(self) -> tuple[Slice | None, ...]:
-        """What a headline figure covers: all questions (None), or each set of nested ones, in order."""
+        """What a headline figure covers: all questions (None), or each set of nested ones, in
+        order."""
         if not self.nested_by:
             return (None,)
-        values = {Slice.of({self.nested_by: question.tags[self.nested_by]}) for question in self.questions}
+        values = {
+            Slice.of({self.nested_by: question.tags[self.nested_by]}) for question in self.questions
+        }
         return tuple(sorted(values, key=lambda part: part.order))
 
     def splits(self) -> dict[str, Task]:
-        """The task by split, `train`, `validation` and `test`, for probes that are trained on it."""
+        """The task by split, `train`, `validation` and `test`, for probes that are trained on
+        it."""
         if self.load_splits is None:
             raise UserError(f"'{self.name}' has no training questions.")
         parts = {**self.load_splits()}
         parts.setdefault("test", self.questions)
         return {
-            name: replace(self, questions=questions, published=self.published if name == "test" else ())
+            name: replace(
+                self, questions=questions, published=self.published if name == "test" else ()
+            )
             for name, questions in parts.items()
         }
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of everything asked: another template, gold label or order of options is another task."""
+        """A digest of everything asked: another template, gold label or order of options is another
+        task."""
         digest = hashlib.blake2b(digest_size=8)
         for template in self.templates:
-            digest.update(json.dumps([template.name, template.text, sorted(template.words.items())]).encode())
+            digest.update(
+                json.dumps([template.name, template.text, sorted(template.words.items())]).encode()
+            )
         for q in self.questions:
-            row = [q.id, sorted(q.fields.items()), q.options, sorted(q.gold.items()), q.object, sorted(q.tags.items())]
+            row = [
+                q.id,
+                sorted(q.fields.items()),
+                q.options,
+                sorted(q.gold.items()),
+                q.object,
+                sorted(q.tags.items()),
+            ]
             digest.update(json.dumps(row + ([sorted(q.marks.items())] if q.marks else [])).encode())
             if q.picture is not None and Path(q.picture).is_file():
                 digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())

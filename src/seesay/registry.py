@@ -46,12 +46,14 @@ def load_address(address: str) -> Any:
 class Registry(Generic[T]):
     """Addresses by name: those of the core, of our instruments, and of installed packages.
 
-    `brought` picks what a plug-in brings of this kind. A name of the core or of an instrument cannot be taken over by
-    another package: results carry that name. Other packages are looked up last, and only where the name is not ours or
-    all names are listed.
+    `brought` picks what a plug-in brings of this kind. A name of the core or of an instrument
+    cannot be taken over by another package: results carry that name. Other packages are looked up
+    last, and only where the name is not ours or all names are listed.
     """
 
-    def __init__(self, kind: str, core: Addresses, brought: Callable[[Plugin], Addresses], listing: str) -> None:
+    def __init__(
+        self, kind: str, core: Addresses, brought: Callable[[Plugin], Addresses], listing: str
+    ) -> None:
         self.kind = kind
         self.core = core
         self.brought = brought
@@ -79,7 +81,8 @@ class Registry(Generic[T]):
         return name in self.ours or name in self._others
 
     def names(self) -> list[str]:
-        """Every name: the core's in their own order, then the instruments', then the others by alphabet."""
+        """Every name: the core's in their own order, then the instruments', then the others by
+        alphabet."""
         return [*self.ours, *self._others]
 
     def package(self, name: str) -> str:
@@ -96,9 +99,11 @@ class Registry(Generic[T]):
         address, package = self._others[name]
         try:
             added: T = load_address(address)
-        except Exception as error:  # whatever another package does on import, its name belongs in the message
+        # whatever another package does on import, its name belongs in the message
+        except Exception as error:
             raise UserError(
-                f"The {self.kind} '{name}' comes from the package '{package}', which could not be loaded "
+                f"The {self.kind} '{name}' comes from the package '{package}', which could not be "
+                "loaded "
                 f"({type(error).__name__}: {error}). Update that package or uninstall it."
             ) from error
         return added

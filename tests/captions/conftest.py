@@ -16,7 +16,9 @@ def multi30k() -> tuple[list[str], list[list[str]]]:
     """Caption 1 of the 1,014 validation images, and captions 2 to 5."""
     columns = []
     for i in range(1, 6):
-        with gzip.open(shared(f"captions/multi30k.val.{i}.en.gz"), "rt", encoding="utf-8", newline="\n") as file:
+        with gzip.open(
+            shared(f"captions/multi30k.val.{i}.en.gz"), "rt", encoding="utf-8", newline="\n"
+        ) as file:
             columns.append([line.rstrip("\n") for line in file])
     return columns[0], [list(row) for row in zip(*columns[1:], strict=True)]
 

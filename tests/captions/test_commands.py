@@ -16,7 +16,11 @@ from seesay.questions import Slice
 from seesay.runs.records import Comparison, Record
 
 HYPOTHESES = ["A dog runs in the park.", "Two cats sleep.", "A man rides a bike."] * 4
-REFERENCES = ["The dog is running in a park.", "Two cats are sleeping.", "A man is riding his bike."] * 4
+REFERENCES = [
+    "The dog is running in a park.",
+    "Two cats are sleeping.",
+    "A man is riding his bike.",
+] * 4
 
 
 @pytest.fixture(autouse=True)
@@ -40,17 +44,31 @@ def _score(*arguments: str | Path) -> Result:
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     hypotheses, references = tmp_path / "ours.json", tmp_path / "refs.jsonl"
-    hypotheses.write_text(json.dumps([{"image_id": i, "caption": text} for i, text in enumerate(HYPOTHESES)]))
-    references.write_text("".join(json.dumps({"image_id": i, "caption": t}) + "\n" for i, t in enumerate(REFERENCES)))
+    hypotheses.write_text(
+        json.dumps([{"image_id": i, "caption": text} for i, text in enumerate(HYPOTHESES)])
+    )
+    references.write_text(
+        "".join(json.dumps({"image_id": i, "caption": t}) + "\n" for i, t in enumerate(REFERENCES))
+    )
     return hypotheses, references
 
 
-def test_json_is_a_list_of_records(files: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+def test_json_is_a_list_of_records(
+    files: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
     done = _score("captions", *files, "--resamples", "100", "--json")
     assert done.exit_code == 0, done.output
     records = [as_record(row) for row in json.loads(done.stdout)]
-    assert [record.metric for record in records][:5] == ["BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR(ex_st)"]
-    assert {(record.model, record.task, record.n) for record in records} == {("ours", "captions", 12)}
+    assert [record.metric for record in records][:5] == [
+        "BLEU-1",
+        "BLEU-2",
+        "BLEU-3",
+        "BLEU-4",
+        "METEOR(ex_st)",
+    ]
+    assert {(record.model, record.task, record.n) for record in records} == {
+        ("ours", "captions", 12)
+    }
     assert all(record.low <= record.value <= record.high for record in records)
     assert "nrefs:1" in records[0].signature
     assert "the reduced variant METEOR(ex_st) is computed" in caplog.text
@@ -61,32 +79,55 @@ def test_the_table_and_the_quiet_one(files: tuple[Path, Path]) -> None:
     assert re.search(r"ROUGE-L +0\.\d{4} +0\.\d{4} +0\.\d{4}", done.stdout)
     assert "n = 12  tok:ptb" in done.stdout
     assert not done.stderr
-    assert "tok:ptb" not in _score("captions", *files, "--no-meteor", "--resamples", "100", "--quiet").stdout
+    assert (
+        "tok:ptb"
+        not in _score("captions", *files, "--no-meteor", "--resamples", "100", "--quiet").stdout
+    )
 
 
 def test_two_systems(files: tuple[Path, Path], tmp_path: Path) -> None:
     other = tmp_path / "theirs.json"
-    other.write_text(json.dumps([{"image_id": i, "caption": text} for i, text in enumerate(REFERENCES)]))
-    done = _score("captions", *files, "--versus", other, "--no-meteor", "--resamples", "100", "--json")
+    other.write_text(
+        json.dumps([{"image_id": i, "caption": text} for i, text in enumerate(REFERENCES)])
+    )
+    done = _score(
+        "captions", *files, "--versus", other, "--no-meteor", "--resamples", "100", "--json"
+    )
     document = json.loads(done.stdout)
     comparison = Comparison(**document["comparisons"][0])
     assert (comparison.a, comparison.b, comparison.n) == ("ours", "theirs", 12)
     assert comparison.difference < 0
     assert comparison.high < 0
     assert {as_record(row).model for row in document["records"]} == {"ours", "theirs"}
-    shown = _score("captions", *files, "--versus", other, "--no-meteor", "--resamples", "100").stdout
+    shown = _score(
+        "captions", *files, "--versus", other, "--no-meteor", "--resamples", "100"
+    ).stdout
     assert "ours − theirs" in shown
 
 
-def test_per_caption_scores_and_document_frequencies(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_per_caption_scores_and_document_frequencies(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     rows, table = tmp_path / "rows.jsonl", tmp_path / "df.json"
-    first = _score("captions", *files, "--per-caption", rows, "--save-df", table, "--resamples", "100", "--json")
+    first = _score(
+        "captions",
+        *files,
+        "--per-caption",
+        rows,
+        "--save-df",
+        table,
+        "--resamples",
+        "100",
+        "--json",
+    )
     written = [json.loads(line) for line in rows.read_text().splitlines()]
     assert len(written) == 12
     assert written[0]["tokens"] == "a dog runs in the park"
     assert 0 < written[0]["ROUGE-L"] < 1
     second = _score("captions", *files, "--df", table, "--resamples", "100", "--json")
-    figures = [{r["metric"]: r["value"] for r in json.loads(done.stdout)} for done in (first, second)]
+    figures = [
+        {r["metric"]: r["value"] for r in json.loads(done.stdout)} for done in (first, second)
+    ]
     assert figures[0]["CIDEr-D"] == pytest.approx(figures[1]["CIDEr-D"])
     assert "df=given:12" in json.loads(second.stdout)[0]["signature"]
 
@@ -98,11 +139,19 @@ def test_one_bad_row_in_a_hundred(tmp_path: Path) -> None:
         rows[line - 1] = rows[line - 1][:-1]
     hypotheses, references = tmp_path / "h.jsonl", tmp_path / "r.jsonl"
     hypotheses.write_text("\n".join(rows))
-    references.write_text("\n".join(json.dumps({"image_id": i, "caption": REFERENCES[i % 3]}) for i in range(500)))
+    references.write_text(
+        "\n".join(json.dumps({"image_id": i, "caption": REFERENCES[i % 3]}) for i in range(500))
+    )
     done = _score("captions", hypotheses, references, "--no-meteor", "--resamples", "100", "--json")
     assert done.exit_code == 1
     assert {row["n"] for row in json.loads(done.stdout)} == {495}
-    assert re.findall(r"h\.jsonl, line (\d+): not JSON", done.stderr) == ["100", "200", "300", "400", "499"]
+    assert re.findall(r"h\.jsonl, line (\d+): not JSON", done.stderr) == [
+        "100",
+        "200",
+        "300",
+        "400",
+        "499",
+    ]
     assert "left out" in done.stderr
 
 
@@ -112,9 +161,21 @@ def test_parses(tmp_path: Path) -> None:
     long = f"(S {' '.join(['(NP (N dogs))'] * 50)})"
     gold.write_text("\n".join([tree] * 4 + [long, tree, tree]))
     test.write_text(
-        "\n".join([tree, tree.replace("VP", "NP"), tree.replace("dogs", "cats"), "(S (N x)", long, "", tree])
+        "\n".join(
+            [
+                tree,
+                tree.replace("VP", "NP"),
+                tree.replace("dogs", "cats"),
+                "(S (N x)",
+                long,
+                "",
+                tree,
+            ]
+        )
     )
-    done = _score("parses", gold, test, "--resamples", "100", "--json", "--per-sentence", tmp_path / "s.jsonl")
+    done = _score(
+        "parses", gold, test, "--resamples", "100", "--json", "--per-sentence", tmp_path / "s.jsonl"
+    )
     assert done.exit_code == 1
     assert "line 3: the words differ: 'dogs' in gold, 'cats' in test" in done.stderr
     assert "line 4: 1 bracket not closed" in done.stderr

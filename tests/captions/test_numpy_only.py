@@ -46,11 +46,14 @@ def only_numpy(tmp_path: Path) -> Path:
 
 
 def test_figures_need_numpy_alone(only_numpy: Path, tmp_path: Path) -> None:
-    """Without the site's packages (-S) nothing else could be imported; figures worked out by the usual installation."""
+    """Without the site's packages (-S) nothing else could be imported; figures worked out by the
+    usual installation."""
     folders = [str(Path(seesay.__file__).parents[1]), str(only_numpy)]
     environment = {"HOME": str(tmp_path), "PATH": ""}
     command = [sys.executable, "-S", "-c", PROGRAM, *folders]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["corpus"]["ROUGE-L"] == pytest.approx(found["scored"]["ROUGE-L"])

@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from seesay.captions.pairs import load_captions, load_references, pair, read_captions, read_references
+from seesay.captions.pairs import (
+    load_captions,
+    load_references,
+    pair,
+    read_captions,
+    read_references,
+)
 from seesay.errors import UserError
 
 
@@ -17,9 +23,17 @@ def _write(path: Path, text: str) -> Path:
 
 
 def test_coco_formats(tmp_path: Path) -> None:
-    rows = [{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": "b"}, {"image_id": 1, "caption": "c"}]
+    rows = [
+        {"image_id": 1, "caption": "a"},
+        {"image_id": 2, "caption": "b"},
+        {"image_id": 1, "caption": "c"},
+    ]
     expected = {"1": ["a", "c"], "2": ["b"]}
-    for document in (rows, {"annotations": rows, "images": [{"id": 1}]}, {"1": ["a", "c"], "2": "b"}):
+    for document in (
+        rows,
+        {"annotations": rows, "images": [{"id": 1}]},
+        {"1": ["a", "c"], "2": "b"},
+    ):
         assert read_captions(_write(tmp_path / "x.json", json.dumps(document))).texts == expected
     pretty = json.dumps({"images": [], "annotations": rows}, indent=1)
     assert read_captions(_write(tmp_path / "x.json", pretty)).texts == expected
@@ -47,10 +61,17 @@ def test_every_bad_row_is_reported_by_line(tmp_path: Path) -> None:
     """One row in a hundred is bad, each in another way; the rest is kept."""
     rows = [json.dumps({"image_id": i, "caption": f"caption {i}"}) for i in range(1000)]
     rubbish = [
-        "{", "[]", "null", '{"caption": "x"}', '{"image_id": 5}', '{"image_id": 5, "caption": 7}',
-        '{"image_id": true, "caption": "x"}', '{"image_id": 6, "captions": []}', "[" * 50_000,
+        "{",
+        "[]",
+        "null",
+        '{"caption": "x"}',
+        '{"image_id": 5}',
+        '{"image_id": 5, "caption": 7}',
+        '{"image_id": true, "caption": "x"}',
+        '{"image_id": 6, "captions": []}',
+        "[" * 50_000,
         '{"image_id": 7, "caption": "x"}',
-    ]  # fmt: skip
+    ]
     for i, text in enumerate(rubbish):
         rows[100 * i + 50] = text
     path = tmp_path / "x.jsonl"

@@ -1,4 +1,5 @@
-"""Every command that writes a folder or a file, on inputs so small that a run takes a second or two."""
+"""Every command that writes a folder or a file, on inputs so small that a run takes a second or
+two."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ def _nothing(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A command line, run in a folder of its own; `output` is the folder or file that it writes there, `settings` are
-    environment variables."""
+    """A command line, run in a folder of its own; `output` is the folder or file that it writes
+    there, `settings` are environment variables."""
 
     name: str
     arguments: tuple[str, ...]
@@ -35,7 +36,10 @@ class Command:
 
 
 def _captions(folder: Path) -> None:
-    things, places = ("dog", "cat", "cup", "man", "bus"), ("above", "below", "under", "over", "near")
+    things, places = (
+        ("dog", "cat", "cup", "man", "bus"),
+        ("above", "below", "under", "over", "near"),
+    )
     lines = [
         f"a {color} {one} {place} the {other}"
         for color in ("red", "blue", "old")
@@ -86,7 +90,9 @@ def _study(folder: Path) -> None:
 
 def _hypotheses(folder: Path) -> None:
     _captions(folder)
-    (folder / "more.txt").write_text((folder / "captions.txt").read_text(encoding="utf-8").replace("old", "new"))
+    (folder / "more.txt").write_text(
+        (folder / "captions.txt").read_text(encoding="utf-8").replace("old", "new")
+    )
 
 
 def _tiny_bert(folder: Path) -> None:
@@ -99,14 +105,26 @@ def _tiny_bert(folder: Path) -> None:
 def _reasoner(folder: Path) -> None:
     from seesay.cli import main
 
-    command = ["reasoner", "train", "object-centred", "--task", "pos1", "--items", "64", "--epochs", "1"]
+    command = [
+        "reasoner",
+        "train",
+        "object-centred",
+        "--task",
+        "pos1",
+        "--items",
+        "64",
+        "--epochs",
+        "1",
+    ]
     with suppress(SystemExit):
         main([*command, "--device", "cpu", "-o", str(folder / "trained"), "--quiet"])
 
 
 def _table(folder: Path) -> None:
     rows = [{"item": f"thing {i}", "label": "red", "descriptor": "a"} for i in range(200)]
-    (folder / "table.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    (folder / "table.jsonl").write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8"
+    )
 
 
 _REASONERS = (
@@ -115,11 +133,28 @@ _REASONERS = (
     "seesay.scenes.reasoners.experiment",
     "seesay.scenes.reports.reasoner_page",
 )
-_TRAINING = ("torch", "seesay.training.loop", "seesay.language.training.lstm", "seesay.language.words.lstm_network")
+_TRAINING = (
+    "torch",
+    "seesay.training.loop",
+    "seesay.language.training.lstm",
+    "seesay.language.words.lstm_network",
+)
 _LISTED = [
     Command(
         "probe",
-        ("probe", "mock:0:20", "--task", "core-color", "--limit", "40", "--resamples", "100", "-o", "out", "--quiet"),
+        (
+            "probe",
+            "mock:0:20",
+            "--task",
+            "core-color",
+            "--limit",
+            "40",
+            "--resamples",
+            "100",
+            "-o",
+            "out",
+            "--quiet",
+        ),
         "out",
         imports=(
             "seesay.runs.ask",
@@ -152,13 +187,32 @@ _LISTED = [
         "pictures make",
         ("pictures", "make", "-o", "out", "--task", "prior-size", "--size", "16", "--quiet"),
         "out",
-        imports=("seesay.pictures.dataset_writer", "seesay.pictures.tasks.prior_size", "pyarrow.parquet"),
+        imports=(
+            "seesay.pictures.dataset_writer",
+            "seesay.pictures.tasks.prior_size",
+            "pyarrow.parquet",
+        ),
     ),
-    Command("rooms", ("rooms", "-o", "out", "-n", "25", "--quiet"), "out", imports=("seesay.mining.rooms",)),
+    Command(
+        "rooms",
+        ("rooms", "-o", "out", "-n", "25", "--quiet"),
+        "out",
+        imports=("seesay.mining.rooms",),
+    ),
     Command(
         "mine",
         (
-            *("mine", "-a", "plain:rooms/annotations.parquet", "-o", "out", "--min-seen", "1", "--min-relation", "1"),
+            *(
+                "mine",
+                "-a",
+                "plain:rooms/annotations.parquet",
+                "-o",
+                "out",
+                "--min-seen",
+                "1",
+                "--min-relation",
+                "1",
+            ),
             *("--min-answers", "1", "--rows", "4", "--workers", "1", "--quiet"),
         ),
         "out",
@@ -167,14 +221,34 @@ _LISTED = [
     ),
     Command(
         "pretrain lstm",
-        ("pretrain", "lstm", "captions.txt", "-o", "out", "--epochs", "2", "--smallest-count", "1", "--quiet"),
+        (
+            "pretrain",
+            "lstm",
+            "captions.txt",
+            "-o",
+            "out",
+            "--epochs",
+            "2",
+            "--smallest-count",
+            "1",
+            "--quiet",
+        ),
         "out",
         _captions,
         _TRAINING,
     ),
     Command(
         "pretrain trigram",
-        ("pretrain", "trigram", "captions.txt", "-o", "out/model.arpa", "--smallest-count", "1", "--quiet"),
+        (
+            "pretrain",
+            "trigram",
+            "captions.txt",
+            "-o",
+            "out/model.arpa",
+            "--smallest-count",
+            "1",
+            "--quiet",
+        ),
         "out/model.arpa",
         _captions,
         ("seesay.language.training.ngram",),
@@ -182,14 +256,29 @@ _LISTED = [
     Command(
         "pretrain capbert",
         (
-            *("pretrain", "capbert", "captions.txt", "-o", "out", "--from", "start", "--epochs", "2"),
+            *(
+                "pretrain",
+                "capbert",
+                "captions.txt",
+                "-o",
+                "out",
+                "--from",
+                "start",
+                "--epochs",
+                "2",
+            ),
             *("--statements", "0", "--validate-every", "5", "--device", "cpu", "--quiet"),
         ),
         "out",
         _tiny_bert,
         (*_TRAINING, "seesay.language.training.capbert", "transformers.models.bert.modeling_bert"),
     ),
-    Command("pretrain split", ("pretrain", "split", "captions.txt", "-o", "out", "--quiet"), "out", _captions),
+    Command(
+        "pretrain split",
+        ("pretrain", "split", "captions.txt", "-o", "out", "--quiet"),
+        "out",
+        _captions,
+    ),
     Command(
         "reasoner train",
         (
@@ -215,7 +304,14 @@ _LISTED = [
     Command(
         "reasoner sweep",
         (
-            *("reasoner", "sweep", "--cells", "object-centred/sup1,object-centred/pos1", "--seeds", "1"),
+            *(
+                "reasoner",
+                "sweep",
+                "--cells",
+                "object-centred/sup1,object-centred/pos1",
+                "--seeds",
+                "1",
+            ),
             *("--items", "64", "--epochs", "2", "--device", "cpu", "-o", "out", "--quiet"),
         ),
         "out",
@@ -224,14 +320,35 @@ _LISTED = [
     ),
     Command(
         "reasoner diagnose",
-        ("reasoner", "diagnose", "trained", "-o", "out/page.html", "--items", "20", "--device", "cpu", "--quiet"),
+        (
+            "reasoner",
+            "diagnose",
+            "trained",
+            "-o",
+            "out/page.html",
+            "--items",
+            "20",
+            "--device",
+            "cpu",
+            "--quiet",
+        ),
         "out",
         _reasoner,
         _REASONERS,
     ),
     Command(
         "relations matrix",
-        ("relations", "matrix", "model.arpa", "captions.txt", "-o", "out", "--minimum", "1", "--quiet"),
+        (
+            "relations",
+            "matrix",
+            "model.arpa",
+            "captions.txt",
+            "-o",
+            "out",
+            "--minimum",
+            "1",
+            "--quiet",
+        ),
         "out",
         _arpa,
         ("seesay.language.relations.matrix", "seesay.language.relations.page"),
@@ -261,7 +378,13 @@ _LISTED = [
         (("SEESAY_DATA", "out"),),
     ),
     Command("site", ("site", "runs", "-o", "out"), "out", _runs, ("seesay.reports.site",)),
-    Command("report", ("report", "runs", "-o", "report.html"), "report.html", _runs, ("seesay.reports.pages.runs",)),
+    Command(
+        "report",
+        ("report", "runs", "-o", "report.html"),
+        "report.html",
+        _runs,
+        ("seesay.reports.pages.runs",),
+    ),
     Command(
         "score captions",
         (

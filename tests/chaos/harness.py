@@ -1,7 +1,9 @@
-"""Kill a command again and again while it writes its folder, then compare with a run that nobody disturbed.
+"""Kill a command again and again while it writes its folder, then compare with a run that nobody
+disturbed.
 
-`python -m tests.chaos.harness [NAME …] [--kills 10] [--seed N]`. A command runs in a forked child of this process,
-which has the imports; SIGKILL comes at a random moment of the time that an undisturbed run takes.
+`python -m tests.chaos.harness [NAME …] [--kills 10] [--seed N]`. A command runs in a forked child
+of this process, which has the imports; SIGKILL comes at a random moment of the time that an
+undisturbed run takes.
 """
 
 from __future__ import annotations
@@ -27,7 +29,16 @@ from typing import Any
 from tests.chaos.commands import COMMANDS, Command
 
 _VOLATILE = {
-    *("created", "command", "environment", "seconds", "minutes", "finished", "pictures_per_second", "settings_command"),
+    *(
+        "created",
+        "command",
+        "environment",
+        "seconds",
+        "minutes",
+        "finished",
+        "pictures_per_second",
+        "settings_command",
+    ),
 }
 """What says when, where or how fast: the same work may differ in it."""
 _THIRD_CELL = rb"(<tr>(?:<td><bdi>[\d.,]+</bdi></td>){2})<td><bdi>[\d,]+</bdi></td>"
@@ -70,7 +81,9 @@ def wait(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def run(command: Command, folder: Path, before: Callable[[], None] | None = None) -> tuple[int, str]:
+def run(
+    command: Command, folder: Path, before: Callable[[], None] | None = None
+) -> tuple[int, str]:
     """Run to the end; its exit code and what it printed."""
     code = wait(spawn(command, folder, before))
     return code, (folder / "log.txt").read_text(encoding="utf-8", errors="replace")
@@ -89,7 +102,9 @@ def kill_at(command: Command, folder: Path, seconds: float) -> bool:
 def contents(command: Command, folder: Path) -> dict[str, Any]:
     """The files that the command wrote, without what says when it ran and where."""
     files: dict[str, Any] = {}
-    for path in sorted((folder / command.output).rglob("*")) if (folder / command.output).is_dir() else []:
+    for path in (
+        sorted((folder / command.output).rglob("*")) if (folder / command.output).is_dir() else []
+    ):
         if path.is_file() and path.name != ".lock":
             files[str(path.relative_to(folder))] = stable(path)
     if (folder / command.output).is_file():
@@ -107,7 +122,11 @@ def stable(path: Path) -> Any:
     if path.suffix == ".csv":
         return [_without(row) for row in csv.DictReader(raw.decode().splitlines())]
     if path.suffix in (".html", ".md"):
-        return re.sub(_TIMES, b"", re.sub(_THIRD_CELL, rb"\1", raw) if b"<bdi>seconds</bdi></th>" in raw else raw)
+        return re.sub(
+            _TIMES,
+            b"",
+            re.sub(_THIRD_CELL, rb"\1", raw) if b"<bdi>seconds</bdi></th>" in raw else raw,
+        )
     return raw
 
 
@@ -119,11 +138,16 @@ def _without(value: Any) -> Any:
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """The files that only one has, or that differ."""
-    return sorted(name for name in {*one, *other} if name not in one or name not in other or one[name] != other[name])
+    return sorted(
+        name
+        for name in {*one, *other}
+        if name not in one or name not in other or one[name] != other[name]
+    )
 
 
 class Trial:
-    """A command with its inputs, and what it writes when nobody disturbs it; it is run twice to know that."""
+    """A command with its inputs, and what it writes when nobody disturbs it; it is run twice to
+    know that."""
 
     def __init__(self, name: str, place: Path, seed: str) -> None:
         self.command, self.place, self.seed = COMMANDS[name], place, seed
@@ -140,7 +164,8 @@ class Trial:
         self.compare(self.finish()[0], "two undisturbed runs")
 
     def folder(self) -> Path:
-        """A new folder to work in, with the inputs in it. It is always in the same place, which some files name."""
+        """A new folder to work in, with the inputs in it. It is always in the same place, which
+        some files name."""
         shutil.rmtree(self.place / "here", ignore_errors=True)
         return shutil.copytree(self.place / "inputs", self.place / "here")
 
@@ -149,7 +174,9 @@ class Trial:
         folder = folder or self.folder()
         code, log = run(self.command, folder)
         done = code == 2 and "give the name of a new folder" in log  # killed when all was written
-        assert code == 0 or (done and after != "undisturbed"), f"{after}, it ends with {code}: {log[-2000:]}"
+        assert code == 0 or (done and after != "undisturbed"), (
+            f"{after}, it ends with {code}: {log[-2000:]}"
+        )
         return folder, log
 
     def compare(self, folder: Path, after: str) -> None:
@@ -175,7 +202,8 @@ class Trial:
         return f"{landed} kills landed in {tries} tries, {runs} runs the same in every byte"
 
     def full(self) -> str:
-        """A disk that ends in the middle (files of limited size): no traceback, no half file taken for a whole one."""
+        """A disk that ends in the middle (files of limited size): no traceback, no half file taken
+        for a whole one."""
         chance = random.Random(f"{self.seed} {self.command.name} full")
         codes = []
         folder = self.folder()
@@ -183,7 +211,8 @@ class Trial:
             limit = chance.randint(16, max(self.largest - 1, 17))
 
             def before(limit: int = limit) -> None:
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # write() then fails with EFBIG, as ENOSPC elsewhere
+                # write() then fails with EFBIG, as ENOSPC elsewhere
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
             code, log = run(self.command, folder, before)
@@ -196,7 +225,8 @@ class Trial:
         return f"exit codes {codes} on a full disk, then the same bytes"
 
     def two(self) -> str:
-        """The same command twice at once: each ends whole or refuses in a sentence, and the folder is whole."""
+        """The same command twice at once: each ends whole or refuses in a sentence, and the folder
+        is whole."""
         folder = self.folder()
         codes = sorted(map(wait, [spawn(self.command, folder), spawn(self.command, folder)]))
         log = (folder / "log.txt").read_text(encoding="utf-8", errors="replace")
@@ -208,14 +238,21 @@ class Trial:
         return f"exit codes {codes} of two at once, the same bytes"
 
     def read_only(self) -> str:
-        """A place that cannot be written to: one sentence. The superuser may write everywhere, but not below /proc."""
+        """A place that cannot be written to: one sentence. The superuser may write everywhere, but
+        not below /proc."""
         place, nowhere = self.command.output, "/proc/sys/nowhere/out"
 
         def moved(part: str) -> str:
-            return nowhere + part.removeprefix(place) if part == place or part.startswith(f"{place}/") else part
+            return (
+                nowhere + part.removeprefix(place)
+                if part == place or part.startswith(f"{place}/")
+                else part
+            )
 
         settings = tuple((name, moved(value)) for name, value in self.command.settings)
-        changed = replace(self.command, arguments=tuple(map(moved, self.command.arguments)), settings=settings)
+        changed = replace(
+            self.command, arguments=tuple(map(moved, self.command.arguments)), settings=settings
+        )
         code, log = run(changed, self.folder())
         assert code != 0, log[-1500:]
         assert "Traceback" not in log, f"where nothing can be written: {log[-2500:]}"

@@ -1,4 +1,5 @@
-"""Commands that are killed, that find the disk full or closed, and that run twice at once lose and mix up nothing."""
+"""Commands that are killed, that find the disk full or closed, and that run twice at once lose and
+mix up nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ KILLS = 10
 def test_kills_full_disks_closed_folders_and_two_at_once_change_no_byte(name: str) -> None:
     """In a process of its own: it forks, and imports what the command needs."""
     command = [sys.executable, "-m", "tests.chaos.harness", name, "--kills", str(KILLS)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
     print(done.stdout)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert int(done.stdout.partition(" kills landed")[0].rpartition(" ")[2]) >= KILLS
@@ -43,7 +46,8 @@ NO_OUTPUT_OPTION = {"data add", "perplexity", "score captions"}
 
 
 def test_every_command_that_writes_is_disturbed() -> None:
-    """A command with --output is listed here, or belongs to those that write one file by the one atomic writer."""
+    """A command with --output is listed here, or belongs to those that write one file by the one
+    atomic writer."""
     writing = {
         name
         for command in command_addresses()

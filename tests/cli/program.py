@@ -43,7 +43,8 @@ def refused_here(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> 
 
 
 def misused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """What the parser of the command line says to an option or a choice that does not exist, on one line."""
+    """What the parser of the command line says to an option or a choice that does not exist, on one
+    line."""
     with pytest.raises(SystemExit) as ended:
         main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()

@@ -54,8 +54,11 @@ def test_the_list_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     rows = {row["name"]: row for row in document["caches"]}
     assert rows.keys() == all_caches().keys()
     assert rows["trees"] == {
-        "name": "trees", "content": TREES.content, "bytes": 2_000_000, "path": str(tmp_path / "cache" / "trees"),
-    }  # fmt: skip
+        "name": "trees",
+        "content": TREES.content,
+        "bytes": 2_000_000,
+        "path": str(tmp_path / "cache" / "trees"),
+    }
 
 
 def test_one_cache_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,11 +71,15 @@ def test_one_cache_is_cleared(capsys: pytest.CaptureFixture[str]) -> None:
 def test_all_caches_are_cleared(capsys: pytest.CaptureFixture[str]) -> None:
     run("clear", "--yes", "--json")
     deleted = json.loads(capsys.readouterr().out)["deleted"]
-    assert deleted == {name: 2_000_000 if name in ("vectors", "trees") else 0 for name in all_caches()}
+    assert deleted == {
+        name: 2_000_000 if name in ("vectors", "trees") else 0 for name in all_caches()
+    }
     assert VECTORS.size() == TREES.size() == 0
 
 
-def test_nothing_is_deleted_unasked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_deleted_unasked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "give --yes" in refused(capsys, "clear")
     assert "give --yes" in refused(capsys, "clear", "--json")
     assert "Unknown cache 'vector'" in refused(capsys, "clear", "vector", "--yes")
@@ -82,7 +89,9 @@ def test_nothing_is_deleted_unasked(capsys: pytest.CaptureFixture[str], monkeypa
     assert VECTORS.size() == TREES.size() == 2_000_000
 
 
-def test_whoever_says_yes_is_asked_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_says_yes_is_asked_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     questions: list[str] = []
 
     def confirm(question: str) -> bool:

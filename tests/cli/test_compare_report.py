@@ -1,4 +1,5 @@
-"""`seesay compare` and `seesay report` as a user meets them, and the documents that programs read."""
+"""`seesay compare` and `seesay report` as a user meets them, and the documents that programs
+read."""
 
 from __future__ import annotations
 
@@ -45,14 +46,23 @@ def test_comparisons_as_json(runs: Path) -> None:
 
 
 def test_a_plan_of_questions(runs: Path) -> None:
-    """At the pilot's standard error, a difference as large as can be detected takes as many questions as there were."""
+    """At the pilot's standard error, a difference as large as can be detected takes as many
+    questions as there were."""
     rows = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--json").stdout)
     wide = next(row for row in rows if row["detectable"] > 0)
     target = str(wide["detectable"])
-    again = json.loads(seesay("compare", runs, "--resamples", "100", "--plan", "--difference", target, "--json").stdout)
-    same = next(row for row in again if (row["task"], row["metric"]) == (wide["task"], wide["metric"]))
+    again = json.loads(
+        seesay(
+            "compare", runs, "--resamples", "100", "--plan", "--difference", target, "--json"
+        ).stdout
+    )
+    same = next(
+        row for row in again if (row["task"], row["metric"]) == (wide["task"], wide["metric"])
+    )
     assert same["questions"] == same["n"] == 6
-    shown = seesay("compare", runs, "--resamples", "100", "--plan", "--difference", "0.05", "--power", "0.9")
+    shown = seesay(
+        "compare", runs, "--resamples", "100", "--plan", "--difference", "0.05", "--power", "0.9"
+    )
     assert "power 90%" in shown.stdout
 
 
@@ -82,7 +92,9 @@ def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"cardinality=\d × category=\w+", done.stdout)
     assert "cardinality × category" in page.read_text()
-    printed = json.loads(seesay("report", runs, "--slice", "category,cardinality", "-o", page, "--json").stdout)
+    printed = json.loads(
+        seesay("report", runs, "--slice", "category,cardinality", "-o", page, "--json").stdout
+    )
     figures = printed["figures"]
     assert any(" × " in figure["slice"] for figure in figures)
 
@@ -92,7 +104,9 @@ def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "no finished run" in refused_here(capsys, "report", tmp_path / "nowhere")
     (one, *_) = sorted(runs.rglob(store.MANIFEST))
     assert "nothing to compare" in refused_here(capsys, "compare", one.parent)
-    assert "No question has the tag 'nope'" in refused_here(capsys, "report", runs, "--slice", "nope")
+    assert "No question has the tag 'nope'" in refused_here(
+        capsys, "report", runs, "--slice", "nope"
+    )
     assert "is a folder" in refused_here(capsys, "report", runs, "--output", tmp_path)
     assert "--resamples is 5" in refused_here(capsys, "compare", runs, "--resamples", "5")
     assert "Invalid value for '--seed'" in misused(capsys, "compare", runs, "--seed", "-1")
@@ -104,7 +118,9 @@ def section(name: str) -> str:
 
 
 @pytest.mark.parametrize(("command", "document"), [("probe", Record), ("compare", Comparison)])
-def test_the_documentation_names_every_field(command: str, document: type[Record] | type[Comparison]) -> None:
+def test_the_documentation_names_every_field(
+    command: str, document: type[Record] | type[Comparison]
+) -> None:
     told = section(command)
     rows = {line.split("|")[1].strip(" `") for line in told.splitlines() if line.startswith("| `")}
     assert rows == set(document.model_fields)

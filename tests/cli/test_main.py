@@ -20,7 +20,9 @@ COMMANDS = ["probe", "compare", "report", "tasks", "models", "data"]
 HEAVY = ["torch", "transformers", "numpy", "pyarrow", "pydantic", "httpx", "rich", "jinja2"]
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["data", "fetch"], ["data", "add"]])
+@pytest.mark.parametrize(
+    "command", [[], *([name] for name in COMMANDS), ["data", "fetch"], ["data", "add"]]
+)
 def test_every_command_has_help(command: list[str]) -> None:
     done = seesay(*command, "--help")
     assert done.returncode == 0
@@ -48,7 +50,9 @@ def test_every_command_takes_quiet() -> None:
     for name in command_addresses():
         command = load_command(name)
         for leaf in getattr(command, "commands", {}).values() or [command]:
-            assert [option for parameter in leaf.params for option in parameter.opts].count("-q") == 1, leaf.name
+            assert [option for parameter in leaf.params for option in parameter.opts].count(
+                "-q"
+            ) == 1, leaf.name
 
 
 def test_names_from_files_send_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +96,9 @@ def test_names_are_not_broken_in_narrow_tables(
     monkeypatch.delattr(output, "out", raising=False)
     monkeypatch.setenv("COLUMNS", "30")
     name = "spatial-commonsense-position"
-    output.__getattr__("out").print(output.table(["name", "title"], [(name, "where a thing is in a picture")]))
+    output.__getattr__("out").print(
+        output.table(["name", "title"], [(name, "where a thing is in a picture")])
+    )
     assert name in capsys.readouterr().out
 
 
@@ -112,7 +118,9 @@ def test_version() -> None:
     assert seesay("--version").stdout.startswith("seesay ")
 
 
-@pytest.mark.parametrize("arguments", [["bogus"], ["probe", "--bogus"], ["report"], ["probe", "mock", "--limit", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["bogus"], ["probe", "--bogus"], ["report"], ["probe", "mock", "--limit", "x"]]
+)
 def test_usage_mistakes(arguments: list[str]) -> None:
     done = seesay(*arguments)
     assert done.returncode == 2
@@ -125,7 +133,9 @@ def test_usage_mistakes(arguments: list[str]) -> None:
 def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
-    with subprocess.Popen([*SEESAY, *arguments], stdout=write, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*SEESAY, *arguments], stdout=write, stderr=subprocess.PIPE, text=True
+    ) as process:
         os.close(write)
         _, said = process.communicate(timeout=60)
     assert said == ""
@@ -142,7 +152,9 @@ def test_head_gets_its_line() -> None:
 @pytest.mark.parametrize("arguments", [["tasks"], ["tasks", "--json"]])
 def test_no_room_for_the_output_is_one_sentence(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*SEESAY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [*SEESAY, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "No space left on device" in done.stderr
@@ -159,7 +171,9 @@ def test_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
 def test_json_of_the_listings_is_one_document() -> None:
     models = json.loads(seesay("models", "--json").stdout)
     assert [row["name"] for row in models if row["default"]] == ["smollm2"]
-    assert {"baseline:uniform", "baseline:majority", "baseline:frequency"} <= {row["name"] for row in models}
+    assert {"baseline:uniform", "baseline:majority", "baseline:frequency"} <= {
+        row["name"] for row in models
+    }
     for row in models:
         assert row.keys() == {"name", "what", "licence", "default"}
     assert json.loads(seesay("tasks", "--json").stdout)["groups"]["core"]
@@ -184,7 +198,9 @@ def test_bugs_are_not_dressed_up_as_mistakes(monkeypatch: pytest.MonkeyPatch) ->
         cli.main([])
 
 
-def test_mistakes_end_with_two(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_end_with_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from seesay import cli
 
     def mistaken(*_: object) -> None:

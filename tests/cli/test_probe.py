@@ -28,7 +28,9 @@ def _elsewhere(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
 
 
-def probe(output: Path, *arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def probe(
+    output: Path, *arguments: str | Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     done = seesay("probe", *arguments, "--output", output, **environment)
     assert done.returncode == 0, done.stderr
     return done
@@ -53,12 +55,16 @@ def test_records(tmp_path: Path) -> None:
     found = records(tmp_path, "mock", *FEW)
     for record in found:
         assert list(record) == list(Record.model_fields)
-        part = record["slice"] and Slice.parse(record["slice"])  # printed as a text, stored as tags and values
+        # printed as a text, stored as tags and values
+        part = record["slice"] and Slice.parse(record["slice"])
         checked = Record.model_validate({**record, "slice": part})
         assert checked.low <= checked.value <= checked.high
         assert checked.signature.endswith(f"|metric:{checked.metric}")
     overall = [record for record in found if record["template"] is None and record["slice"] is None]
-    assert [record["metric"] for record in overall][:2] == ["relaxed_accuracy", "calibrated_relaxed_accuracy"]
+    assert [record["metric"] for record in overall][:2] == [
+        "relaxed_accuracy",
+        "calibrated_relaxed_accuracy",
+    ]
     assert {record["n"] for record in overall} == {5}
     assert len({record["template"] for record in found}) == 6 + 1
     assert any(str(record["slice"]).startswith("category=") for record in found)
@@ -67,7 +73,9 @@ def test_records(tmp_path: Path) -> None:
 def test_nan_is_never_printed(tmp_path: Path) -> None:
     data = tmp_path / "memory_colors.jsonl"
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\n')
-    done = probe(tmp_path, "mock", "--task", "memory-colors", "--data", data, "--json", "--resamples", "100")
+    done = probe(
+        tmp_path, "mock", "--task", "memory-colors", "--data", data, "--json", "--resamples", "100"
+    )
     assert "NaN" not in done.stdout
     assert "Infinity" not in done.stdout
     assert json.loads(done.stdout)
@@ -78,7 +86,11 @@ def test_quiet_prints_figures_and_silent_nothing(tmp_path: Path) -> None:
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\nrubbish\n')
     arguments = ("mock", "--task", "memory-colors", "--data", data, "--resamples", "100")
     quiet = probe(tmp_path, *arguments, "--quiet")
-    assert ("accuracy" in quiet.stdout, "Report:" in quiet.stdout, quiet.stderr) == (True, False, "")
+    assert ("accuracy" in quiet.stdout, "Report:" in quiet.stdout, quiet.stderr) == (
+        True,
+        False,
+        "",
+    )
     silent = probe(tmp_path, *arguments, "--silent")
     assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
 
@@ -95,10 +107,27 @@ def test_bad_rows_are_reported_and_the_rest_asked(tmp_path: Path) -> None:
 
 def test_several_models_and_tasks(tmp_path: Path) -> None:
     found = records(
-        tmp_path, "mock", "baseline:uniform", "baseline:majority", "mock", "--resamples", "100", "--limit", "4"
+        tmp_path,
+        "mock",
+        "baseline:uniform",
+        "baseline:majority",
+        "mock",
+        "--resamples",
+        "100",
+        "--limit",
+        "4",
     )
-    assert {record["model"] for record in found} == {"mock", "baseline:uniform", "baseline:majority"}
-    assert {record["task"] for record in found} == {"core-color", "core-size", "core-space", "core-parts"}
+    assert {record["model"] for record in found} == {
+        "mock",
+        "baseline:uniform",
+        "baseline:majority",
+    }
+    assert {record["task"] for record in found} == {
+        "core-color",
+        "core-size",
+        "core-space",
+        "core-parts",
+    }
     keys = [(r["model"], r["task"], r["metric"], r["template"], r["slice"]) for r in found]
     assert len(set(keys)) == len(keys)
 
@@ -128,7 +157,9 @@ def test_the_manifest_holds_the_command(tmp_path: Path) -> None:
     probe(tmp_path, "mock:a b", *FEW, "--quiet")
     (path,) = tmp_path.rglob(store.MANIFEST)
     manifest = Manifest.model_validate_json(path.read_text())
-    assert manifest.command.startswith("seesay probe 'mock:a b' --resamples 100 --task core-color --limit 5")
+    assert manifest.command.startswith(
+        "seesay probe 'mock:a b' --resamples 100 --task core-color --limit 5"
+    )
     assert manifest.environment["python"]
 
 
@@ -146,7 +177,10 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["mock", "--task", "core-colour"], "Unknown task 'core-colour'. Did you mean 'core-color'"),
+        (
+            ["mock", "--task", "core-colour"],
+            "Unknown task 'core-colour'. Did you mean 'core-color'",
+        ),
         (["mock", "--task", ""], "--task names no task"),
         (["mock", "--task", " , "], "--task names no task"),
         ([""], "is not a model's name"),
@@ -162,7 +196,10 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["openai:x", "--base-url", "localhost:80"], "is not an address"),
         (["openai:x", "--base-url", "http://[::1"], "is not an address"),
         (["openai:x", "--base-url", "http://127.0.0.1:1/v1"], "gave no answer in 5 tries"),
-        (["mock", "--endpoint", "smoke"], "Unknown endpoint 'smoke': choose one of completions, chat."),
+        (
+            ["mock", "--endpoint", "smoke"],
+            "Unknown endpoint 'smoke': choose one of completions, chat.",
+        ),
         (["mock", "--scope", "all"], "Unknown scope 'all': choose one of sentence, option."),
         (["mock", "--length", "median"], "choose one of sum, mean, char"),
         (["mock", "--batch-size", "0"], "--batch-size is '0'"),
@@ -174,10 +211,15 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
         (["mock", "--resamples", "1"], "--resamples is 1: give a number from 100"),
         (["mock", "--resamples", "9" * 12], "--resamples is 999"),
         (["mock", "--seed", "-1"], "--seed is -1"),
-        (["mock", "--data", "x.csv"], "--data goes with one data set, not with those of core-color"),
+        (
+            ["mock", "--data", "x.csv"],
+            "--data goes with one data set, not with those of core-color",
+        ),
     ],
 )
-def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
+def test_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
     assert said in refused_here(capsys, "probe", *arguments, "--output", tmp_path / "runs")
     assert not list(tmp_path.rglob(store.MANIFEST))
 
@@ -196,7 +238,9 @@ RUBBISH = {
 
 @pytest.mark.parametrize("task", ["memory-colors", "core-color"])
 @pytest.mark.parametrize("content", RUBBISH.values(), ids=RUBBISH)
-def test_rubbish_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, task: str) -> None:
+def test_rubbish_for_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, task: str
+) -> None:
     data = tmp_path / "data"
     data.write_bytes(content)
     assert str(data) in refused_here(
@@ -207,7 +251,17 @@ def test_rubbish_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str], co
 def test_a_folder_or_nothing_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for data in (tmp_path, tmp_path / "nowhere"):
         for task in ("memory-colors", "core-color"):
-            said = refused_here(capsys, "probe", "mock", "--task", task, "--data", data, "--output", tmp_path / "runs")
+            said = refused_here(
+                capsys,
+                "probe",
+                "mock",
+                "--task",
+                task,
+                "--data",
+                data,
+                "--output",
+                tmp_path / "runs",
+            )
             assert str(data) in said
 
 
@@ -246,12 +300,23 @@ def test_a_folder_that_is_read_only(
 @pytest.mark.parametrize("size", [1_000, 20_000])
 def test_a_full_disk_loses_nothing(tmp_path: Path, size: int) -> None:
     """A limit on the size of files stands in for the disk: the same error path, another number."""
-    arguments = ["probe", "mock", "--task", "core-color", "--resamples", "100", "--output", str(tmp_path)]
+    arguments = [
+        "probe",
+        "mock",
+        "--task",
+        "core-color",
+        "--resamples",
+        "100",
+        "--output",
+        str(tmp_path),
+    ]
 
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    done = subprocess.run([*SEESAY, *arguments], preexec_fn=full, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*SEESAY, *arguments], preexec_fn=full, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("seesay: Cannot read or write")
@@ -261,13 +326,23 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, size: int) -> None:
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
-    arguments = ["probe", "mock:0:150", "--task", "core-color", "--resamples", "100", "--output", str(tmp_path)]
+    arguments = [
+        "probe",
+        "mock:0:150",
+        "--task",
+        "core-color",
+        "--resamples",
+        "100",
+        "--output",
+        str(tmp_path),
+    ]
     with subprocess.Popen(
         [*SEESAY, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+        # a shell's background jobs ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         while not any(path.stat().st_size for path in tmp_path.rglob(store.JOURNAL)):
             assert process.poll() is None
@@ -278,7 +353,8 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert out == ""
     assert "Traceback" not in err
     assert err.splitlines()[-1] == (
-        "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again."
+        "seesay: Interrupted. What was saved is kept: commands that save their progress resume "
+        "when run again."
     )
     (journal,) = tmp_path.rglob(store.JOURNAL)
     assert journal.read_bytes().count(b"\n") >= 64
@@ -303,7 +379,9 @@ def without(tmp_path: Path, module: str) -> dict[str, str]:
         ("baseline:frequency", "wordfreq", "models"),
     ],
 )
-def test_a_missing_extra_is_answered_with_its_install_line(tmp_path: Path, model: str, module: str, extra: str) -> None:
+def test_a_missing_extra_is_answered_with_its_install_line(
+    tmp_path: Path, model: str, module: str, extra: str
+) -> None:
     said = refused(
         "probe",
         model,
@@ -323,7 +401,16 @@ def test_a_damaged_run_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_two_at_once(tmp_path: Path) -> None:
-    arguments = ["probe", "mock:0:500", "--task", "core-color", "--resamples", "100", "--output", str(tmp_path)]
+    arguments = [
+        "probe",
+        "mock:0:500",
+        "--task",
+        "core-color",
+        "--resamples",
+        "100",
+        "--output",
+        str(tmp_path),
+    ]
     with subprocess.Popen([*SEESAY, *arguments, "--quiet"]) as first:
         while not list(tmp_path.rglob(store.QUESTIONS)):
             assert first.poll() is None

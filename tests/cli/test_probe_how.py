@@ -25,7 +25,9 @@ Capture = pytest.CaptureFixture[str]
 Folder = Callable[[str], Path]
 
 THINGS = [
-    f"{kind} {thing}" for kind in ("light", "dark", "very dark") for thing in ("apple", "banana", "snow", "grass")
+    f"{kind} {thing}"
+    for kind in ("light", "dark", "very dark")
+    for thing in ("apple", "banana", "snow", "grass")
 ]
 
 
@@ -60,11 +62,25 @@ def told(capsys: Capture, *arguments: str | Path) -> str:
 
 def overall(text: str) -> dict[tuple[str, str], float]:
     rows: list[dict[str, Any]] = json.loads(text)
-    return {(r["model"], r["metric"]): r["value"] for r in rows if r["template"] is None and r["slice"] is None}
+    return {
+        (r["model"], r["metric"]): r["value"]
+        for r in rows
+        if r["template"] is None and r["slice"] is None
+    }
 
 
 def test_choice(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
-    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", tmp_path / "runs", "--json")
+    asked = (
+        "--task",
+        "viphy-color",
+        "--data",
+        data,
+        "--resamples",
+        "100",
+        "--output",
+        tmp_path / "runs",
+        "--json",
+    )
     bert = str(tiny_folder("bert"))
     by_choice = overall(told(capsys, "probe", bert, "--how", "choice", *asked))
     by_cloze = overall(told(capsys, "probe", bert, *asked))
@@ -73,10 +89,25 @@ def test_choice(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
     assert by_choice[bert, "true_confidence"] != by_cloze[bert, "true_confidence"]
 
 
-def test_linear_with_seeds(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_linear_with_seeds(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
-    asked = ("--task", "viphy-size", "--data", data, "--how", "linear", "--resamples", "100", "--output", runs)
-    found = overall(told(capsys, "probe", bert, "baseline:uniform", *asked, "--seeds", "3", "--json"))
+    asked = (
+        "--task",
+        "viphy-size",
+        "--data",
+        data,
+        "--how",
+        "linear",
+        "--resamples",
+        "100",
+        "--output",
+        runs,
+    )
+    found = overall(
+        told(capsys, "probe", bert, "baseline:uniform", *asked, "--seeds", "3", "--json")
+    )
     values = [found[f"{bert} · linear · seed {seed}", "accuracy"] for seed in range(3)]
     assert found["baseline:uniform", "accuracy"] == 0.5
     together = json.loads((runs / "seeds.json").read_text())
@@ -86,10 +117,23 @@ def test_linear_with_seeds(data: Path, tmp_path: Path, tiny_folder: Folder, caps
     assert "linear" in told(capsys, "probe", bert, *asked)
 
 
-def test_a_probe_of_the_question(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
-    """A T5's encoder reads the question with its options; its run does not mix with that of the plain text."""
+def test_a_probe_of_the_question(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    """A T5's encoder reads the question with its options; its run does not mix with that of the
+    plain text."""
     t5, runs = str(tiny_folder("t5")), tmp_path / "runs"
-    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", runs, "--json")
+    asked = (
+        "--task",
+        "viphy-color",
+        "--data",
+        data,
+        "--resamples",
+        "100",
+        "--output",
+        runs,
+        "--json",
+    )
     for how, template in (("linear-question", "linear-question"), ("linear", "linear")):
         rows = json.loads(told(capsys, "probe", t5, "--how", how, *asked))
         assert {row["template"] for row in rows} - {None} <= {template}
@@ -100,9 +144,27 @@ def test_a_probe_of_the_question(data: Path, tmp_path: Path, tiny_folder: Folder
 def test_encoders_that_are_no_models_are_known_by_name(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:
-    clip, both = save_tiny_encoder("clip", tmp_path / "clip"), save_tiny_encoder("clip-bert", tmp_path / "both")
-    names = [f"clip-bert:{tiny_folder('bert')}+{clip}", f"clip-bert:{both}", f"clip-bert-implicit:{both}"]
-    asked = ("--task", "viphy-color", "--data", data, "--how", "linear", "--resamples", "100", "--quiet", "--json")
+    clip, both = (
+        save_tiny_encoder("clip", tmp_path / "clip"),
+        save_tiny_encoder("clip-bert", tmp_path / "both"),
+    )
+    names = [
+        f"clip-bert:{tiny_folder('bert')}+{clip}",
+        f"clip-bert:{both}",
+        f"clip-bert-implicit:{both}",
+    ]
+    asked = (
+        "--task",
+        "viphy-color",
+        "--data",
+        data,
+        "--how",
+        "linear",
+        "--resamples",
+        "100",
+        "--quiet",
+        "--json",
+    )
     found = overall(told(capsys, "probe", *names, *asked, "--output", tmp_path / "runs"))
     assert {model for model, _ in found} == {f"{name} · linear · seed 0" for name in names}
     assert "needs a checkpoint" in refused_here(capsys, "probe", "clip-bert:", *asked)
@@ -110,9 +172,25 @@ def test_encoders_that_are_no_models_are_known_by_name(
 
 
 def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
-    bert, runs, page = str(tiny_folder("bert")), tmp_path / "runs", tmp_path / "pages" / "curves.html"
+    bert, runs, page = (
+        str(tiny_folder("bert")),
+        tmp_path / "runs",
+        tmp_path / "pages" / "curves.html",
+    )
     asked = ("--data", data, "--how", "learning-curve", "--output", runs)
-    both = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "-t", "viphy-size", "--report", page, "--json")
+    both = told(
+        capsys,
+        "probe",
+        bert,
+        *asked,
+        "-t",
+        "viphy-color",
+        "-t",
+        "viphy-size",
+        "--report",
+        page,
+        "--json",
+    )
     found = json.loads(both)
     assert found == json.loads((runs / "learning-curve.json").read_text())
     assert page.read_text().startswith("<!")
@@ -128,31 +206,69 @@ def test_a_model_that_fails_costs_the_others_nothing(
 ) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
     (tmp_path / "empty").mkdir()
-    asked = ("--data", str(data), "--how", "learning-curve", "--seeds", "1", "--output", str(runs), "--quiet")
+    asked = (
+        "--data",
+        str(data),
+        "--how",
+        "learning-curve",
+        "--seeds",
+        "1",
+        "--output",
+        str(runs),
+        "--quiet",
+    )
     with pytest.raises(SystemExit) as ended:
         main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *asked])
     assert ended.value.code == 2
     assert "empty" in capsys.readouterr().err
-    assert {point["model"] for point in json.loads((runs / "learning-curve.json").read_text())["points"]} == {bert}
+    assert {
+        point["model"] for point in json.loads((runs / "learning-curve.json").read_text())["points"]
+    } == {bert}
     assert (runs / "learning-curve.html").is_file()
 
 
 def test_what_makes_no_sense_is_refused(data: Path, tiny_folder: Folder, capsys: Capture) -> None:
     bert = str(tiny_folder("bert"))
     for how in ("cloze", "choice"):
-        assert "--seeds is for probes" in refused_here(capsys, "probe", bert, "--how", how, "--seeds", "5")
-    assert "--limit does not go" in refused_here(capsys, "probe", bert, "--how", "learning-curve", "--limit", "5")
-    assert "cannot encode texts" in refused_here(capsys, "probe", "baseline:uniform", "--how", "learning-curve")
+        assert "--seeds is for probes" in refused_here(
+            capsys, "probe", bert, "--how", how, "--seeds", "5"
+        )
+    assert "--limit does not go" in refused_here(
+        capsys, "probe", bert, "--how", "learning-curve", "--limit", "5"
+    )
+    assert "cannot encode texts" in refused_here(
+        capsys, "probe", "baseline:uniform", "--how", "learning-curve"
+    )
     sizes = ("-t", "viphy-size", "--data", data)
-    assert "--categories goes with" in refused_here(capsys, "probe", bert, *sizes, "--categories", bert)
-    assert "nothing to draw" in refused_here(capsys, "tasks", "viphy-size", "--data", data, "--page", data / "p.html")
+    assert "--categories goes with" in refused_here(
+        capsys, "probe", bert, *sizes, "--categories", bert
+    )
+    assert "nothing to draw" in refused_here(
+        capsys, "tasks", "viphy-size", "--data", data, "--page", data / "p.html"
+    )
     assert "one task" in refused_here(capsys, "tasks", "viphy", "--page", data / "p.html")
 
 
-def test_categories_slice_mined_colours(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
-    asked = ("--task", "viphy-color", "--data", data, "--resamples", "100", "--output", tmp_path / "runs", "--json")
+def test_categories_slice_mined_colours(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    asked = (
+        "--task",
+        "viphy-color",
+        "--data",
+        data,
+        "--resamples",
+        "100",
+        "--output",
+        tmp_path / "runs",
+        "--json",
+    )
     rows = json.loads(told(capsys, "probe", "mock", *asked, "--categories", tiny_folder("bert")))
-    found = {row["slice"].removeprefix("category=") for row in rows if (row["slice"] or "").startswith("category=")}
+    found = {
+        row["slice"].removeprefix("category=")
+        for row in rows
+        if (row["slice"] or "").startswith("category=")
+    }
     assert found
     assert found <= set(CATEGORIES)
 
@@ -161,17 +277,28 @@ def test_a_page_of_what_a_task_asks(data: Path, tmp_path: Path, capsys: Capture)
     page = tmp_path / "pages" / "colours.html"
     assert "viphy-color" in told(capsys, "tasks", "viphy-color", "--data", data, "--page", page)
     assert "From one colour to many" in page.read_text()
-    names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
+    names = [
+        analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())
+    ]
     assert names == ["cardinality", "distributions-by-entropy"]
 
 
-def test_a_page_with_found_categories(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_a_page_with_found_categories(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     """Mined things get categories; where some are published, the two are compared (Table 8)."""
     page, bert = tmp_path / "colours.html", tiny_folder("bert")
     told(capsys, "tasks", "viphy-color", "--data", data, "--page", page, "--categories", bert)
-    names = [analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())]
+    names = [
+        analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())
+    ]
     assert names == ["cardinality", "distributions-by-entropy", "labels-by-category"]
     (compared,) = found_categories(made_up(), str(bert))
-    assert (compared.name, compared.source) == ("category-agreement", "Singh, Qasemi & Chen 2023, Table 8")
+    assert (compared.name, compared.source) == (
+        "category-agreement",
+        "Singh, Qasemi & Chen 2023, Table 8",
+    )
     assert [row.part for row in compared.rows if isinstance(row, LabelShares)] == ["food", "nature"]
-    assert "--page" in refused_here(capsys, "tasks", "viphy-color", "--data", data, "--categories", bert)
+    assert "--page" in refused_here(
+        capsys, "tasks", "viphy-color", "--data", data, "--categories", bert
+    )

@@ -17,7 +17,9 @@ from tests.cli.program import refused_here
 from seesay.cli import main
 from seesay.tasks import TASK_FILES, load_task
 
-FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+FRUIT = (
+    "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+)
 PROGRAM = """
 import csv, re, sys, time
 from seesay.cli import main
@@ -54,7 +56,9 @@ def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     return code, capsys.readouterr().out
 
 
-def test_check_shows_three_questions_as_models_see_them_and_counts_slices(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_shows_three_questions_as_models_see_them_and_counts_slices(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, out = ran(capsys, "tasks", "check", "fruit.yaml")
     assert code == 0
     assert "fruit: 4 questions about 4 objects." in out
@@ -65,7 +69,9 @@ def test_check_shows_three_questions_as_models_see_them_and_counts_slices(capsys
     assert out.endswith("Nothing is wrong.\n")
 
 
-def test_check_lists_problems_and_exits_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_problems_and_exits_with_1(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "fruit.yaml").write_text(FILE.replace("gold:", "glod:") + "metrics: [best]\n")
     code, out = ran(capsys, "tasks", "check", "fruit.yaml")
     assert code == 1
@@ -81,7 +87,9 @@ def test_check_lists_problems_and_exits_with_1(folder: Path, capsys: pytest.Capt
     assert [(p["line"], p["column"]) for p in told["problems"]] == [(1, 1), (3, 1), (6, 1)]
 
 
-def test_probe_refuses_a_broken_file_in_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_probe_refuses_a_broken_file_in_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "fruit.yaml").write_text(FILE.replace("gold:", "glod:"))
     sentence = refused_here(capsys, "probe", "baseline:uniform", "--task", "fruit.yaml")
     assert sentence == (
@@ -112,9 +120,19 @@ def test_new_writes_a_file_that_checks(folder: Path, capsys: pytest.CaptureFixtu
 
 
 TABLES = {
-    "letters": ("id,question,A,B,C,answer\nq1,What flies?,bird,cow,fish,A\nq2,What swims?,bird,cow,fish,C\n", "bird"),
-    "numbers": ("question,option1,option2,label\nWhat flies?,cow,bird,2\nWhat swims?,fish,hen,1\n", "bird"),
-    "words": ("question,choices,gold\nWhat flies?,bird;cow,bird\nWhat moos?,bird;cow,cow\n", "bird"),
+    "letters": (
+        "id,question,A,B,C,answer\nq1,What flies?,bird,cow,fish,A\nq2,What "
+        "swims?,bird,cow,fish,C\n",
+        "bird",
+    ),
+    "numbers": (
+        "question,option1,option2,label\nWhat flies?,cow,bird,2\nWhat swims?,fish,hen,1\n",
+        "bird",
+    ),
+    "words": (
+        "question,choices,gold\nWhat flies?,bird;cow,bird\nWhat moos?,bird;cow,cow\n",
+        "bird",
+    ),
     "blank": ("sentence,answer\nA bird has ___ legs.,two\nA cat has ___ legs.,four\n", "two"),
     "semicolons": ("word;color\nlemon;yellow\nplum;purple\n", "yellow"),
     "several": ("object,color\nlemon,yellow\napple,red;green\n", "yellow"),
@@ -122,7 +140,9 @@ TABLES = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_new_reads_what_columns_are(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_reads_what_columns_are(
+    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     content, gold = TABLES[name]
     (folder / "t.csv").write_text(content)
     assert ran(capsys, "tasks", "new", "t.csv", "-o", "t.yaml")[0] == 0
@@ -132,14 +152,18 @@ def test_new_reads_what_columns_are(folder: Path, name: str, capsys: pytest.Capt
     assert load_task("t.csv").questions == task.questions
 
 
-def test_a_table_that_says_nothing_is_refused_with_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_says_nothing_is_refused_with_what_to_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "t.csv").write_text("x,y,z\n1,2,3\n4,5,6\n")
     assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in refused_here(
         capsys, "tasks", "check", "t.csv"
     )
 
 
-def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_accepts_our_files_and_describes_every_field(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     schema = json.loads(ran(capsys, "tasks", "schema")[1])
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
@@ -147,14 +171,19 @@ def test_the_schema_accepts_our_files_and_describes_every_field(capsys: pytest.C
     assert files
     for path in files:
         assert not [
-            error.message for error in validator.iter_errors(json.loads(json.dumps(yaml.safe_load(path.read_text()))))
+            error.message
+            for error in validator.iter_errors(
+                json.loads(json.dumps(yaml.safe_load(path.read_text())))
+            )
         ], path
     for name, part in [
         *schema["properties"].items(),
         *((f"{d}.{n}", p) for d, v in schema["$defs"].items() for n, p in v["properties"].items()),
     ]:
         assert part.get("description", "").endswith("."), name
-    assert list(validator.iter_errors({"rows": "x.csv", "gold": "y", "templates": "z", "optoins": []}))
+    assert list(
+        validator.iter_errors({"rows": "x.csv", "gold": "y", "templates": "z", "optoins": []})
+    )
 
 
 def test_100_000_rows_take_little_more_than_a_bare_loop(folder: Path) -> None:
@@ -164,7 +193,11 @@ def test_100_000_rows_take_little_more_than_a_bare_loop(folder: Path) -> None:
     (folder / "fruit.csv").write_text(f"fruit,color,kind\n{rows}")
     (folder / "fruit.yaml").write_text(FILE + "rules: [{rename: color, values: {gray: grey}}]\n")
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=os.environ.copy()
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ.copy(),
     )
     assert "100,000 questions about 100,000 objects" in done.stdout
     bare, checked, kilobytes = map(float, done.stderr.split()[-3:])

@@ -86,7 +86,9 @@ def test_one_task_is_shown(colours: Path) -> None:
 def test_mistakes_about_tasks(tmp_path: Path) -> None:
     assert "Did you mean 'memory-colors'" in refused("tasks", "memory-colours")
     assert "`seesay data fetch memory-colors`" in refused("tasks", "memory-colors")
-    assert "no file or folder" in refused("tasks", "memory-colors", "--data", str(tmp_path / "nowhere"))
+    assert "no file or folder" in refused(
+        "tasks", "memory-colors", "--data", str(tmp_path / "nowhere")
+    )
 
 
 def test_data_sets_are_listed(folder: Path) -> None:
@@ -125,9 +127,13 @@ def test_adding_the_norms_counts_their_entries(tmp_path: Path, folder: Path) -> 
         "living\tvisual perceptual\timp\tis red\t7\tis red\tp 1 2 3 4 5 6 7\n"
     )
     notes = told("data", "add", "cslb-norms", str(norms))["notes"]
-    assert notes[2] == ("property-norms: entries of pf>=2: 1 (published: 6,541); is 1, has 0, has a 0, is made of 0")
+    assert notes[2] == (
+        "property-norms: entries of pf>=2: 1 (published: 6,541); is 1, has 0, has a 0, is made of 0"
+    )
     norms.write_text("something else\n")
-    assert "is not the CSLB norms" in run("data", "add", "cslb-norms", str(norms)).stdout.replace("\n", " ")
+    assert "is not the CSLB norms" in run("data", "add", "cslb-norms", str(norms)).stdout.replace(
+        "\n", " "
+    )
 
 
 def test_fetching_what_is_there_already(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +150,8 @@ def test_fetching_what_is_there_already(folder: Path, monkeypatch: pytest.Monkey
 def test_commands_import_nothing_heavy() -> None:
     code = (
         "import sys, seesay.cli.data, seesay.cli.tasks, seesay.cli.output, seesay.tasks\n"
-        "print([m for m in ('numpy', 'pyarrow', 'pydantic', 'torch', 'urllib.request') if m in sys.modules])"
+        "print([m for m in ('numpy', 'pyarrow', 'pydantic', 'torch', 'urllib.request') if m in "
+        "sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -153,7 +160,9 @@ def test_commands_import_nothing_heavy() -> None:
 def test_the_program_itself(colours: Path) -> None:
     def seesay(*arguments: str) -> subprocess.CompletedProcess[str]:
         code = "import sys; from seesay.cli import main; sys.exit(main())"
-        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        )
 
     done = seesay("tasks", "memory-colors", "--data", str(colours), "--json")
     assert done.returncode == 0

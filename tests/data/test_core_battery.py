@@ -13,7 +13,19 @@ from wordfreq import zipf_frequency
 
 from seesay.data.core_tables import FOLDER, core_rows
 
-COLORS = {"black", "blue", "brown", "gray", "green", "orange", "pink", "purple", "red", "white", "yellow"}
+COLORS = {
+    "black",
+    "blue",
+    "brown",
+    "gray",
+    "green",
+    "orange",
+    "pink",
+    "purple",
+    "red",
+    "white",
+    "yellow",
+}
 NAME = re.compile(r"[a-z]+(?:[' -][a-z]+)*")
 # What the letter alone gets wrong: "a unicorn", "an hour".
 SOUNDS_CONSONANT = ("unicorn", "unicycle", "uniform", "university", "ukulele", "used", "european")
@@ -35,7 +47,9 @@ def doubles(values: Iterable[str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("table", "least"), [("colors", 220), ("sizes", 170), ("spaces", 270), ("parts", 160)], ids=lambda value: str(value)
+    ("table", "least"),
+    [("colors", 220), ("sizes", 170), ("spaces", 270), ("parts", 160)],
+    ids=lambda value: str(value),
 )
 def test_every_table_is_large_enough_to_tell_models_apart(table: str, least: int) -> None:
     assert len(core_rows(table)) >= least
@@ -68,7 +82,9 @@ def test_every_word_is_a_known_english_word() -> None:
 @pytest.mark.parametrize("table", ["colors", "sizes", "parts"])
 def test_articles_fit_their_nouns(table: str) -> None:
     def expected(noun: str) -> str:
-        vowel = noun.startswith(SOUNDS_VOWEL) or (noun[0] in "aeiou" and not noun.startswith(SOUNDS_CONSONANT))
+        vowel = noun.startswith(SOUNDS_VOWEL) or (
+            noun[0] in "aeiou" and not noun.startswith(SOUNDS_CONSONANT)
+        )
         return "an" if vowel else "a"
 
     wrong = [
@@ -102,7 +118,9 @@ class TestColors:
         assert 0.55 <= sizes[1] / len(self.rows) <= 0.65
 
     def test_no_name_gives_a_color_away(self) -> None:
-        assert [row["object"] for row in self.rows if any(color in row["object"] for color in COLORS)] == []
+        assert [
+            row["object"] for row in self.rows if any(color in row["object"] for color in COLORS)
+        ] == []
 
     def test_every_category_is_large_enough_to_slice_by(self) -> None:
         counts = Counter(row["category"] for row in self.rows)
@@ -121,12 +139,34 @@ class TestSizes:
     @pytest.mark.parametrize(
         "rising",
         [
-            ["grain of sand", "flea", "ladybug", "bumblebee", "snail", "mouse", "rat", "cat", "fox", "sheep", "horse"],
+            [
+                "grain of sand",
+                "flea",
+                "ladybug",
+                "bumblebee",
+                "snail",
+                "mouse",
+                "rat",
+                "cat",
+                "fox",
+                "sheep",
+                "horse",
+            ],
             ["horse", "rhinoceros", "elephant", "killer whale", "humpback whale", "blue whale"],
             ["poppy seed", "pea", "grape", "plum", "apple", "grapefruit", "cabbage", "watermelon"],
             ["marble", "golf ball", "tennis ball", "soccer ball", "beach ball"],
             ["tricycle", "motorcycle", "car", "fire engine", "jumbo jet", "cruise ship"],
-            ["birdhouse", "doghouse", "garage", "house", "church", "skyscraper", "airport", "city", "continent"],
+            [
+                "birdhouse",
+                "doghouse",
+                "garage",
+                "house",
+                "church",
+                "skyscraper",
+                "airport",
+                "city",
+                "continent",
+            ],
             ["moon", "earth", "sun", "solar system", "galaxy"],
         ],
         ids=lambda chain: f"{chain[0]} to {chain[-1]}",
@@ -136,13 +176,16 @@ class TestSizes:
         assert sizes == sorted(sizes)
         assert len(set(sizes)) == len(sizes)
 
-    @pytest.mark.parametrize("shape", ["rope", "hose", "needle", "pencil", "broom", "ladder", "snake", "river", "rug"])
+    @pytest.mark.parametrize(
+        "shape", ["rope", "hose", "needle", "pencil", "broom", "ladder", "snake", "river", "rug"]
+    )
     def test_nothing_is_so_thin_that_its_length_is_not_its_size(self, shape: str) -> None:
         assert [name for name in self.metres if shape in name.split()] == []
 
 
 def space_classes() -> Iterator[tuple[str, dict[str, str], list[tuple[str, str]]]]:
-    """For every scene: what stands on one level (each thing with a representative), and which level is above which."""
+    """For every scene: what stands on one level (each thing with a representative), and which level
+    is above which."""
     rows = core_rows("spaces")
     for scene in dict.fromkeys(row["scene"] for row in rows):
         here = [row for row in rows if row["scene"] == scene]
@@ -163,7 +206,9 @@ class TestSpaces:
     def test_no_pair_stands_twice_and_each_stands_both_ways_round(self) -> None:
         said = {(row["scene"], row["a"], row["b"]): row["relation"] for row in self.rows}
         assert len(said) == len(self.rows)
-        assert {(scene, b, a): self.opposite[relation] for (scene, a, b), relation in said.items()} == said
+        assert {
+            (scene, b, a): self.opposite[relation] for (scene, a, b), relation in said.items()
+        } == said
 
     def test_relations_are_balanced_in_every_scene(self) -> None:
         scenes = {row["scene"] for row in self.rows}
@@ -176,7 +221,8 @@ class TestSpaces:
             assert total >= 50
 
     def test_heights_are_consistent_across_levels(self) -> None:
-        """Above is transitive, also through things on one level: a ring would mean that something is above itself."""
+        """Above is transitive, also through things on one level: a ring would mean that something
+        is above itself."""
         for scene, _, above in space_classes():
             graph: dict[str, set[str]] = {}
             for higher, lower in above:
@@ -189,7 +235,13 @@ class TestSpaces:
     def test_the_ceiling_is_above_all_and_the_floor_below_all(self) -> None:
         for row in self.rows:
             assert row["relation"] != "below" or row["a"] != "ceiling"
-            assert row["relation"] != "above" or row["a"] not in ("floor", "carpet", "rug", "bath mat", "floor mat")
+            assert row["relation"] != "above" or row["a"] not in (
+                "floor",
+                "carpet",
+                "rug",
+                "bath mat",
+                "floor mat",
+            )
 
     def test_things_are_singular_for_the_verb(self) -> None:
         things = {name for row in self.rows for name in (row["a"], row["b"])}
@@ -200,7 +252,11 @@ class TestParts:
     rows = core_rows("parts")
 
     def answers(self, relation: str) -> dict[str, set[str]]:
-        return {row["concept"]: set(row["answers"].split(";")) for row in self.rows if row["relation"] == relation}
+        return {
+            row["concept"]: set(row["answers"].split(";"))
+            for row in self.rows
+            if row["relation"] == relation
+        }
 
     def test_there_are_many_concepts_under_both_relations(self) -> None:
         assert len({row["concept"] for row in self.rows}) >= 160
@@ -261,7 +317,11 @@ class TestParts:
         ],
     )
     def test_parts_that_exclude_one_another(self, part: str, never: str) -> None:
-        both = {concept: words & set(never.split()) for concept, words in self.answers("has").items() if part in words}
+        both = {
+            concept: words & set(never.split())
+            for concept, words in self.answers("has").items()
+            if part in words
+        }
         assert {concept: words for concept, words in both.items() if words} == {}
 
 

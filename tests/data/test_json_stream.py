@@ -15,7 +15,9 @@ from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, par
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 CHUNKS = st.sampled_from([1, 2, 3, 7, 64, 1 << 16])
@@ -34,17 +36,23 @@ def stream(folder: Path, text: str, chunk: int) -> list[tuple[str, Any]]:
 
 @given(values=st.lists(VALUES, max_size=6), chunk=CHUNKS, indent=st.sampled_from([None, 2]))
 @settings(deadline=None)
-def test_arrays(tmp_path_factory: pytest.TempPathFactory, values: list[Any], chunk: int, indent: int | None) -> None:
+def test_arrays(
+    tmp_path_factory: pytest.TempPathFactory, values: list[Any], chunk: int, indent: int | None
+) -> None:
     result = stream(tmp_path_factory.mktemp("s"), json.dumps(values, indent=indent), chunk)
     assert result == [("", value) for value in values]
 
 
 @given(document=st.dictionaries(st.text(max_size=4), VALUES, max_size=5), chunk=CHUNKS)
 @settings(deadline=None)
-def test_objects(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any], chunk: int) -> None:
+def test_objects(
+    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any], chunk: int
+) -> None:
     result = stream(tmp_path_factory.mktemp("s"), json.dumps(document), chunk)
     expected = [
-        (key, each) for key, value in document.items() for each in (value if isinstance(value, list) else [value])
+        (key, each)
+        for key, value in document.items()
+        for each in (value if isinstance(value, list) else [value])
     ]
     assert result == expected
 

@@ -34,7 +34,9 @@ def test_a_table_of_a_newer_version_says_so(tmp_path: Path) -> None:
     table = pq.read_table(path)
     assert table.schema.metadata == {b"seesay-format": b"1"}
     pq.write_table(table.select(["a"]).replace_schema_metadata({"seesay-format": "2"}), path)
-    with pytest.raises(NewerVersionError, match=r"sizes\.parquet was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"sizes\.parquet was written by a newer version of seesay"
+    ):
         knowledge.read(tmp_path, SizeFact)
 
 
@@ -50,7 +52,11 @@ def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_a_row_with_something_missing_is_said(tmp_path: Path) -> None:
-    columns = {"a": ["cup", None, "cup", "bus"], "b": ["bus"] * 3 + ["cup"], "larger": [1, 1, None, 9]}
+    columns = {
+        "a": ["cup", None, "cup", "bus"],
+        "b": ["bus"] * 3 + ["cup"],
+        "larger": [1, 1, None, 9],
+    }
     typical = [["<"], ["<"], ["<"], [None]]
     table = pa.table({**columns, "smaller": [9, 9, 9, 1], "typical": typical, "examples": [[]] * 4})
     pq.write_table(table, tmp_path / "sizes.parquet")

@@ -1,4 +1,5 @@
-"""The reader of text lines: plain and gzipped files, bad lines by number, damaged files in one sentence."""
+"""The reader of text lines: plain and gzipped files, bad lines by number, damaged files in one
+sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def test_every_line_has_its_number(tmp_path: Path, zipped: bool) -> None:
 def test_damaged_and_missing_files_are_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n" * 10_000)[:-9])
-    with pytest.raises(UserError, match=r"lines\.txt\.gz is damaged after line [\d,]+ .*: fetch it again"):
+    with pytest.raises(
+        UserError, match=r"lines\.txt\.gz is damaged after line [\d,]+ .*: fetch it again"
+    ):
         list(read_lines(path))
     with pytest.raises(UserError, match="There is no file"):
         list(read_lines(tmp_path / "none"))

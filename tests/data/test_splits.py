@@ -15,7 +15,9 @@ from seesay.errors import UserError
 def test_the_order_is_that_of_the_legacy_generator(n: int, seed: int) -> None:
     state = np.random.get_state(legacy=False)
     ours = shuffled(n, seed)
-    assert repr(np.random.get_state(legacy=False)) == repr(state), "the global generator was touched"
+    assert repr(np.random.get_state(legacy=False)) == repr(state), (
+        "the global generator was touched"
+    )
     np.random.seed(seed)
     theirs = list(range(n))
     np.random.shuffle(theirs)

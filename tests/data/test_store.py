@@ -32,7 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
     files = tuple(data_file(name, content) for name, content in CONTENT.items())
     pair = DataSet("a-pair", "Two files", files, "none", "nobody", "", "none")
-    asked = DataSet("asked-for", "One file", (DataFile("norms.dat"),), "none", "", "", "none", "ask its owners")
+    asked = DataSet(
+        "asked-for", "One file", (DataFile("norms.dat"),), "none", "", "", "none", "ask its owners"
+    )
     monkeypatch.setitem(catalogue.CATALOGUE, "a-pair", pair)
     monkeypatch.setitem(catalogue.CATALOGUE, "asked-for", asked)
     return tmp_path / "data" / "a-pair"
@@ -57,8 +59,12 @@ def served(tmp_path: Path) -> Iterator[tuple[Path, Callable[[DataFile], str]]]:
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(root)))
-    thread = threading.Thread(target=functools.partial(server.serve_forever, poll_interval=0.01), daemon=True)
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=str(root))
+    )
+    thread = threading.Thread(
+        target=functools.partial(server.serve_forever, poll_interval=0.01), daemon=True
+    )
     thread.start()
     yield root, lambda file: f"http://127.0.0.1:{server.server_port}/{file.name}"
     server.shutdown()
@@ -78,7 +84,9 @@ def left_behind(folder: Path) -> list[str]:
 
 
 def test_the_catalogue_is_complete() -> None:
-    published = {name: entry for name, entry in CATALOGUE.items() if name not in ("a-pair", "asked-for")}
+    published = {
+        name: entry for name, entry in CATALOGUE.items() if name not in ("a-pair", "asked-for")
+    }
     assert list(published) == [
         "memory-colors",
         "property-norms",
@@ -137,7 +145,8 @@ def test_a_damaged_file_is_seen_and_fetched_again(served: Served, folder: Path) 
 def test_another_content_is_refused(served: Served, folder: Path) -> None:
     (served[0] / "one.jsonl").write_bytes(b"x" * 300_000)
     with pytest.raises(
-        UserError, match=f"checksum is {digest(b'x' * 300_000)}, expected {digest(CONTENT['one.jsonl'])}"
+        UserError,
+        match=f"checksum is {digest(b'x' * 300_000)}, expected {digest(CONTENT['one.jsonl'])}",
     ):
         store.fetch("a-pair", address=served[1])
     assert left_behind(folder) == []
@@ -160,7 +169,9 @@ def test_offline_says_what_to_do(served: Served, folder: Path, port: str) -> Non
     assert left_behind(folder) == []
 
 
-@pytest.mark.parametrize("address", ["http://example.invalid/x", "file:///etc/hostname", "ftp://example.invalid/x", ""])
+@pytest.mark.parametrize(
+    "address", ["http://example.invalid/x", "file:///etc/hostname", "ftp://example.invalid/x", ""]
+)
 def test_only_https_is_fetched(address: str) -> None:
     with pytest.raises(UserError, match="is not an https address"):
         check_address(address)
@@ -175,7 +186,9 @@ def test_a_redirect_may_not_leave_https(served: Served) -> None:
 def test_what_cannot_be_fetched_says_whom_to_ask() -> None:
     with pytest.raises(UserError, match="cannot be fetched: ask its owners"):
         store.fetch("asked-for")
-    with pytest.raises(UserError, match="ask its owners; if you have the file: `seesay data add asked-for PATH`"):
+    with pytest.raises(
+        UserError, match="ask its owners; if you have the file: `seesay data add asked-for PATH`"
+    ):
         store.require_file("asked-for", "norms.dat")
 
 
@@ -190,7 +203,9 @@ def test_adding_a_folder_and_a_renamed_file(served: Served, folder: Path, tmp_pa
 
 def test_adding_is_all_or_nothing(served: Served, folder: Path) -> None:
     (served[0] / "two.txt").write_text("another")
-    with pytest.raises(UserError, match=r"is not the published two\.txt: its checksum is .* expected .*--force"):
+    with pytest.raises(
+        UserError, match=r"is not the published two\.txt: its checksum is .* expected .*--force"
+    ):
         store.add("a-pair", served[0])
     assert left_behind(folder) == []
 
@@ -218,7 +233,9 @@ def test_a_file_without_published_checksum_is_taken_as_it_is(tmp_path: Path) -> 
 def test_adding_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "three.txt").write_text("3")
-    with pytest.raises(UserError, match=r"holds none of the files of 'a-pair': one\.jsonl, two\.txt"):
+    with pytest.raises(
+        UserError, match=r"holds none of the files of 'a-pair': one\.jsonl, two\.txt"
+    ):
         store.add("a-pair", tmp_path / "empty")
     with pytest.raises(UserError, match="There is no file or folder"):
         store.add("a-pair", tmp_path / "nowhere")
@@ -228,7 +245,9 @@ def test_adding_what_is_not_there(tmp_path: Path) -> None:
         store.add("a-pear", tmp_path)
 
 
-def test_a_data_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served) -> None:
+def test_a_data_folder_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Served
+) -> None:
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "a-file"))
     with pytest.raises(UserError, match=r"Cannot write .*one\.jsonl"):
@@ -236,10 +255,14 @@ def test_a_data_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytes
 
 
 def test_finding_says_the_two_commands_that_help(served: Served, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"`seesay data fetch a-pair` fetches it; .* `seesay data add a-pair PATH`"):
+    with pytest.raises(
+        UserError, match=r"`seesay data fetch a-pair` fetches it; .* `seesay data add a-pair PATH`"
+    ):
         store.require_file("a-pair", "two.txt")
     assert store.require_file("a-pair", "two.txt", served[0]) == served[0] / "two.txt"
-    assert store.require_file("a-pair", "two.txt", served[0] / "one.jsonl") == served[0] / "one.jsonl"
+    assert (
+        store.require_file("a-pair", "two.txt", served[0] / "one.jsonl") == served[0] / "one.jsonl"
+    )
     with pytest.raises(UserError, match=r"There is no two\.txt in"):
         store.require_file("a-pair", "two.txt", tmp_path)
     with pytest.raises(UserError, match="There is no file or folder"):

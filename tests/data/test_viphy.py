@@ -25,7 +25,10 @@ def test_published_color_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/colors.json"), ColorFact)
     assert (len(facts), bad) == (13_250, [])
     ours = [
-        (fact.object, {color: share for color, share in zip(COLORS, fact.shares, strict=True) if share})
+        (
+            fact.object,
+            {color: share for color, share in zip(COLORS, fact.shares, strict=True) if share},
+        )
         for fact in split(facts)[part]
     ]
     published = json.loads(shared(f"viphy/dataset/color/{part}.json").read_text())
@@ -37,8 +40,13 @@ def test_published_color_splits_come_out_row_for_row(part: str) -> None:
 def test_published_size_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/size.csv"), SizeFact)
     assert (len(facts), bad) == (43_096, [])
-    ours = [(f.a, f.b, str(f.larger), str(f.smaller), ",".join(f.typical)) for f in split(facts)[part]]
-    published = [(r["o1"], r["o2"], r[">"], r["<"], r["typical"]) for r in rows(f"viphy/dataset/size/{part}.csv")]
+    ours = [
+        (f.a, f.b, str(f.larger), str(f.smaller), ",".join(f.typical)) for f in split(facts)[part]
+    ]
+    published = [
+        (r["o1"], r["o2"], r[">"], r["<"], r["typical"])
+        for r in rows(f"viphy/dataset/size/{part}.csv")
+    ]
     assert ours == published
     assert len(ours) == {"train": 8_619, "val": 4_309, "test": 30_167}[part]
 
@@ -48,7 +56,8 @@ def test_published_space_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/spatial.csv"), PlaceFact)
     assert (len(facts), bad) == (6_570, [])
     ours = [
-        (f.scene, f.a, f.b, *map(str, (f.above, f.level, f.below)), ",".join(f.typical)) for f in split(facts)[part]
+        (f.scene, f.a, f.b, *map(str, (f.above, f.level, f.below)), ",".join(f.typical))
+        for f in split(facts)[part]
     ]
     columns = ("scene", "o1", "o2", ">", "=", "<", "typical")
     assert ours == [tuple(r[c] for c in columns) for r in rows(f"viphy/dataset/spatial/{part}.csv")]
@@ -75,7 +84,9 @@ def test_the_annotated_examples_are_read_and_the_dash_is_said() -> None:
     assert sizes[0] == SizeFact("belt", "window", 0, 0, ("<",))
     places, bad = viphy.read(shared("viphy/examples/spatial_examples.tsv"), PlaceFact)
     assert (len(places), bad) == (100, [])
-    assert places[0] == PlaceFact("living_room", "table lamp column", "floor lamp", 0, 0, 0, ("=", "<"))
+    assert places[0] == PlaceFact(
+        "living_room", "table lamp column", "floor lamp", 0, 0, 0, ("=", "<")
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +117,14 @@ def test_a_bad_size_row_is_skipped_and_said(tmp_path: Path, row: str, reason: st
 
 def test_a_bad_color_is_skipped_and_said(tmp_path: Path) -> None:
     path = tmp_path / "colors.json"
-    bad_ones = {"a": {"teal": 1}, "b": {}, "c": ["red"], "d": {"red": True}, "e": {"red": 2}, "": {"red": 1}}
+    bad_ones = {
+        "a": {"teal": 1},
+        "b": {},
+        "c": ["red"],
+        "d": {"red": True},
+        "e": {"red": 2},
+        "": {"red": 1},
+    }
     path.write_text(json.dumps({"crow": {"black": 1}, **bad_ones}))
     facts, bad = viphy.read(path, ColorFact)
     assert facts == [ColorFact("crow", (0.0,) * 10 + (1.0,), ("black",), 0)]
@@ -114,7 +132,8 @@ def test_a_bad_color_is_skipped_and_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("[]", "not a JSON object"), ("{", "is not JSON"), ('{"a": 1}', "no row that can be used")]
+    ("text", "reason"),
+    [("[]", "not a JSON object"), ("{", "is not JSON"), ('{"a": 1}', "no row that can be used")],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "colors.json"

@@ -1,4 +1,5 @@
-"""Exported tasks: as a task file they ask the same questions; other targets open them, or they are refused."""
+"""Exported tasks: as a task file they ask the same questions; other targets open them, or they are
+refused."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def few_scenes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def available(name: str, folder: Path) -> Task:
-    """The task with its embedded or published data; norms are invented, comparatives generated: none are published."""
+    """The task with its embedded or published data; norms are invented, comparatives generated:
+    none are published."""
     if name == "easy-vqa":
         pytest.importorskip("easy_vqa")
     if name == "property-norms":
@@ -70,10 +72,16 @@ def test_a_task_file_of_any_task_asks_the_same(name: str, tmp_path: Path) -> Non
     assert not copy.bad_rows
     for mine, theirs in zip(copy.questions, task.questions, strict=True):
         for template, other in zip(copy.templates, task.templates, strict=True):
-            assert replace(template.ask(mine), picture=None) == replace(other.ask(theirs), picture=None)
+            assert replace(template.ask(mine), picture=None) == replace(
+                other.ask(theirs), picture=None
+            )
     assert copy.choice_templates == task.choice_templates
     assert (copy.published, copy.linear_published) == (task.published, task.linear_published)
-    assert (copy.linear_text, copy.citation, copy.nested_by) == (task.linear_text, task.citation, task.nested_by)
+    assert (copy.linear_text, copy.citation, copy.nested_by) == (
+        task.linear_text,
+        task.citation,
+        task.nested_by,
+    )
     assert (copy.load_splits is None) == (task.load_splits is None)
     if task.load_splits is not None:
         splits = copy.splits()
@@ -90,8 +98,12 @@ def pictured(folder: Path) -> Task:
             "0000000a49444154789c6368000000820081dd436af40000000049454e44ae426082"
         )
     )
-    question = Question("q", {"x": "cat"}, ("yes", "no"), {"yes": 1.0}, "cat", {"kind": "pet"}, str(picture))
-    return Task("seen", "1", "Seen", (Template("t", "Is it a {x}? [MASK]"),), (question,), ("accuracy",))
+    question = Question(
+        "q", {"x": "cat"}, ("yes", "no"), {"yes": 1.0}, "cat", {"kind": "pet"}, str(picture)
+    )
+    return Task(
+        "seen", "1", "Seen", (Template("t", "Is it a {x}? [MASK]"),), (question,), ("accuracy",)
+    )
 
 
 def test_datasets_opens_the_export_with_its_pictures(tmp_path: Path) -> None:
@@ -100,7 +112,11 @@ def test_datasets_opens_the_export_with_its_pictures(tmp_path: Path) -> None:
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
     row = loaded[0]
     assert (row["id"], row["options"], row["gold"]) == ("q", ["yes", "no"], [1.0, 0.0])
-    assert (row["prompts"], row["words"], row["tag_kind"]) == (["Is it a cat? [MASK]"], [["yes", "no"]], "pet")
+    assert (row["prompts"], row["words"], row["tag_kind"]) == (
+        ["Is it a cat? [MASK]"],
+        [["yes", "no"]],
+        "pet",
+    )
     assert row["picture"].size == (1, 1)
 
 
@@ -109,7 +125,11 @@ def test_datasets_opens_every_split(tmp_path: Path) -> None:
     task = load_task("verb-physics-size", shared("verb_physics"))
     export(task, tmp_path / "out", "datasets")
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
-    assert {name: len(part) for name, part in loaded.items()} == {"test": 1265, "train": 517, "validation": 770}
+    assert {name: len(part) for name, part in loaded.items()} == {
+        "test": 1265,
+        "train": 517,
+        "validation": 770,
+    }
     assert [row["id"] for row in loaded["test"]] == [question.id for question in task.questions]
     card = (tmp_path / "out" / "README.md").read_text()
     assert "Maxwell Forbes" in card
@@ -119,11 +139,16 @@ def test_datasets_opens_every_split(tmp_path: Path) -> None:
 def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(UserError, match="lm-eval cannot express 'seen': its questions have pictures"):
+    with pytest.raises(
+        UserError, match="lm-eval cannot express 'seen': its questions have pictures"
+    ):
         export(pictured(tmp_path), tmp_path / "out", "lm-eval")
     ranked = replace(load_task("core-color"), metrics=("average_precision",))
     for target in ("lm-eval", "inspect"):
-        with pytest.raises(UserError, match=f"{target} cannot express 'core-color': its metric is average_precision"):
+        with pytest.raises(
+            UserError,
+            match=f"{target} cannot express 'core-color': its metric is average_precision",
+        ):
             export(ranked, tmp_path / "out", target)
     wide = Question("q", {"thing": "a", "Thing": "A"}, tuple(map(str, range(27))), {"1": 1.0}, "a")
     many = replace(ranked, metrics=("accuracy",), questions=(wide,))
@@ -137,13 +162,18 @@ def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     assert "--to is 'csv': choose seesay, lm-eval, inspect, datasets." in refused_here(
         capsys, "tasks", "export", "core-color", "-o", tmp_path / "new", "--to", "csv"
     )
-    assert "stands for several tasks" in refused_here(capsys, "tasks", "export", "core", "-o", tmp_path / "new")
+    assert "stands for several tasks" in refused_here(
+        capsys, "tasks", "export", "core", "-o", tmp_path / "new"
+    )
     assert len(TARGETS) == 4
 
 
 def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path) -> None:
     evil = replace(
-        pictured(tmp_path), title='""" + __import__("os").system("x") + """', citation="\\", version='1"; import os; "'
+        pictured(tmp_path),
+        title='""" + __import__("os").system("x") + """',
+        citation="\\",
+        version='1"; import os; "',
     )
     export(evil, tmp_path / "out", "inspect")
     module = (tmp_path / "out" / "seen.py").read_text()
@@ -151,9 +181,18 @@ def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path
     import ast
 
     tree = ast.parse(module)
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
     assert "__import__" not in called
-    assert {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} == {
+    assert {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    } == {
         "json",
         "re",
     }
@@ -177,8 +216,12 @@ def test_pictures_of_one_name_stay_apart(tmp_path: Path) -> None:
         assert [(tmp_path / target / copy).read_text() for copy in copies] == names
 
 
-@pytest.mark.parametrize(("name", "function"), [("json", "task_json"), ("class", "task_class"), ("a-b", "a_b")])
-def test_an_inspect_task_takes_no_name_of_its_module(tmp_path: Path, name: str, function: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "function"), [("json", "task_json"), ("class", "task_class"), ("a-b", "a_b")]
+)
+def test_an_inspect_task_takes_no_name_of_its_module(
+    tmp_path: Path, name: str, function: str
+) -> None:
     export(replace(pictured(tmp_path), name=name), tmp_path / "out", "inspect")
     tree = ast.parse((tmp_path / "out" / f"{function}.py").read_text())
     assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -186,7 +229,14 @@ def test_an_inspect_task_takes_no_name_of_its_module(tmp_path: Path, name: str, 
 
 def small_task(**changes: Any) -> Task:
     questions = tuple(
-        Question(f"q{i}", {"thing": name, "tag_kind": "field"}, ("red", "green"), {"red": 1.0}, name, {"kind": "tag"})
+        Question(
+            f"q{i}",
+            {"thing": name, "tag_kind": "field"},
+            ("red", "green"),
+            {"red": 1.0},
+            name,
+            {"kind": "tag"},
+        )
         for i, name in enumerate(("apple", "leaf"))
     )
     templates = (Template("is", "The {thing} is [MASK]."),)
@@ -204,7 +254,10 @@ def test_a_field_that_is_called_like_a_tag_stays(tmp_path: Path) -> None:
 def test_a_title_of_several_lines_is_one_comment_for_lm_eval(tmp_path: Path) -> None:
     export(small_task(title="What colour?\ntask: other"), tmp_path / "out", "lm-eval")
     lines = (tmp_path / "out" / "small_one_is.yaml").read_text().splitlines()
-    assert lines[:2] == ['# What colour? task: other: "The {thing} is [MASK]."', "task: small_one_is"]
+    assert lines[:2] == [
+        '# What colour? task: other: "The {thing} is [MASK]."',
+        "task: small_one_is",
+    ]
 
 
 def test_an_inspect_module_names_its_own_file(tmp_path: Path) -> None:
@@ -215,6 +268,9 @@ def test_an_inspect_module_names_its_own_file(tmp_path: Path) -> None:
 def test_every_split_of_a_data_set_has_the_same_columns(tmp_path: Path) -> None:
     more = Question("t", {"thing": "sky"}, ("red", "green"), {"red": 1.0}, "sky", {"level": "high"})
     export(small_task(load_splits=lambda: {"train": (more,)}), tmp_path / "out", "datasets")
-    schemas = [pq.read_schema(tmp_path / "out" / "data" / f"{split}.parquet") for split in ("test", "train")]
+    schemas = [
+        pq.read_schema(tmp_path / "out" / "data" / f"{split}.parquet")
+        for split in ("test", "train")
+    ]
     assert schemas[0].names == schemas[1].names
     assert {"field_tag_kind", "tag_kind", "tag_level"} <= set(schemas[0].names)

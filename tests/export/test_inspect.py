@@ -27,7 +27,9 @@ def few_options(task: Task) -> Task:
     for question in task.questions:
         right = right_labels(task, question)
         kept = [*right, *(label for label in task.labels if label not in right)][:4]
-        questions.append(replace(question, options=tuple(label for label in task.labels if label in kept)))
+        questions.append(
+            replace(question, options=tuple(label for label in task.labels if label in kept))
+        )
     return replace(task, questions=tuple(questions))
 
 
@@ -72,5 +74,10 @@ def test_inspect_runs_the_export_and_counts_as_we_do(
         gold.append([question.gold.get(label, 0.0) for label in question.options])
     ours = metrics.get("relaxed_accuracy")(ScoredItems(np.array(scores), np.array(gold)))
     assert theirs == pytest.approx(ours, abs=1e-12)
-    answered = [judged.answer for sample in log.samples for judged in sample.scores.values() if judged.answer]
+    answered = [
+        judged.answer
+        for sample in log.samples
+        for judged in sample.scores.values()
+        if judged.answer
+    ]
     assert len(answered) > QUESTIONS / 2

@@ -40,12 +40,16 @@ def evaluated(folder: Path, exported: Path, group: str) -> dict[str, Any]:
     model = HFLM(pretrained=str(folder), dtype="float32", device="cpu", batch_size=16)
     manager = TaskManager(include_path=str(exported), include_defaults=False)
     return dict(
-        lm_eval.simple_evaluate(model, tasks=[group], task_manager=manager, log_samples=True, bootstrap_iters=0)
+        lm_eval.simple_evaluate(
+            model, tasks=[group], task_manager=manager, log_samples=True, bootstrap_iters=0
+        )
     )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "templates"), [("core-color", 2), ("memory-colors", 2), ("prost", 1)])
+@pytest.mark.parametrize(
+    ("name", "templates"), [("core-color", 2), ("memory-colors", 2), ("prost", 1)]
+)
 def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
     name: str, templates: int, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,13 +62,24 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
     slug = name.replace("-", "_")
     results = evaluated(folder, tmp_path / "exported", slug)
 
-    ours = run(load_model(str(folder), ModelOptions(scope="option")), task, tmp_path / "runs", Settings(resamples=100))
+    ours = run(
+        load_model(str(folder), ModelOptions(scope="option")),
+        task,
+        tmp_path / "runs",
+        Settings(resamples=100),
+    )
     answers = {(answer.question, answer.template): answer for answer in ours.answers}
-    headline = [figure for figure in ours.figures if figure.metric == task.metrics[0] and figure.slice is None]
+    headline = [
+        figure
+        for figure in ours.figures
+        if figure.metric == task.metrics[0] and figure.slice is None
+    ]
     figures = {figure.template: figure.value for figure in headline}
     for template in task.templates:
         member = f"{slug}_{template.name.replace('-', '_')}"
-        assert results["results"][member]["acc,none"] == pytest.approx(figures[template.name], abs=1e-12)
+        assert results["results"][member]["acc,none"] == pytest.approx(
+            figures[template.name], abs=1e-12
+        )
         samples = results["samples"][member]
         assert len(samples) == len(task.questions)
         for sample in samples:
@@ -72,12 +87,18 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
             theirs = np.array([float(score) for score, _ in sample["filtered_resps"]])
             difference = np.abs(theirs - np.array(scores.logp)) / np.array(scores.tokens)
             assert difference.max() < PER_TOKEN, sample["doc"]
-    tracker = EvaluationTracker(output_path=str(tmp_path / "logged"))  # as `lm_eval --log_samples` does
+    # as `lm_eval --log_samples` does
+    tracker = EvaluationTracker(output_path=str(tmp_path / "logged"))
     tracker.save_results_aggregated({"results": results["results"]}, results["samples"])
     for member, samples in results["samples"].items():
         tracker.save_results_samples(member, samples)
-    again = run(load_model(f"answers:{tmp_path / 'logged'}"), task, tmp_path / "runs", Settings(resamples=100))
-    assert not again.manifest.notes
-    assert [f.value for f in again.figures if f.metric == task.metrics[0] and f.slice is None] == pytest.approx(
-        [f.value for f in headline], abs=1e-12
+    again = run(
+        load_model(f"answers:{tmp_path / 'logged'}"),
+        task,
+        tmp_path / "runs",
+        Settings(resamples=100),
     )
+    assert not again.manifest.notes
+    assert [
+        f.value for f in again.figures if f.metric == task.metrics[0] and f.slice is None
+    ] == pytest.approx([f.value for f in headline], abs=1e-12)

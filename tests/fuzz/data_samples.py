@@ -1,4 +1,5 @@
-"""Readers of parses, annotated pictures, published data and studies, with small good files to begin from."""
+"""Readers of parses, annotated pictures, published data and studies, with small good files to begin
+from."""
 
 from __future__ import annotations
 
@@ -74,10 +75,14 @@ add(
     "mine-coco",
     "instances.json",
     [COCO],
-    lambda path: annotation_readers.read(f"coco:{path}", None if len(path.read_bytes()) % 2 else path.parent),
+    lambda path: annotation_readers.read(
+        f"coco:{path}", None if len(path.read_bytes()) % 2 else path.parent
+    ),
 )
 VG = [{"image_id": 1, "width": 64, "height": 48}, {"image_id": 2, "width": 64, "height": 48}]
-VG_OBJECTS = [{"image_id": 1, "objects": [{"object_id": 5, "names": ["dog"], "x": 1, "y": 2, "w": 3, "h": 4}]}]
+VG_OBJECTS = [
+    {"image_id": 1, "objects": [{"object_id": 5, "names": ["dog"], "x": 1, "y": 2, "w": 3, "h": 4}]}
+]
 VG_FILES = {"image_data.json": VG, "objects.json": VG_OBJECTS, "region_descriptions.json": REGIONS}
 for name in VG_FILES:
     add(
@@ -104,7 +109,12 @@ ADE = {
         ],
     }
 }
-add("mine-ade20k", "a/a.json", [ADE], lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"))
+add(
+    "mine-ade20k",
+    "a/a.json",
+    [ADE],
+    lambda path: annotation_readers.read(f"ade20k:{path.parent.parent}"),
+)
 add(
     "conceptnet",
     "isa.ndjson",
@@ -137,7 +147,12 @@ add(
     [{"apple": {"red": 0.75, "green": 0.25}}],
     lambda path: viphy.read(path, knowledge.ColorFact),
 )
-add("viphy-subtypes", "subtypes.json", [{"dog": {"poodle": 3}}], lambda path: viphy.read(path, knowledge.SubtypeFact))
+add(
+    "viphy-subtypes",
+    "subtypes.json",
+    [{"dog": {"poodle": 3}}],
+    lambda path: viphy.read(path, knowledge.SubtypeFact),
+)
 add("viphy-categories", "categories.json", [{"dog": "animal"}], viphy.categories)
 add(
     "viphy-sizes",
@@ -155,7 +170,12 @@ add(
 
 def _add_knowledge(fact: Any) -> None:
     columns = knowledge.schema(fact)
-    values = {pa.string(): "dog", pa.int64(): 1, pa.list_(pa.string()): ["red"], pa.list_(pa.float64()): [0.5]}
+    values = {
+        pa.string(): "dog",
+        pa.int64(): 1,
+        pa.list_(pa.string()): ["red"],
+        pa.list_(pa.float64()): [0.5],
+    }
     seed = parquet([{column.name: values[column.type] for column in columns}], columns)
     name = f"knowledge-{fact.__name__}"
     add(name, knowledge.FILES[fact], [seed], lambda path: knowledge.read_checked(path.parent, fact))
@@ -171,7 +191,12 @@ NORMS = (
 )
 add("norms", "norms.dat", [NORMS], property_norms.read_norms)
 add("norms-words", "words.txt", ["red\nlegs\n"], property_norms.read_words)
-add("norms-articles", "articles.csv", ["concept,descriptor\ndog,a\napple,an\n"], property_norms.read_articles)
+add(
+    "norms-articles",
+    "articles.csv",
+    ["concept,descriptor\ndog,a\napple,an\n"],
+    property_norms.read_articles,
+)
 CODA = {
     "annotations.jsonl": json_lines(
         {"class_id": "/m/1", "worker_id": 1, "included": True} | dict.fromkeys(COLORS, 1),
@@ -200,7 +225,12 @@ add(
 add(
     "vectors-binary",
     "vectors.bin",
-    [b"2 2\nabove " + np.array([1, 2], np.float32).tobytes() + b"\nover " + np.array([1, 2], np.float32).tobytes()],
+    [
+        b"2 2\nabove "
+        + np.array([1, 2], np.float32).tobytes()
+        + b"\nover "
+        + np.array([1, 2], np.float32).tobytes()
+    ],
     lambda path: read_vectors(path, ["above", "over"]).words,
 )
 add(
@@ -221,7 +251,12 @@ PUBLISHED = {
     "word_association_from_figure.csv": b",above,over\nabove,1,0.9\nover,0.8,1\n",
     "word_similarity_judgments_from_figure.csv": b",above,over\nabove,1,0.9\nover,0.8,1\n",
 }
-for name in ("words_contexts.npy", "perplexity_vectors.npy", "composit2simple.npy", "logan_sadler_templates.csv"):
+for name in (
+    "words_contexts.npy",
+    "perplexity_vectors.npy",
+    "composit2simple.npy",
+    "logan_sadler_templates.csv",
+):
     add(
         f"relations-{name}",
         name,
@@ -248,7 +283,9 @@ def _study() -> bytes:
     with tempfile.TemporaryDirectory() as temporary:
         pairs = Path(temporary) / "pairs.csv"
         pairs.write_text("a,b\nabove,over\n", encoding="utf-8")
-        with create_or_open_study(str(pairs), location=f"{temporary}/s.sqlite", password="a long password"):
+        with create_or_open_study(
+            str(pairs), location=f"{temporary}/s.sqlite", password="a long password"
+        ):
             pass
         return (Path(temporary) / "s.sqlite").read_bytes()
 

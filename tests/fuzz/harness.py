@@ -1,10 +1,10 @@
 """Mutated inputs through every reader, in child processes with limits of time and memory.
 
-`python -m tests.fuzz.harness --seconds 300 [--seed N] [--reader NAME]`: what breaks the property is written to
-`regressions/READER/` and replayed first from then on.
+`python -m tests.fuzz.harness --seconds 300 [--seed N] [--reader NAME]`: what breaks the property is
+written to `regressions/READER/` and replayed first from then on.
 
-The property: a reader gives rows and reported bad rows, or raises one UserError; it takes no more than 1 GB and 10 s of
-the processor, so that a busy machine finds nothing that a quiet one does not.
+The property: a reader gives rows and reported bad rows, or raises one UserError; it takes no more
+than 1 GB and 10 s of the processor, so that a busy machine finds nothing that a quiet one does not.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Report:
         total = sum(self.inputs.values())
         refused = sum(self.refused.values())
         return (
-            f"seed {self.seed}: {total} inputs for {len(self.inputs)} readers, {refused} refused with one sentence, "
+            f"seed {self.seed}: {total} inputs for {len(self.inputs)} readers, {refused} refused "
+            "with one sentence, "
             f"slowest {self.slowest:.2f} s, {len(self.failures)} failures"
         )
 
@@ -80,7 +81,9 @@ def try_input(reader: Reader, folder: Path, content: bytes) -> str:
     except TooSlowError:
         outcome = f"took longer than {SECONDS} s"
     except MemoryError:
-        outcome = "took more than 1 GB: " + "".join(traceback.format_exc().strip().splitlines()[-3:])
+        outcome = "took more than 1 GB: " + "".join(
+            traceback.format_exc().strip().splitlines()[-3:]
+        )
     except Exception:
         outcome = traceback.format_exc()
     finally:
@@ -89,7 +92,8 @@ def try_input(reader: Reader, folder: Path, content: bytes) -> str:
 
 
 def run_batch(reader: Reader, contents: Sequence[bytes], report: Report) -> list[tuple[bytes, str]]:
-    """Send inputs through a reader in one child; where it dies, another goes on with the next input."""
+    """Send inputs through a reader in one child; where it dies, another goes on with the next
+    input."""
     failures: list[tuple[bytes, str]] = []
     begin = 0
     while begin < len(contents):
@@ -123,14 +127,18 @@ def _child(reader: Reader, contents: Sequence[bytes], folder: Path, writing: int
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         (folder / "good").mkdir()
-        try_input(reader, folder / "good", reader.seeds[0])  # imports, which are no part of what an input takes
+        # imports, which are no part of what an input takes
+        try_input(reader, folder / "good", reader.seeds[0])
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
         limit = pages * resource.getpagesize() + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         for number, content in enumerate(contents):
             inputs = folder / str(number)
             inputs.mkdir()
-            os.write(writing, try_input(reader, inputs, content).encode("utf-8", "replace")[:20_000] + b"\0")
+            os.write(
+                writing,
+                try_input(reader, inputs, content).encode("utf-8", "replace")[:20_000] + b"\0",
+            )
     finally:
         os._exit(0)
 
@@ -152,7 +160,9 @@ def _outcomes(reading: int, child: int) -> tuple[list[str], str]:
     return received.decode("utf-8", "replace").split("\0")[:-1], reason
 
 
-def fuzz(seconds: float, seed: str, readers: Sequence[str] = (), keep: Path | None = None) -> Report:
+def fuzz(
+    seconds: float, seed: str, readers: Sequence[str] = (), keep: Path | None = None
+) -> Report:
     """Give every reader its turn until the time is over; each gets one batch at least."""
     report = Report(seed)
     names = list(readers or READERS)
@@ -174,7 +184,9 @@ def fuzz(seconds: float, seed: str, readers: Sequence[str] = (), keep: Path | No
             if keep is not None:
                 (keep / reader.name).mkdir(parents=True, exist_ok=True)
                 (keep / reader.name / digest).write_bytes(content)
-            report.failures.append(f"{reader.name} {digest} (seed {seed}, batch {number}): {outcome}")
+            report.failures.append(
+                f"{reader.name} {digest} (seed {seed}, batch {number}): {outcome}"
+            )
         number += 1
     return report
 
@@ -184,7 +196,9 @@ def replay(folder: Path) -> Report:
     report = Report("replay")
     for own in sorted(path for path in folder.iterdir() if path.is_dir()):
         contents = [path.read_bytes() for path in sorted(own.iterdir())]
-        report.failures += [outcome for _, outcome in run_batch(READERS[own.name], contents, report)]
+        report.failures += [
+            outcome for _, outcome in run_batch(READERS[own.name], contents, report)
+        ]
     return report
 
 
@@ -194,7 +208,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", default=secrets.token_hex(4))
     parser.add_argument("--reader", action="append", default=[], choices=sorted(READERS))
-    parser.add_argument("--keep", type=Path, default=REGRESSIONS, help="Where inputs go that break the property.")
+    parser.add_argument(
+        "--keep", type=Path, default=REGRESSIONS, help="Where inputs go that break the property."
+    )
     parser.add_argument("--replay", action="store_true", help="Only the inputs that were kept.")
     options = parser.parse_args()
     kept = replay(options.keep) if options.keep.is_dir() else Report("replay")

@@ -1,4 +1,5 @@
-"""Readers of models, servers, pictures, matrices and trainings, with small good files to begin from."""
+"""Readers of models, servers, pictures, matrices and trainings, with small good files to begin
+from."""
 
 from __future__ import annotations
 
@@ -43,11 +44,30 @@ from seesay.training.loop import read_result
 
 require_models()  # before children are made, who would need seconds for it
 
-TOKENS = [{"token": "red", "logprob": -0.5, "id": 3, "top_logprobs": [{"token": "red", "logprob": -0.5, "id": 3}]}]
-OLD_LAYOUT = {"tokens": ["A", "red"], "token_logprobs": [None, -0.5], "top_logprobs": [{"red": -0.5}, {"a": -1}]}
+TOKENS = [
+    {
+        "token": "red",
+        "logprob": -0.5,
+        "id": 3,
+        "top_logprobs": [{"token": "red", "logprob": -0.5, "id": 3}],
+    }
+]
+OLD_LAYOUT = {
+    "tokens": ["A", "red"],
+    "token_logprobs": [None, -0.5],
+    "top_logprobs": [{"red": -0.5}, {"a": -1}],
+}
 ANSWERS = [
     {"choices": [{"text": "red", "logprobs": OLD_LAYOUT}], "usage": {"prompt_tokens": 3}},
-    {"choices": [{"message": {"content": "It is red."}, "logprobs": {"content": TOKENS}, "finish_reason": "stop"}]},
+    {
+        "choices": [
+            {
+                "message": {"content": "It is red."},
+                "logprobs": {"content": TOKENS},
+                "finish_reason": "stop",
+            }
+        ]
+    },
     {"choices": [{"message": {"content": [{"type": "text", "text": "red"}], "refusal": None}}]},
 ]
 PARSERS: list[Callable[[Any], object]] = [
@@ -55,7 +75,9 @@ PARSERS: list[Callable[[Any], object]] = [
     prompt_tokens,
     next_tokens,
     lambda answer: score_reply(positions(answer), ("red", "green", "light blue")),
-    lambda answer: match(reply_of(answer, "http://x").text, ("red", "green"), asked="A cup is [MASK]."),
+    lambda answer: match(
+        reply_of(answer, "http://x").text, ("red", "green"), asked="A cup is [MASK]."
+    ),
 ]
 
 
@@ -92,7 +114,9 @@ def _picture(kind: str) -> bytes:
 def _files(fill: Callable[[Path], object]) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as temporary:
         fill(Path(temporary))
-        return {path.name: path.read_bytes() for path in Path(temporary).iterdir() if path.is_file()}
+        return {
+            path.name: path.read_bytes() for path in Path(temporary).iterdir() if path.is_file()
+        }
 
 
 def _each(kind: str, files: dict[str, bytes], read: Callable[[Path], object]) -> None:
@@ -107,9 +131,16 @@ add(
     "reply",
     "reply.txt",
     ["It is red.", "<think>red?</think> Not red, but **green**.\n\nAnswer: (b) green"],
-    lambda path: match(_text(path), ("red", "green"), asked="A cup is [MASK].", letters="ab").labels,
+    lambda path: (
+        match(_text(path), ("red", "green"), asked="A cup is [MASK].", letters="ab").labels
+    ),
 )
-add("retry-after", "header.txt", ["7.5", "Mon, 16 Nov 2026 12:01:30 GMT"], lambda path: str(retry_after(_text(path))))
+add(
+    "retry-after",
+    "header.txt",
+    ["7.5", "Mon, 16 Nov 2026 12:01:30 GMT"],
+    lambda path: str(retry_after(_text(path))),
+)
 add(
     "kept-answers",
     "a.sqlite",
@@ -119,14 +150,23 @@ add(
 
 STORED = [
     json_lines(
-        {"question": "q1", "logp": {"red": -0.5, "green": -1}}, {"id": "q2", "template": "is", "logp": [-1, -2.5]}
+        {"question": "q1", "logp": {"red": -0.5, "green": -1}},
+        {"id": "q2", "template": "is", "logp": [-1, -2.5]},
     ),
-    json_lines({"question": "q1", "answer": "It is red."}, {"question": "q2", "answer": ["red", "green"]}),
     json_lines(
-        {"doc": {"id": "q1"}, "filtered_resps": [[-0.5, True], [-1.5, False]], "arguments": {"0": {"arg_0": "A"}}}
+        {"question": "q1", "answer": "It is red."}, {"question": "q2", "answer": ["red", "green"]}
+    ),
+    json_lines(
+        {
+            "doc": {"id": "q1"},
+            "filtered_resps": [[-0.5, True], [-1.5, False]],
+            "arguments": {"0": {"arg_0": "A"}},
+        }
     ),
 ]
-QUESTIONS = tuple(Question(name, {"x": name}, ("red", "green"), {"red": 1.0}, name) for name in ("q1", "q2"))
+QUESTIONS = tuple(
+    Question(name, {"x": name}, ("red", "green"), {"red": 1.0}, name) for name in ("q1", "q2")
+)
 ASKED = Task("asked", "1", "Asked", (Template("is", "{x} is [MASK]."),), QUESTIONS, ("accuracy",))
 
 
@@ -134,7 +174,10 @@ def _stored(path: Path) -> object:
     model = load_stored(str(path), ModelOptions())
     task = model.restrict(ASKED)
     model.prepare(task)
-    return [scores.logp for scores in model.answer([task.templates[0].ask(question) for question in task.questions])]
+    return [
+        scores.logp
+        for scores in model.answer([task.templates[0].ask(question) for question in task.questions])
+    ]
 
 
 add("stored-answers", "answers.jsonl", STORED, _stored)
@@ -142,29 +185,57 @@ PAIRS = "rows: rows.jsonl\nobject: topic\npairs: {good: good, bad: bad}\n"
 add(
     "task-pairs",
     "rows.jsonl",
-    [json_lines({"topic": "a", "good": "Dogs bark.", "bad": "Dogs barks."}, {"topic": "b", "good": "x", "bad": "y"})],
+    [
+        json_lines(
+            {"topic": "a", "good": "Dogs bark.", "bad": "Dogs barks."},
+            {"topic": "b", "good": "x", "bad": "y"},
+        )
+    ],
     lambda path: load_task(str(path.with_name("pairs.yaml"))).questions,
     beside={"pairs.yaml": PAIRS.encode()},
 )
 
-CONFIG = {"model_type": "gpt2", "n_layer": 2, "hidden_size": 8, "text_config": {"attn_implementation": "eager"}}
-INDEX = {"metadata": {"total_size": 9}, "weight_map": {"a.weight": "model-00001-of-00001.safetensors"}}
+CONFIG = {
+    "model_type": "gpt2",
+    "n_layer": 2,
+    "hidden_size": 8,
+    "text_config": {"attn_implementation": "eager"},
+}
+INDEX = {
+    "metadata": {"total_size": 9},
+    "weight_map": {"a.weight": "model-00001-of-00001.safetensors"},
+}
 _each(
     "model",
     {"config.json": as_bytes(CONFIG), "model.safetensors.index.json": as_bytes(INDEX)},
     lambda path: check_folder("it", path.parent),
 )
-_each("reasoner", _files(lambda folder: save_random("film", folder)), lambda path: len(checkpoints.load(path.parent)))
+_each(
+    "reasoner",
+    _files(lambda folder: save_random("film", folder)),
+    lambda path: len(checkpoints.load(path.parent)),
+)
 SETTINGS = {"format": 1, "network": "film", "features": "pixels", "image_size": 64, "task": "pos"}
-add("training-settings", "training/settings.json", [SETTINGS],
-    lambda path: checkpoints.read_settings(path.parent.parent))  # fmt: skip
-RESULT = {"steps": 2, "epochs": 1.0, "seconds": 1.5, "best": 0.5, "best_step": 1, "stopped_early": False}
+add(
+    "training-settings",
+    "training/settings.json",
+    [SETTINGS],
+    lambda path: checkpoints.read_settings(path.parent.parent),
+)
+RESULT = {
+    "steps": 2,
+    "epochs": 1.0,
+    "seconds": 1.5,
+    "best": 0.5,
+    "best_step": 1,
+    "stopped_early": False,
+}
 HISTORY = json_lines(
-    {"step": 1, "epoch": 0.5, "seconds": 1.5, "loss": 2.0}, {"step": 2, "epoch": 1, "seconds": 2, "loss": 1}
+    {"step": 1, "epoch": 0.5, "seconds": 1.5, "loss": 2.0},
+    {"step": 2, "epoch": 1, "seconds": 2, "loss": 1},
 )
 add("training-history", "history.jsonl", [HISTORY], lambda path: read_history(path.parent))
-add("training-result", "result.json", [RESULT],
-    lambda path: str(read_result(path.parent)))  # fmt: skip
+add("training-result", "result.json", [RESULT], lambda path: str(read_result(path.parent)))
 SWEEP = (
     "network,task,config,seed,folder,validation,test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error\n"
     "film,pos,a,0,film/pos/0,0.5,0.5,,,,,1.5,\n"
@@ -177,21 +248,40 @@ MATRIX = {
 }
 _each("matrix", MATRIX, lambda path: str(pvectors.read(path.parent)))
 rows = [{"relation": "in", "in": 1.0, "on": 2.0}, {"relation": "on", "in": 2.0, "on": 1.0}]
-add("matrix-parquet", "matrix.parquet", [parquet(rows)], lambda path: str(pvectors.read(path.parent)))
+add(
+    "matrix-parquet",
+    "matrix.parquet",
+    [parquet(rows)],
+    lambda path: str(pvectors.read(path.parent)),
+)
 AGREEMENT = {
-    "people": 3, "people_counted": 2, "judgements_per_item": 2.5,
+    "people": 3,
+    "people_counted": 2,
+    "judgements_per_item": 2.5,
     "agreement": {"split_half_spearman_brown": {"value": 0.9}},
-}  # fmt: skip
-_each("study-export", {"items.csv": b"a,b,mean\nin,on,0.5\non,up,0.2\n", "agreement.json": as_bytes(AGREEMENT)},
-      lambda path: read_human(path.parent).pairs)  # fmt: skip
+}
+_each(
+    "study-export",
+    {"items.csv": b"a,b,mean\nin,on,0.5\non,up,0.2\n", "agreement.json": as_bytes(AGREEMENT)},
+    lambda path: read_human(path.parent).pairs,
+)
 add("lexicon", "relations.txt", ["in\non\nin front of\n"], lambda path: str(read_lexicon(path)))
-add("document-frequency", "df.json", [{"images": 2, "counts": {"a dog": 1, "a": 2}}],
-    lambda path: str(DocumentFrequency.load(path).images))  # fmt: skip
+add(
+    "document-frequency",
+    "df.json",
+    [{"images": 2, "counts": {"a dog": 1, "a": 2}}],
+    lambda path: str(DocumentFrequency.load(path).images),
+)
 
 PICTURES = [png(), *map(_picture, ("JPEG", "GIF", "WEBP", "BMP", "TIFF"))]
 add("picture", "picture.png", PICTURES, lambda path: open_picture(str(path), "a model").size)
 add("thumbnail", "picture.jpg", PICTURES, lambda path: str(small_jpeg(path)))
-add("depth-npy", "depth.npy", [npy(np.ones((3, 4), np.float32)), npy(np.ones((3, 4), np.uint16))], _depth)
+add(
+    "depth-npy",
+    "depth.npy",
+    [npy(np.ones((3, 4), np.float32)), npy(np.ones((3, 4), np.uint16))],
+    _depth,
+)
 add("depth-png", "depth.png", [png(), _picture("TIFF")], _depth)
 
 

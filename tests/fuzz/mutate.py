@@ -12,21 +12,112 @@ LARGEST = 4 << 20
 """No input is larger: what needs more to hurt has a test of its own."""
 
 NUMBERS = [
-    b"null", b"true", b"NaN", b"Infinity", b"-Infinity", b"nan", b"1e400", b"-1e400", b"-0", b"-1", b"0", b"1e308",
-    b"0x10", b"9" * 20, b"9" * 400, b"9" * 5000, "\u00b2".encode(), "\u0663".encode(), b"",
-]  # fmt: skip
+    b"null",
+    b"true",
+    b"NaN",
+    b"Infinity",
+    b"-Infinity",
+    b"nan",
+    b"1e400",
+    b"-1e400",
+    b"-0",
+    b"-1",
+    b"0",
+    b"1e308",
+    b"0x10",
+    b"9" * 20,
+    b"9" * 400,
+    b"9" * 5000,
+    "\u00b2".encode(),
+    "\u0663".encode(),
+    b"",
+]
 TOKENS = [
-    *NUMBERS, b"\0", b"\n", b"\r\n", b"\t", b" ", b",", b'"', b"'", b"\\", b"[", b"]", b"{", b"}", b"(", b")", b"|",
-    b":", b"-", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc2", b"\\ud800", b"\xed\xa0\x80", b"\\u0000", b"../../etc/passwd",
-    b"/etc/passwd", b"..", b"a" * 300, b"[" * 3000, b"(" * 3000, b"(S " * 2000, b'{"a":' * 2000, b"\x80\x04\x95",
-    b"<script>", b"{x}", b"[MASK]", b"!!python/object:os.system", b"&a [*a]", b"\x1f\x8b\x08", b"PAR1", b"PK\x03\x04",
-    b"\x93NUMPY", b"GGUF",
-]  # fmt: skip
+    *NUMBERS,
+    b"\0",
+    b"\n",
+    b"\r\n",
+    b"\t",
+    b" ",
+    b",",
+    b'"',
+    b"'",
+    b"\\",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"(",
+    b")",
+    b"|",
+    b":",
+    b"-",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\xc2",
+    b"\\ud800",
+    b"\xed\xa0\x80",
+    b"\\u0000",
+    b"../../etc/passwd",
+    b"/etc/passwd",
+    b"..",
+    b"a" * 300,
+    b"[" * 3000,
+    b"(" * 3000,
+    b"(S " * 2000,
+    b'{"a":' * 2000,
+    b"\x80\x04\x95",
+    b"<script>",
+    b"{x}",
+    b"[MASK]",
+    b"!!python/object:os.system",
+    b"&a [*a]",
+    b"\x1f\x8b\x08",
+    b"PAR1",
+    b"PK\x03\x04",
+    b"\x93NUMPY",
+    b"GGUF",
+]
 VALUES: list[Any] = [
-    None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, -(2**70), int("9" * 400), 0.5, 1e308, -1e308, float("nan"),
-    float("inf"), "", " ", "a", "\u00b2", "\u0663", "\ud800", "\0", "1", "nan", "1e400", "9" * 5000, "../x",
-    "/etc/passwd", "a" * 70_000, [], {}, [[]], [None], {"": None}, [1, 2], ["a", "a"], {"a": {"a": {}}},
-]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2**31,
+    2**63,
+    2**64,
+    -(2**70),
+    int("9" * 400),
+    0.5,
+    1e308,
+    -1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    " ",
+    "a",
+    "\u00b2",
+    "\u0663",
+    "\ud800",
+    "\0",
+    "1",
+    "nan",
+    "1e400",
+    "9" * 5000,
+    "../x",
+    "/etc/passwd",
+    "a" * 70_000,
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    [1, 2],
+    ["a", "a"],
+    {"a": {"a": {}}},
+]
 
 
 def mutate(chance: random.Random, content: bytes) -> bytes:
@@ -39,7 +130,9 @@ def mutate(chance: random.Random, content: bytes) -> bytes:
 def _flip(chance: random.Random, content: bytes) -> bytes:
     changed = bytearray(content)
     for _ in range(min(len(changed), chance.choice((1, 4, 40)))):
-        changed[chance.randrange(len(changed))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
+        changed[chance.randrange(len(changed))] = chance.choice(
+            (0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256))
+        )
     return bytes(changed)
 
 
@@ -50,13 +143,19 @@ def _token(chance: random.Random, content: bytes) -> bytes:
 
 def _cut(chance: random.Random, content: bytes) -> bytes:
     at = chance.randint(0, len(content))
-    return chance.choice((content[:at], content[at:], content[:at] + content[at + chance.randint(0, 64) :]))
+    return chance.choice(
+        (content[:at], content[at:], content[:at] + content[at + chance.randint(0, 64) :])
+    )
 
 
 def _repeat(chance: random.Random, content: bytes) -> bytes:
     at = chance.randint(0, len(content))
     part = content[at : at + chance.choice((1, 10, 100, 10_000))]
-    return content[:at] + part * chance.choice((2, 10, 1000, 50_000) if len(part) < 40 else (2, 10)) + content[at:]
+    return (
+        content[:at]
+        + part * chance.choice((2, 10, 1000, 50_000) if len(part) < 40 else (2, 10))
+        + content[at:]
+    )
 
 
 def _number(chance: random.Random, content: bytes) -> bytes:
@@ -93,7 +192,9 @@ def _json(chance: random.Random, content: bytes) -> bytes:
     for text, replaced in ((content, None), (lines[number], number)):
         try:
             document = _change(chance, json.loads(text), 0)
-            encoded = json.dumps(document, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
+            encoded = json.dumps(document, ensure_ascii=chance.random() < 0.5).encode(
+                "utf-8", "surrogatepass"
+            )
         except (ValueError, RecursionError):
             continue
         if replaced is None:
@@ -129,5 +230,17 @@ def _bytes(chance: random.Random, content: bytes) -> bytes:
 
 
 _MUTATIONS: list[Callable[[random.Random, bytes], bytes]] = [
-    _flip, _token, _token, _cut, _repeat, _number, _number, _lines, _json, _json, _json, _gzip, _bytes,
-]  # fmt: skip
+    _flip,
+    _token,
+    _token,
+    _cut,
+    _repeat,
+    _number,
+    _number,
+    _lines,
+    _json,
+    _json,
+    _json,
+    _gzip,
+    _bytes,
+]

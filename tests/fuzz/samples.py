@@ -37,7 +37,8 @@ from seesay.tasks.from_file.draft import draft_file
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader: the file that is mutated, good contents of it, the files beside it, and how it is read."""
+    """A reader: the file that is mutated, good contents of it, the files beside it, and how it is
+    read."""
 
     name: str
     file: str
@@ -64,7 +65,11 @@ READERS: dict[str, Reader] = {}
 
 
 def add(
-    name: str, file: str, seeds: Iterable[str | bytes | object], read: Callable[[Path], object], **more: Any
+    name: str,
+    file: str,
+    seeds: Iterable[str | bytes | object],
+    read: Callable[[Path], object],
+    **more: Any,
 ) -> None:
     READERS[name] = Reader(name, file, [as_bytes(seed) for seed in seeds], read, **more)
 
@@ -110,21 +115,42 @@ def read_corpus(path: Path) -> object:
 
 
 COCO = {
-    "images": [{"id": 1, "file_name": "1.jpg", "width": 640, "height": 480}, {"id": 2, "width": 10, "height": 20}],
+    "images": [
+        {"id": 1, "file_name": "1.jpg", "width": 640, "height": 480},
+        {"id": 2, "width": 10, "height": 20},
+    ],
     "categories": [{"id": 3, "name": "dog"}],
     "annotations": [
-        {"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 30, 40], "segmentation": [[1, 2, 30, 2, 30, 40]]},
+        {
+            "id": 1,
+            "image_id": 1,
+            "category_id": 3,
+            "bbox": [1, 2, 30, 40],
+            "segmentation": [[1, 2, 30, 2, 30, 40]],
+        },
         {"id": 2, "image_id": 1, "caption": "a dog under a table"},
         {"id": 3, "image_id": 2, "caption": "a red apple"},
     ],
-}  # fmt: skip
+}
 REGIONS = [
     {
         "id": 1,
-        "regions": [{"region_id": 4, "image_id": 1, "phrase": "a red apple", "x": 1, "y": 2, "width": 3, "height": 4}],
+        "regions": [
+            {
+                "region_id": 4,
+                "image_id": 1,
+                "phrase": "a red apple",
+                "x": 1,
+                "y": 2,
+                "width": 3,
+                "height": 4,
+            }
+        ],
     }
 ]
-QUESTIONS = {"questions": [{"image_id": 1, "question_id": 7, "question": "What colour is the dog?"}]}
+QUESTIONS = {
+    "questions": [{"image_id": 1, "question_id": 7, "question": "What colour is the dog?"}]
+}
 CAPTIONS = [
     "a dog under a table\na red apple on a plate\n",
     "1.jpg#0\tA dog under a table .\n1.jpg#1\tA red apple .\n",
@@ -141,13 +167,17 @@ CAPTIONS = [
 add("corpus", "corpus.txt", CAPTIONS, read_corpus)
 add("corpus-json", "corpus.json", CAPTIONS[4:], read_corpus)
 add("corpus-tsv", "corpus.tsv", CAPTIONS[1:4], read_corpus)
-add("corpus-parquet", "corpus.parquet", [parquet([{"image": "1", "caption": "a dog"}])], read_corpus)
+add(
+    "corpus-parquet", "corpus.parquet", [parquet([{"image": "1", "caption": "a dog"}])], read_corpus
+)
 add("caption-pairs", "captions.json", CAPTIONS, lambda path: read_captions(path, single=True))
 add(
     "references",
     "references.json",
     CAPTIONS,
-    lambda path: pair(read_captions(path.with_name("h.json"), single=True), read_references([path]))[0],
+    lambda path: pair(
+        read_captions(path.with_name("h.json"), single=True), read_references([path])
+    )[0],
     beside={"h.json": as_bytes({"1": "a dog", "2": "a cat"})},
 )
 add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)
@@ -161,18 +191,48 @@ add(
 
 SCENE: list[dict[str, Any]] = [
     {"image_url": "0.png"},
-    {"objects": [
-        {"shape": "circle", "color": "red", "radius": "20", "rr": "100", "cc": "100", "size": "big", "k": "0.29"},
-        {"shape": "triangle", "color": "blue", "radius": "25", "rr": "300", "cc": "300", "size": "small", "k": "0.29"},
-    ]},
+    {
+        "objects": [
+            {
+                "shape": "circle",
+                "color": "red",
+                "radius": "20",
+                "rr": "100",
+                "cc": "100",
+                "size": "big",
+                "k": "0.29",
+            },
+            {
+                "shape": "triangle",
+                "color": "blue",
+                "radius": "25",
+                "rr": "300",
+                "cc": "300",
+                "size": "small",
+                "k": "0.29",
+            },
+        ]
+    },
     {"captions": [{"caption_true": "The circle is big"}, {"caption_false": "The circle is small"}]},
-]  # fmt: skip
+]
 DATASET = {
     "questions": [
-        {"image_index": 0, "image_filename": "0.png", "question": "A circle", "answer": "yes", "split": "train"},
-        {"image_index": 1, "image_filename": "1.png", "question": "A square", "answer": "no", "split": "train"},
+        {
+            "image_index": 0,
+            "image_filename": "0.png",
+            "question": "A circle",
+            "answer": "yes",
+            "split": "train",
+        },
+        {
+            "image_index": 1,
+            "image_filename": "1.png",
+            "question": "A square",
+            "answer": "no",
+            "split": "train",
+        },
     ]
-}  # fmt: skip
+}
 PNGS = {f"images/{split}/{name}.png": png() for split in ("train", "val") for name in (0, 1)}
 add("scenes", "scenes.json", [{"0": SCENE, "1": SCENE}], annotation.read)
 add("scene-questions", "train.json", [DATASET], published.read_questions)
@@ -220,14 +280,38 @@ add(
     beside={"rows.csv": TABLE.encode()},
 )
 add(
-    "task-check", "fruit.yaml", [TASK, WEIGHTED], lambda path: check(path).problems, beside={"rows.csv": TABLE.encode()}
+    "task-check",
+    "fruit.yaml",
+    [TASK, WEIGHTED],
+    lambda path: check(path).problems,
+    beside={"rows.csv": TABLE.encode()},
 )
 for suffix, seed in (
     ("csv", TABLE),
     ("tsv", TABLE.replace(",", "\t")),
-    ("jsonl", json_lines({"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2})),
-    ("json", [{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": ["red", "green"], "n": 2}]),
-    ("parquet", parquet([{"fruit": "lemon", "color": "yellow", "n": 1}, {"fruit": "apple", "color": "red", "n": 2}])),
+    (
+        "jsonl",
+        json_lines(
+            {"fruit": "lemon", "color": "yellow", "n": 1},
+            {"fruit": "apple", "color": "red", "n": 2},
+        ),
+    ),
+    (
+        "json",
+        [
+            {"fruit": "lemon", "color": "yellow", "n": 1},
+            {"fruit": "apple", "color": ["red", "green"], "n": 2},
+        ],
+    ),
+    (
+        "parquet",
+        parquet(
+            [
+                {"fruit": "lemon", "color": "yellow", "n": 1},
+                {"fruit": "apple", "color": "red", "n": 2},
+            ]
+        ),
+    ),
 ):
     task = TASK.replace("rows.csv", f"rows.{suffix}").encode()
     add(
@@ -250,7 +334,9 @@ def _run() -> Path:
 def _add_runs() -> None:
     (manifest,) = _run().rglob("manifest.json")
     files = {
-        path.name: path.read_bytes() for path in manifest.parent.iterdir() if path.is_file() and path.name != ".lock"
+        path.name: path.read_bytes()
+        for path in manifest.parent.iterdir()
+        if path.is_file() and path.name != ".lock"
     }
     for name in files:
         beside = {f"run/{other}": content for other, content in files.items() if other != name}
@@ -287,7 +373,8 @@ add(
 )
 
 ARPA = (
-    "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.6\t</s>\n-0.7\ta\t-0.2\n-0.9\t<unk>\n\n"
+    "\\data\\\nngram 1=4\nngram "
+    "2=1\n\n\\1-grams:\n-1.0\t<s>\t-0.3\n-0.6\t</s>\n-0.7\ta\t-0.2\n-0.9\t<unk>\n\n"
     "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
 )
 add("arpa", "model.arpa", [ARPA, gzip.compress(ARPA.encode(), mtime=0)], arpa.read_arpa)
@@ -319,7 +406,9 @@ def _add_networks() -> None:
             }
         ),
         "vocabulary.txt": ("\n".join(words) + "\n").encode(),
-        "model.safetensors": save({name: np.zeros(shape, np.float32) for name, shape in shapes.items()}),
+        "model.safetensors": save(
+            {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+        ),
     }
     for name in files:
         add(

@@ -1,4 +1,5 @@
-"""Mutated files through every reader for a quarter of a minute, and every input that ever broke one.
+"""Mutated files through every reader for a quarter of a minute, and every input that ever broke
+one.
 
 `make fuzz` goes on for minutes; `FUZZ_SECONDS` sets how long.
 """
@@ -43,10 +44,22 @@ def test_a_good_file_is_read(name: str, tmp_path: Path) -> None:
 def test_every_reader_keeps_the_property(tmp_path: Path) -> None:
     """In a process of its own, whose children are made before anything else runs in it."""
     seconds = os.environ.get("FUZZ_SECONDS", "15")
-    command = [sys.executable, "-m", "tests.fuzz.harness", "--seconds", seconds, "--keep", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fuzz.harness",
+        "--seconds",
+        seconds,
+        "--keep",
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
     print(done.stdout)
-    assert done.returncode == 0, f"inputs kept in {tmp_path}\n{done.stdout[-8000:]}\n{done.stderr[-2000:]}"
+    assert done.returncode == 0, (
+        f"inputs kept in {tmp_path}\n{done.stdout[-8000:]}\n{done.stderr[-2000:]}"
+    )
     assert f"{len(READERS)} readers" in done.stdout
 
 
@@ -54,7 +67,9 @@ def test_every_reader_keeps_the_property(tmp_path: Path) -> None:
 @pytest.mark.skipif(not KEPT, reason="no input has broken a reader yet")
 def test_inputs_that_broke_a_reader(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.fuzz.harness", "--replay"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False
+    )
     assert done.returncode == 0, done.stdout
     assert f"{len(KEPT)} inputs" in done.stdout
 
@@ -73,7 +88,8 @@ def test_the_harness_notices_what_it_should() -> None:
 
     def grows(path: Path) -> None:
         if path.read_bytes() == b"c":
-            bytes(MEMORY + (1 << 26))  # arenas that are given back in the meantime make room for a little more
+            # arenas that are given back in the meantime make room for a little more
+            bytes(MEMORY + (1 << 26))
 
     def crashes(path: Path) -> None:
         if path.read_bytes() == b"a":

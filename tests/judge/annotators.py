@@ -13,7 +13,8 @@ Rater = Callable[[StudyItem, random.Random], int]
 
 
 def careful(truth: Mapping[str, float], noise: float = 0.12) -> Rater:
-    """Rates by the truth with some noise; knows that green is like no relation and a word is like itself."""
+    """Rates by the truth with some noise; knows that green is like no relation and a word is like
+    itself."""
 
     def rate(item: StudyItem, chance: random.Random) -> int:
         if item.control == "distinct":
@@ -40,8 +41,11 @@ def always_middle(item: StudyItem, chance: random.Random) -> int:
     return chance.randint(45, 55)
 
 
-def judge(study: Study, raters: Sequence[Rater], seed: int = 0, controls: int = 2) -> list[Judgement]:
-    """Everyone rates as many items as it takes for each item to have its number, and their controls."""
+def judge(
+    study: Study, raters: Sequence[Rater], seed: int = 0, controls: int = 2
+) -> list[Judgement]:
+    """Everyone rates as many items as it takes for each item to have its number, and their
+    controls."""
     chance = random.Random(seed)
     required = [item for item in study.measured for _ in range(study.design.judgements)]
     piles: list[dict[str, StudyItem]] = [{} for _ in raters]

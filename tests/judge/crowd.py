@@ -1,6 +1,7 @@
 """Many simulated annotators at once over loopback, and a server that can be killed under them.
 
-The client is a few lines over asyncio's streams, because a full HTTP library would spend more time than the server.
+The client is a few lines over asyncio's streams, because a full HTTP library would spend more time
+than the server.
 """
 
 from __future__ import annotations
@@ -27,16 +28,32 @@ COMMAND = [sys.executable, "-c", "from seesay.judge.commands.judge import app; a
 class Server:
     """`seesay judge serve` as a process of its own."""
 
-    def __init__(self, pairs: Path, where: str, *options: str, open_files: int | None = None) -> None:
+    def __init__(
+        self, pairs: Path, where: str, *options: str, open_files: int | None = None
+    ) -> None:
         self.port = free_port()
-        limit = [] if open_files is None else ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"]
+        limit = (
+            [] if open_files is None else ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"]
+        )
         place = ["--database", where] if where.startswith("postgresql:") else ["--study", where]
-        self._command = [*limit, *COMMAND, "serve", str(pairs), *place, *options, "--port", str(self.port), "--json"]
+        self._command = [
+            *limit,
+            *COMMAND,
+            "serve",
+            str(pairs),
+            *place,
+            *options,
+            "--port",
+            str(self.port),
+            "--json",
+        ]
         self._process: subprocess.Popen[str] | None = None
 
     def start(self, links: int = 0) -> dict[str, Any]:
         """Start it, and wait until it has told its addresses."""
-        self._process = subprocess.Popen([*self._command, "--links", str(links)], stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            [*self._command, "--links", str(links)], stdout=subprocess.PIPE, text=True
+        )
         assert self._process.stdout is not None
         printed = ""
         while not printed.endswith("\n}\n"):
@@ -66,7 +83,8 @@ class Server:
 
 @dataclass
 class Crowd:
-    """What the annotators did: acknowledged answers by (token, page, place), and how long each request took."""
+    """What the annotators did: acknowledged answers by (token, page, place), and how long each
+    request took."""
 
     port: int
     seed: int = 0
@@ -78,7 +96,9 @@ class Crowd:
 
     async def run(self, tokens: Sequence[str]) -> None:
         """All of them at once, each until there is nothing left for them."""
-        await asyncio.gather(*(self._annotate(token, random.Random(f"{self.seed} {token}")) for token in tokens))
+        await asyncio.gather(
+            *(self._annotate(token, random.Random(f"{self.seed} {token}")) for token in tokens)
+        )
 
     async def _annotate(self, token: str, chance: random.Random) -> None:
         line = _Line(self)
@@ -101,7 +121,13 @@ class Crowd:
             value = chance.randint(0, 100)
             if self.pause:
                 await asyncio.sleep(chance.expovariate(1 / self.pause))
-            body = {"page": number, "place": place, "value": value, "how": "moved", "key": secrets.token_hex(16)}
+            body = {
+                "page": number,
+                "place": place,
+                "value": value,
+                "how": "moved",
+                "key": secrets.token_hex(16),
+            }
             status, reply = await line.ask("POST", "/api/answers", body, token)
             assert status == 200, (status, reply)
             self.acknowledged[token, number, place] = value
@@ -111,17 +137,30 @@ class Crowd:
 
 
 class _Line:
-    """One annotator's connection; after a loss it is made anew and the same request sent again, as a browser would."""
+    """One annotator's connection; after a loss it is made anew and the same request sent again, as
+    a browser would."""
 
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
         self._ends: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, method: str, path: str, body: dict[str, Any] | None = None, token: str = "") -> tuple[int, str]:
-        content = b"" if body is None else json.dumps(body).encode() if token else urlencode(body).encode()
+    async def ask(
+        self, method: str, path: str, body: dict[str, Any] | None = None, token: str = ""
+    ) -> tuple[int, str]:
+        content = (
+            b""
+            if body is None
+            else json.dumps(body).encode()
+            if token
+            else urlencode(body).encode()
+        )
         kind = "application/json" if token else "application/x-www-form-urlencoded"
         head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._crowd.port}\r\nContent-Type: {kind}\r\n"
-        head += f"Content-Length: {len(content)}\r\n" + (f"Authorization: Bearer {token}\r\n" if token else "") + "\r\n"
+        head += (
+            f"Content-Length: {len(content)}\r\n"
+            + (f"Authorization: Bearer {token}\r\n" if token else "")
+            + "\r\n"
+        )
         while True:
             try:
                 began = time.perf_counter()
@@ -150,7 +189,8 @@ class _Line:
 
 
 async def kill_during(server: Server, crowd: Crowd, times: int, total: int) -> None:
-    """Kill the server and start it again, so many times, spread over the answers that are to come."""
+    """Kill the server and start it again, so many times, spread over the answers that are to
+    come."""
     for number in range(1, times + 1):
         while len(crowd.acknowledged) < total * number / (times + 1):
             await asyncio.sleep(0.01)
@@ -159,7 +199,8 @@ async def kill_during(server: Server, crowd: Crowd, times: int, total: int) -> N
 
 
 def free_port() -> int:
-    """A port below the range that the system gives to connections, so that none takes it before the server does."""
+    """A port below the range that the system gives to connections, so that none takes it before the
+    server does."""
     while True:
         port = 20_000 + secrets.randbelow(12_000)
         with socket.socket() as probe:

@@ -1,4 +1,5 @@
-"""A PostgreSQL server of the tests' own: a new cluster in a temporary folder, reached by a socket in it."""
+"""A PostgreSQL server of the tests' own: a new cluster in a temporary folder, reached by a socket
+in it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from tests.needs import absent
 
 def programs() -> Path | None:
     """Where Debian puts the newest server's programs."""
-    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    paths = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])
+    )
     return paths[-1].parent if paths else None
 
 
@@ -35,9 +38,28 @@ def cluster() -> Iterator[str]:
     def run(*command: str) -> None:
         subprocess.run([*become, *command], check=True, capture_output=True, cwd=home, timeout=120)
 
-    run(str(folder / "initdb"), "-D", str(data), "-U", "seesay", "--auth=trust", "--encoding=UTF8", "--no-locale")
+    run(
+        str(folder / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "seesay",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--no-locale",
+    )
     options = f"-c listen_addresses='' -c unix_socket_directories='{home}' -c max_connections=60"
-    run(str(folder / "pg_ctl"), "-D", str(data), "-l", str(home / "log"), "-o", options, "-w", "start")
+    run(
+        str(folder / "pg_ctl"),
+        "-D",
+        str(data),
+        "-l",
+        str(home / "log"),
+        "-o",
+        options,
+        "-w",
+        "start",
+    )
     try:
         yield f"postgresql://seesay@/postgres?host={home}"
     finally:

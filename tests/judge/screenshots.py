@@ -15,7 +15,20 @@ from tests.judge.studies import PASSWORD
 
 from seesay.tasks import load_task
 
-WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
+WORDS = [
+    "above",
+    "over",
+    "under",
+    "below",
+    "near",
+    "next",
+    "left",
+    "right",
+    "in",
+    "on",
+    "far",
+    "away",
+]
 DESKTOP = ViewportSize(width=1100, height=800)
 PHONE = ViewportSize(width=390, height=800)
 
@@ -59,7 +72,10 @@ def _ratings(browser: Browser, folder: Path, target: Path) -> None:
 def _choices(browser: Browser, folder: Path, target: Path) -> None:
     """One answer of several, on a phone."""
     questions = load_task("core-color").questions
-    gold = {f"The color of {question.fields['thing']} is .": next(iter(question.gold)) for question in questions}
+    gold = {
+        f"The color of {question.fields['thing']} is .": next(iter(question.gold))
+        for question in questions
+    }
     server = Server(Path("core-color"), str(folder / "choice.sqlite"), *_options(folder))
     (link,) = server.start(links=1)["links"]
     try:
@@ -67,7 +83,9 @@ def _choices(browser: Browser, folder: Path, target: Path) -> None:
         page.goto(link)
         _begin(page)
         for item in page.locator(".item").all()[:2]:
-            item.get_by_role("radio", name=gold[item.locator("legend").inner_text()], exact=True).check()
+            item.get_by_role(
+                "radio", name=gold[item.locator("legend").inner_text()], exact=True
+            ).check()
         _rest(page)
         page.screenshot(path=target / "judge-choice-phone.png")
         page.close()
@@ -96,7 +114,14 @@ de:
 def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
     """Several answers in German, typed answers, the mirrored layout and practice, on a phone."""
     (folder / "texts.yaml").write_text(TEXTS, encoding="utf-8")
-    contact = ("--contact", "smith@example.org", "--researcher", "A. Smith", "--institution", "Example University")
+    contact = (
+        "--contact",
+        "smith@example.org",
+        "--researcher",
+        "A. Smith",
+        "--institution",
+        "Example University",
+    )
     translated = ("--most", "3", "--languages", "en,de,fr", "--texts", str(folder / "texts.yaml"))
     mirrored = ("--languages", "en,ar-XB")
     for kind, language, name, options in (
@@ -105,7 +130,9 @@ def _other_kinds(browser: Browser, folder: Path, target: Path) -> None:
         ("choice", "ar-XB", "choice-phone-rtl", mirrored),
     ):
         common = ("--answer", kind, "--limit", "8", "--controls", "0", *contact)
-        server = Server(Path("core-color"), str(folder / f"{kind}-{language}.sqlite"), *common, *options)
+        server = Server(
+            Path("core-color"), str(folder / f"{kind}-{language}.sqlite"), *common, *options
+        )
         link = server.start(links=1)["links"][0]
         try:
             page = browser.new_page(viewport=PHONE)

@@ -35,7 +35,8 @@ def pairs_file(folder: Path, count: int = 12) -> Path:
 
 def rating_study(folder: Path, count: int = 12, **design: Any) -> Study:
     return study_from_pairs(
-        pairs_file(folder, count), StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2} | design)
+        pairs_file(folder, count),
+        StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2} | design),
     )
 
 
@@ -45,13 +46,18 @@ def task(count: int = 12, **changes: Any) -> Task:
         name="colours",
         version="1",
         title="What colour is it?",
-        templates=(Template("plain", "A {thing} is [MASK]."), Template("asked", "What colour is a {thing}? [MASK].")),
+        templates=(
+            Template("plain", "A {thing} is [MASK]."),
+            Template("asked", "What colour is a {thing}? [MASK]."),
+        ),
         questions=tuple(
             Question(
                 thing,
                 {"thing": thing},
                 COLOURS,
-                {COLOURS[i % 3]: 1.0} if i % 4 else {COLOURS[i % 3]: 0.5, COLOURS[(i + 1) % 3]: 0.5},
+                {COLOURS[i % 3]: 1.0}
+                if i % 4
+                else {COLOURS[i % 3]: 0.5, COLOURS[(i + 1) % 3]: 0.5},
                 thing,
                 {"parity": "even" if i % 2 == 0 else "odd"},
                 **changes,
@@ -65,7 +71,8 @@ def task(count: int = 12, **changes: Any) -> Task:
 
 def choice_study(count: int = 12, **design: Any) -> Study:
     return study_from_task(
-        task(count), StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2, "controls": 1} | design)
+        task(count),
+        StudyDesign(**{"judgements": 3, "per_page": 4, "pages": 2, "controls": 1} | design),
     )
 
 
@@ -90,13 +97,17 @@ class ServedStudy:
 
     def invite(self) -> str:
         """A new person's token."""
-        return self.database.submit(lambda tx: participants.create_links(tx, 1, self.clock())).result()[0]
+        return self.database.submit(
+            lambda tx: participants.create_links(tx, 1, self.clock())
+        ).result()[0]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self.database.submit(lambda tx: tx.execute(sql, *values)).result()
 
     def progress(self) -> StudyProgress:
-        return self.database.submit(lambda tx: study_progress(tx, self.study, self.clock())).result()
+        return self.database.submit(
+            lambda tx: study_progress(tx, self.study, self.clock())
+        ).result()
 
     def begin(self) -> str:
         """A person who has consented."""
@@ -106,11 +117,21 @@ class ServedStudy:
         assert self.client.post(f"/a/{token}/consent", data=form).status_code == 200
         return token
 
-    def save(self, token: str, place: int, value: int, key: str | None = None, **changes: Any) -> Any:
+    def save(
+        self, token: str, place: int, value: int, key: str | None = None, **changes: Any
+    ) -> Any:
         """Send one answer as the script does."""
         how = "moved" if self.study.kind == "rating" else "chosen"
-        body = {"page": 1, "place": place, "value": value, "how": how, "key": key or security.new_token()} | changes
-        return self.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
+        body = {
+            "page": 1,
+            "place": place,
+            "value": value,
+            "how": how,
+            "key": key or security.new_token(),
+        } | changes
+        return self.client.post(
+            "/api/answers", json=body, headers={"Authorization": f"Bearer {token}"}
+        )
 
     def fill(self, token: str, answer: Callable[[int], int] = lambda place: 50) -> dict[str, str]:
         """The form of the page that is open, all answered, and where it goes to."""
@@ -127,7 +148,9 @@ class ServedStudy:
 
     def login(self, password: str = PASSWORD) -> Any:
         form = form_token(self.client.get("/researcher").text)
-        return self.client.post("/researcher/login", data={"form": form, "password": password}, follow_redirects=False)
+        return self.client.post(
+            "/researcher/login", data={"form": form, "password": password}, follow_redirects=False
+        )
 
 
 def form_token(page: str) -> str:
@@ -136,11 +159,15 @@ def form_token(page: str) -> str:
     return match[1]
 
 
-def serve_in_test(study: Study, where: str, name: str = "made-up", limiter: RateLimiter | None = None) -> ServedStudy:
+def serve_in_test(
+    study: Study, where: str, name: str = "made-up", limiter: RateLimiter | None = None
+) -> ServedStudy:
     """Begin a study and serve it to a test client, with a clock that stands still."""
     database = studies.open_database(where, name)
     studies.create_study(database, study)
-    database.submit(lambda tx: set_setting(tx, "password", security.hash_password(PASSWORD))).result()
+    database.submit(
+        lambda tx: set_setting(tx, "password", security.hash_password(PASSWORD))
+    ).result()
     clock = Clock()
     app = make_app(study, database, clock=clock, limiter=limiter)
     return ServedStudy(study, database, TestClient(app, base_url="http://testserver"), clock)

@@ -22,7 +22,7 @@ from seesay.judge.planning import (
     plan_design,
     rating_judgements,
     simulate_adaptive,
-)  # fmt: skip
+)
 from seesay.judge.results.annotators import annotator_columns
 from seesay.judge.results.disputes import disputed_items, with_rulings
 from seesay.judge.results.export import export_study
@@ -40,8 +40,9 @@ def wanted(item: ChoiceItem | RatingItem, values: list[int]) -> int:
 
 
 def test_agreement_ends_early_and_disagreement_goes_on() -> None:
-    """Wilson's interval of 6 of 6 is 0.390 wide, of 5 of 5 0.434; at one half it takes 21 to get to 0.4. Ratings of
-    0, 1, 0, 1, ½ have a variance of (1 + 2 · 0.04) / 6 = 0.18: (2 · 1.96)² · 0.18 / 0.4² = 17.3 judgements."""
+    """Wilson's interval of 6 of 6 is 0.390 wide, of 5 of 5 0.434; at one half it takes 21 to get to
+    0.4. Ratings of 0, 1, 0, 1, ½ have a variance of (1 + 2 · 0.04) / 6 = 0.18: (2 · 1.96)² · 0.18 /
+    0.4² = 17.3 judgements."""
     item = ChoiceItem(id="a", base="a", options=OPTIONS)
     assert share_width(1, 5) == pytest.approx(0.4345, abs=1e-4)
     assert share_width(1, 6) == pytest.approx(0.3903, abs=1e-4)
@@ -56,8 +57,8 @@ Answer = Callable[[int, int], int]
 
 
 def crowd(seed: int) -> tuple[list[float], Answer, random.Random]:
-    """200 people of whom 9 answer at random, and 300 items whose true answer is the first option: on six in ten nearly
-    everyone knows it, on the others 35 to 80 %."""
+    """200 people of whom 9 answer at random, and 300 items whose true answer is the first option:
+    on six in ten nearly everyone knows it, on the others 35 to 80 %."""
     rng = random.Random(seed)
     shares = [0.97 if rng.random() < 0.6 else rng.uniform(0.35, 0.8) for _ in range(ITEMS)]
     careless = set(rng.sample(range(PEOPLE), CARELESS))
@@ -71,28 +72,36 @@ def crowd(seed: int) -> tuple[list[float], Answer, random.Random]:
 
 
 def errors(given: Simulated, shares: list[float]) -> tuple[float, float]:
-    """How often the most frequent answer is wrong (a tie counts in parts), and the mean error of the shares."""
+    """How often the most frequent answer is wrong (a tie counts in parts), and the mean error of
+    the shares."""
     wrong = []
     for answers in given:
         counts = Counter(answers)
         best = [label for label, count in counts.items() if count == max(counts.values())]
         wrong.append(1 - (0 in best) / len(best))
-    return fmean(wrong), fmean(abs(g.count(0) / len(g) - share) for g, share in zip(given, shares, strict=True))
+    return fmean(wrong), fmean(
+        abs(g.count(0) / len(g) - share) for g, share in zip(given, shares, strict=True)
+    )
 
 
 def simulate_fixed(answer: Answer, judgements: int) -> list[list[int]]:
     """Everyone answers items in turn until each has its number."""
-    return [[answer((item * judgements + n) % PEOPLE, item) for n in range(judgements)] for item in range(ITEMS)]
+    return [
+        [answer((item * judgements + n) % PEOPLE, item) for n in range(judgements)]
+        for item in range(ITEMS)
+    ]
 
 
 def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
-    """Judgements per item of the adaptive design, its errors, and for each the share saved against the fixed one with
-    the same error. Means of several draws: one draw is mostly chance."""
+    """Judgements per item of the adaptive design, its errors, and for each the share saved against
+    the fixed one with the same error. Means of several draws: one draw is mostly chance."""
     shares, answer, _ = crowd(seed)
     items = [ChoiceItem(id=str(i), base=str(i), options=OPTIONS) for i in range(ITEMS)]
     given = [simulate_adaptive(answer, items, PEOPLE, ADAPTIVE) for _ in range(draws)]
     spent = fmean(sum(map(len, draw)) / ITEMS for draw in given)
-    adaptive = [fmean(values) for values in zip(*(errors(draw, shares) for draw in given), strict=True)]
+    adaptive = [
+        fmean(values) for values in zip(*(errors(draw, shares) for draw in given), strict=True)
+    ]
     saved: dict[int, float] = {}
     for n in range(8, 60):
         fixed = [errors(simulate_fixed(answer, n), shares) for _ in range(draws)]
@@ -115,7 +124,10 @@ def test_what_it_saves_at_equal_error(seed: int) -> None:
 def test_competence_tells_the_careless(seed: int) -> None:
     study = study_from_task(task(ITEMS), StudyDesign(controls=0))
     rng = random.Random(seed)
-    skill = {person: 1 / 3 if person <= CARELESS else rng.uniform(0.6, 0.98) for person in range(1, PEOPLE + 1)}
+    skill = {
+        person: 1 / 3 if person <= CARELESS else rng.uniform(0.6, 0.98)
+        for person in range(1, PEOPLE + 1)
+    }
     truth = {item.id: rng.randrange(3) for item in study.measured}
     judgements = []
     for number, item in enumerate(study.measured):
@@ -133,7 +145,10 @@ def test_competence_tells_the_careless(seed: int) -> None:
     correlation = cov / spread_e / fmean((skill[p] - mean_s) ** 2 for p in people) ** 0.5
     lowest = sorted(people, key=lambda person: columns[person]["competence"])[:CARELESS]
     careless = sum(person <= CARELESS for person in lowest)
-    print(f"seed {seed}: correlation with the truth {correlation:.3f}; {careless} of the 9 careless among the 9 lowest")
+    print(
+        f"seed {seed}: correlation with the truth {correlation:.3f}; {careless} of the 9 careless "
+        "among the 9 lowest"
+    )
     assert correlation > 0.8
     assert careless >= 7
 
@@ -141,20 +156,44 @@ def test_competence_tells_the_careless(seed: int) -> None:
 def test_columns_of_a_straight_liner() -> None:
     study = study_from_task(task(6), StudyDesign(controls=0))
     judgements = [
-        Judgement(person, item, 0 if person == 1 else place % 3, None, "chosen", 0.5 if person == 1 else 4.0, 0, place)
+        Judgement(
+            person,
+            item,
+            0 if person == 1 else place % 3,
+            None,
+            "chosen",
+            0.5 if person == 1 else 4.0,
+            0,
+            place,
+        )
         for person in (1, 2, 3)
         for place, item in enumerate(study.measured)
     ]
     columns = annotator_columns(study, judgements)
-    assert (columns[1]["longest_run"], columns[1]["same_share"], columns[1]["fast_share"]) == (6, 1.0, 1.0)
-    assert (columns[2]["longest_run"], columns[2]["same_share"], columns[2]["fast_share"]) == (1, 2 / 6, 0.0)
+    assert (columns[1]["longest_run"], columns[1]["same_share"], columns[1]["fast_share"]) == (
+        6,
+        1.0,
+        1.0,
+    )
+    assert (columns[2]["longest_run"], columns[2]["same_share"], columns[2]["fast_share"]) == (
+        1,
+        2 / 6,
+        0.0,
+    )
     assert columns[1]["competence"] < columns[2]["competence"]
 
 
 def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
-    """Everyone agrees on all but one thing: it gets all its judgements, the others the few that they need."""
+    """Everyone agrees on all but one thing: it gets all its judgements, the others the few that
+    they need."""
     design = StudyDesign(
-        allocation="adaptive", judgements=12, min_judgements=3, width=0.55, per_page=4, pages=1, controls=0
+        allocation="adaptive",
+        judgements=12,
+        min_judgements=3,
+        width=0.55,
+        per_page=4,
+        pages=1,
+        controls=0,
     )
     served = serve(study_from_task(task(4), design))
     for number in range(20):
@@ -164,11 +203,18 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
             break
         fields = {"form": form_token(page)}
         person = served.rows("SELECT MAX(id) FROM person")[0][0]
-        for place, item in served.rows("SELECT place, item FROM assignment WHERE person = ?", person):
+        for place, item in served.rows(
+            "SELECT place, item FROM assignment WHERE person = ?", person
+        ):
             fields[f"v{place}"] = str(number % 2 if item == "thing 0" else 0)
         assert served.send(token, 1, fields).status_code == 303
     counts = dict(served.rows("SELECT item, COUNT(*) FROM answer GROUP BY item"))
-    assert counts == {"thing 0": judgements_for_width(0.5, 0.55), "thing 1": 4, "thing 2": 4, "thing 3": 4}
+    assert counts == {
+        "thing 0": judgements_for_width(0.5, 0.55),
+        "thing 1": 4,
+        "thing 2": 4,
+        "thing 3": 4,
+    }
     assert "nothing left to judge" in served.client.get(f"/a/{token}").text
     served.login()
     assert served.client.get("/api/counts").json()["judgements_wanted"] == 9 + 3 * 4
@@ -177,7 +223,9 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
     assert "A thing 1" not in disputes
     form = {"form": form_token(disputes), "item": "thing 0", "o1": "1"}
     assert "ruled: green" in served.client.post("/researcher/disputes", data=form).text
-    export_study(served.database, served.study, tmp_path / "export", resamples=100, adjudicated=True)
+    export_study(
+        served.database, served.study, tmp_path / "export", resamples=100, adjudicated=True
+    )
     rows = (tmp_path / "export" / "items.csv").read_text(encoding="utf-8").splitlines()
     assert rows[1].endswith(",True,green")
     assert rows[2].endswith(",False,")
@@ -193,12 +241,18 @@ def test_rulings_drop_what_contradicts_them() -> None:
 
 
 def test_plans() -> None:
-    plan = plan_design("fixed", 10, items=66, items_per_person=60, most=10, minutes=4.0, pay=0.1, fee=0.5)
+    plan = plan_design(
+        "fixed", 10, items=66, items_per_person=60, most=10, minutes=4.0, pay=0.1, fee=0.5
+    )
     assert (plan.judgements, plan.people, plan.minutes) == (660, 11, 4.0)
     assert plan.cost == pytest.approx(99.0)
     assert pilot_shares([[("a",)] * 4, [("a",), ("b",)]]) == [5 / 6, 1 / 2]
-    # (2 · 1.96 · 0.2 / 0.2)² = 15.4 judgements, and one quarter of that at half of the spread, but at least 5
-    assert rating_judgements([0.2, 0.1], ADAPTIVE.model_copy(update={"width": 0.2})) == (16, (16 + 5) / 2)
+    # (2 · 1.96 · 0.2 / 0.2)² = 15.4 judgements, and one quarter of that at half of the spread, but
+    # at least 5
+    assert rating_judgements([0.2, 0.1], ADAPTIVE.model_copy(update={"width": 0.2})) == (
+        16,
+        (16 + 5) / 2,
+    )
     unanimous, split = mean_judgements(ADAPTIVE, [1.0] * 50), mean_judgements(ADAPTIVE, [0.5] * 50)
     assert unanimous == 6
     assert split > 15

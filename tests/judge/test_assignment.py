@@ -1,4 +1,5 @@
-"""Every item reaches its number, nothing is handed out in vain, and people who leave give their items back."""
+"""Every item reaches its number, nothing is handed out in vain, and people who leave give their
+items back."""
 
 from __future__ import annotations
 
@@ -51,14 +52,17 @@ def test_a_full_study_turns_people_away_kindly(serve: Opener, tmp_path: Path) ->
     assert work(served, served.begin(), 1)
     late = served.begin()
     assert "nothing left to judge" in served.client.get(f"/a/{late}").text
-    assert served.rows("SELECT COUNT(*) FROM person WHERE code IS NOT NULL")[0][0] == 1  # no code for no work
+    # no code for no work
+    assert served.rows("SELECT COUNT(*) FROM person WHERE code IS NOT NULL")[0][0] == 1
 
 
 def test_people_who_leave_give_their_items_back(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1, lease_minutes=30))
     gone = served.begin()
     served.client.get(f"/a/{gone}")
-    (first,) = served.rows("SELECT MIN(s.place) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = ''")[0]
+    (first,) = served.rows(
+        "SELECT MIN(s.place) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = ''"
+    )[0]
     served.save(gone, int(first), 40)
     other = served.begin()
     assert "nothing left to judge" in served.client.get(f"/a/{other}").text
@@ -67,12 +71,15 @@ def test_people_who_leave_give_their_items_back(serve: Opener, tmp_path: Path) -
     assert set(measured(served).values()) == {1}
     assert consistent(served)
     back = served.client.get(f"/a/{gone}").text
-    assert back.count('class="item rating') == 3  # the answered pair and the two controls are still theirs
+    # the answered pair and the two controls are still theirs
+    assert back.count('class="item rating') == 3
     assert served.send(gone, 1, served.fill(gone)).status_code == 303
     assert set(measured(served).values()) == {1}
 
 
-def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(serve: Opener, tmp_path: Path) -> None:
+def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(
+    serve: Opener, tmp_path: Path
+) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
     slow = served.begin()
     served.client.get(f"/a/{slow}")
@@ -88,7 +95,9 @@ def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(
     assert consistent(served)
 
 
-def test_an_answer_to_an_item_that_is_gone_is_not_one_to_its_successor(serve: Opener, tmp_path: Path) -> None:
+def test_an_answer_to_an_item_that_is_gone_is_not_one_to_its_successor(
+    serve: Opener, tmp_path: Path
+) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
     slow = served.begin()
     stale = served.fill(slow)
@@ -134,7 +143,12 @@ def test_random_comings_and_goings_never_pass_the_number(serve: Opener, tmp_path
             case 0:
                 served.client.get(f"/a/{token}")
             case 1:
-                assert served.save(token, chance.randint(1, 5), 50, page=page).status_code in (200, 404, 409, 410)
+                assert served.save(token, chance.randint(1, 5), 50, page=page).status_code in (
+                    200,
+                    404,
+                    409,
+                    410,
+                )
             case _:
                 work(served, token, page)
         assert max(measured(served).values()) <= 2
@@ -148,6 +162,10 @@ def test_a_control_question_is_not_measured_with_the_same_person(serve: Opener) 
         for page in (1, 2):
             assert served.send(token, page, served.fill(token, lambda n: n % 3)).status_code == 303
     assert consistent(served)
-    twice = served.rows("SELECT person, base FROM assignment GROUP BY person, base HAVING COUNT(*) > 1")
+    twice = served.rows(
+        "SELECT person, base FROM assignment GROUP BY person, base HAVING COUNT(*) > 1"
+    )
     assert twice == []
-    assert served.rows("SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = 'known'")[0][0]
+    assert served.rows(
+        "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE i.control = 'known'"
+    )[0][0]

@@ -1,4 +1,5 @@
-"""Every kind of item: what its answers are, what they name, and how they come in by script and by form."""
+"""Every kind of item: what its answers are, what they name, and how they come in by script and by
+form."""
 
 from __future__ import annotations
 
@@ -74,8 +75,15 @@ def test_texts_that_name_no_option_are_exported(tmp_path: Path) -> None:
 
 
 def save(served: ServedStudy, token: str, **answer: Any) -> Any:
-    body = {"page": 1, "place": 1, "key": "k" * 16 + json.dumps(answer).encode().hex()[-40:], **answer}
-    return served.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
+    body = {
+        "page": 1,
+        "place": 1,
+        "key": "k" * 16 + json.dumps(answer).encode().hex()[-40:],
+        **answer,
+    }
+    return served.client.post(
+        "/api/answers", json=body, headers={"Authorization": f"Bearer {token}"}
+    )
 
 
 def test_typed_answers_by_script(tmp_path: Path) -> None:
@@ -123,12 +131,24 @@ def test_limits_of_several_and_numbers() -> None:
 
 
 def test_a_text_names_what_a_model_would_have_named() -> None:
-    item = TextItem(id="a", base="a", text="A lime is [MASK].", options=("red", "green"), aliases={"green": ("grün",)})
-    named = {text: item.labels(0, text) for text in ("Green.", "not red but green", "grün", "purple", "red or green")}
+    item = TextItem(
+        id="a",
+        base="a",
+        text="A lime is [MASK].",
+        options=("red", "green"),
+        aliases={"green": ("grün",)},
+    )
+    named = {
+        text: item.labels(0, text)
+        for text in ("Green.", "not red but green", "grün", "purple", "red or green")
+    }
     assert named == {
-        "Green.": ("green",), "not red but green": ("green",), "grün": ("green",), "purple": (),
+        "Green.": ("green",),
+        "not red but green": ("green",),
+        "grün": ("green",),
+        "purple": (),
         "red or green": ("red", "green"),
-    }  # fmt: skip
+    }
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
@@ -136,7 +156,9 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
         study_from_task(task(), StudyDesign(), answer="number")
     with pytest.raises(UserError, match="--answer is one of choice, several, number, text"):
         study_from_task(task(), StudyDesign(), answer="slider")
-    many = replace(task(1).questions[0], options=tuple(f"o{i}" for i in range(60)), gold={"o1": 1.0})
+    many = replace(
+        task(1).questions[0], options=tuple(f"o{i}" for i in range(60)), gold={"o1": 1.0}
+    )
     with pytest.raises(UserError, match="more than 50 options"):
         study_from_task(replace(task(1), questions=(many,)), StudyDesign(), answer="several")
     with pytest.raises(UserError, match="called after a word or option, such as red"):
@@ -157,7 +179,9 @@ def test_icons_and_own_pictures(tmp_path: Path) -> None:
     (tmp_path / "icons").mkdir()
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="4" fill="red"/></svg>'
     (tmp_path / "icons" / "red.svg").write_text(svg, encoding="utf-8")
-    served = serve_in_test(study("choice", icons=tmp_path / "icons"), str(tmp_path / "study.sqlite"))
+    served = serve_in_test(
+        study("choice", icons=tmp_path / "icons"), str(tmp_path / "study.sqlite")
+    )
     try:
         token = served.begin()
         page = served.client.get(f"/a/{token}").text
@@ -169,7 +193,9 @@ def test_icons_and_own_pictures(tmp_path: Path) -> None:
             assert served.client.get(f"/a/{token}/icon/{path}").status_code == 404
     finally:
         served.database.close()
-    (tmp_path / "pairs.csv").write_text("a,b,picture\ncat,dog,icons/red.svg\nsun,moon,\n", encoding="utf-8")
+    (tmp_path / "pairs.csv").write_text(
+        "a,b,picture\ncat,dog,icons/red.svg\nsun,moon,\n", encoding="utf-8"
+    )
     first, second = study_from_pairs(tmp_path / "pairs.csv", StudyDesign(**DESIGN)).measured
     assert first.picture == str(tmp_path / "icons" / "red.svg")
     assert second.picture is None

@@ -102,7 +102,9 @@ def test_each_person_has_an_order_of_their_own_that_stays(serve: Opener, tmp_pat
     for _ in range(3):
         token = served.begin()
         number = served.rows("SELECT MAX(id) FROM person")[0][0]
-        orders.append(served.rows("SELECT item FROM assignment WHERE person = ? ORDER BY place", number))
+        orders.append(
+            served.rows("SELECT item FROM assignment WHERE person = ? ORDER BY place", number)
+        )
         assert served.client.get(f"/a/{token}").text == served.client.get(f"/a/{token}").text
     assert orders[0] != orders[1] != orders[2]
 
@@ -128,7 +130,10 @@ def test_pause_close_and_open_again(serve: Opener, tmp_path: Path) -> None:
 
     def switch(state: str) -> None:
         form = form_token(served.client.get("/researcher").text)
-        assert served.client.post("/researcher/state", data={"form": form, "state": state}).status_code == 200
+        assert (
+            served.client.post("/researcher/state", data={"form": form, "state": state}).status_code
+            == 200
+        )
 
     for state, words in (("paused", "The study is paused"), ("closed", "takes no more answers")):
         switch(state)
@@ -141,17 +146,25 @@ def test_pause_close_and_open_again(serve: Opener, tmp_path: Path) -> None:
 
 
 def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path: Path) -> None:
-    served = serve(rating_study(tmp_path, return_url="https://app.example.org/done?cc={code}", pages=1))
+    served = serve(
+        rating_study(tmp_path, return_url="https://app.example.org/done?cc={code}", pages=1)
+    )
     join = f"/join/{served.rows('SELECT value FROM study WHERE key = ?', 'join')[0][0]}"
-    first = served.client.get(join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False)
-    again = served.client.get(join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False)
+    first = served.client.get(
+        join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False
+    )
+    again = served.client.get(
+        join, params={"PROLIFIC_PID": "5f3c", "SESSION_ID": "2"}, follow_redirects=False
+    )
     other = served.client.get(join, params={"workerId": "5f3c"}, follow_redirects=False)
     assert first.headers["location"] == again.headers["location"] != other.headers["location"]
     assert served.rows("SELECT COUNT(*) FROM person")[0][0] == 2
     kept = served.rows("SELECT * FROM person")
     assert "5f3c" not in repr(kept)  # the worker's id is not kept
     assert served.client.get(join).status_code == 400
-    preview = served.client.get(join, params={"workerId": "x", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"})
+    preview = served.client.get(
+        join, params={"workerId": "x", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
+    )
     assert "nothing you do here is saved" in preview.text
     assert served.rows("SELECT COUNT(*) FROM person")[0][0] == 2
     token = first.headers["location"].removeprefix("/a/")
@@ -164,7 +177,8 @@ def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path:
 
 
 def test_what_could_not_be_kept_is_not_acknowledged(tmp_path: Path, fresh_postgres: str) -> None:
-    """A full disk, a database that is gone: 503, which the script tries again, and never "saved"."""
+    """A full disk, a database that is gone: 503, which the script tries again, and never
+    "saved"."""
     small = serve_in_test(rating_study(tmp_path), str(tmp_path / "small.sqlite"))
     token = small.begin()
     small.rows("PRAGMA max_page_count = 1")  # no page can be added: as on a full disk

@@ -24,7 +24,8 @@ def test_relaxed_accuracy_by_hand() -> None:
 
 
 def test_true_confidence_by_hand() -> None:
-    # 0.3 + (0.4 + 0.4) + (0.1 + 0.8) = 2.0 over three items; the weights of the gold labels play no part.
+    # 0.3 + (0.4 + 0.4) + (0.1 + 0.8) = 2.0 over three items; the weights of the gold labels play no
+    # part.
     gold = np.array([[0, 1.0, 0], [0, 0.6, 0.4], [0.5, 0, 0.5]])
     assert get("true_confidence")(ScoredItems(SCORES, gold)) == pytest.approx(2 / 3)
 
@@ -40,8 +41,13 @@ def test_accuracy_is_relaxed_accuracy_of_one_gold_label(given_items: ScoredItems
 
 
 def test_vocabulary_accuracy_by_hand() -> None:
-    # Top word; a gold label of several tokens beside one of rank 7: wrong; of several tokens alone: wrong as well.
+    # Top word; a gold label of several tokens beside one of rank 7: wrong; of several tokens alone:
+    # wrong as well.
     gold = np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
     ranks = np.array([[1, 5], [0, 7], [0, 1]])
-    assert get("vocabulary_accuracy")(ScoredItems(np.zeros((3, 2)), gold, ranks)) == pytest.approx(1 / 3)
-    assert np.isnan(get("vocabulary_accuracy")(ScoredItems(np.zeros((3, 2)), gold, np.zeros_like(ranks))))
+    assert get("vocabulary_accuracy")(ScoredItems(np.zeros((3, 2)), gold, ranks)) == pytest.approx(
+        1 / 3
+    )
+    assert np.isnan(
+        get("vocabulary_accuracy")(ScoredItems(np.zeros((3, 2)), gold, np.zeros_like(ranks)))
+    )

@@ -24,8 +24,8 @@ from seesay.metrics.agreement import (
 from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.bootstrap import Resamples
 
-# The worked example of ten subjects, fourteen raters and five categories on Wikipedia's page "Fleiss' kappa":
-# kappa = 0.210 there.
+# The worked example of ten subjects, fourteen raters and five categories on Wikipedia's page
+# "Fleiss' kappa": kappa = 0.210 there.
 FOURTEEN_RATERS = np.array(
     [
         [0, 0, 0, 0, 14],
@@ -41,8 +41,8 @@ FOURTEEN_RATERS = np.array(
     ]
 )
 
-# Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5), Table 1: 30
-# patients, 6 psychiatrists, 5 diagnoses. He finds .430.
+# Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5),
+# Table 1: 30 patients, 6 psychiatrists, 5 diagnoses. He finds .430.
 PSYCHIATRISTS = np.array(
     [
         [int(n) for n in row]
@@ -81,8 +81,8 @@ PSYCHIATRISTS = np.array(
     ]
 )
 
-# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C: four observers, twelve units, missing
-# data. He finds .743 for nominal, .815 for ordinal and .849 for interval data.
+# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section C: four observers, twelve
+# units, missing data. He finds .743 for nominal, .815 for ordinal and .849 for interval data.
 N = np.nan
 FOUR_OBSERVERS = np.array(
     [
@@ -99,13 +99,18 @@ def test_fleiss_kappa_of_the_published_examples() -> None:
     assert fleiss(PSYCHIATRISTS)() == pytest.approx(0.430, abs=5e-4)
 
 
-@pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("interval", 0.849), ("ordinal", 0.815)])
-def test_alpha_of_the_published_example(level: Literal["nominal", "ordinal", "interval"], published: float) -> None:
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("interval", 0.849), ("ordinal", 0.815)]
+)
+def test_alpha_of_the_published_example(
+    level: Literal["nominal", "ordinal", "interval"], published: float
+) -> None:
     assert krippendorff(FOUR_OBSERVERS, level)() == pytest.approx(published, abs=5e-4)
 
 
 def test_cohens_kappa_by_hand() -> None:
-    """Two readers of 50 grant proposals: both yes 20, both no 15, 5 and 10 apart. (0.7 − 0.5) / (1 − 0.5) = 0.4."""
+    """Two readers of 50 grant proposals: both yes 20, both no 15, 5 and 10 apart. (0.7 − 0.5) / (1
+    − 0.5) = 0.4."""
     first = "y" * 25 + "n" * 25
     second = "y" * 20 + "n" * 5 + "y" * 10 + "n" * 15
     assert cohen_kappa(first, second) == pytest.approx(0.4)
@@ -114,7 +119,8 @@ def test_cohens_kappa_by_hand() -> None:
 
 
 def slow_alpha(ratings: FloatArray, level: str) -> float:
-    """Straight from the definition: 1 − mean disagreement within units / mean disagreement of all pairable values."""
+    """Straight from the definition: 1 − mean disagreement within units / mean disagreement of all
+    pairable values."""
     units = [row[~np.isnan(row)] for row in ratings]
     units = [unit for unit in units if len(unit) > 1]
     pool = np.concatenate(units)
@@ -129,16 +135,22 @@ def slow_alpha(ratings: FloatArray, level: str) -> float:
         ends = counts[values == a][0] + counts[values == b][0]
         return float((counts[between].sum() - ends / 2) ** 2) if a != b else 0.0
 
-    observed = sum(sum(distance(a, b) for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units)
+    observed = sum(
+        sum(distance(a, b) for a, b in permutations(unit, 2)) / (len(unit) - 1) for unit in units
+    )
     expected = sum(distance(a, b) for a, b in permutations(pool, 2)) / (len(pool) - 1)
     return 1 - observed / expected
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @pytest.mark.parametrize("seed", range(4))
-def test_alpha_equals_its_definition(level: Literal["nominal", "ordinal", "interval"], seed: int) -> None:
+def test_alpha_equals_its_definition(
+    level: Literal["nominal", "ordinal", "interval"], seed: int
+) -> None:
     draw = np.random.default_rng(seed)
-    ratings = np.where(draw.random((15, 5)) < 0.3, np.nan, draw.integers(1, 6, (15, 5)).astype(float))
+    ratings = np.where(
+        draw.random((15, 5)) < 0.3, np.nan, draw.integers(1, 6, (15, 5)).astype(float)
+    )
     assert krippendorff(ratings, level)() == pytest.approx(slow_alpha(ratings, level), abs=1e-10)
 
 
@@ -164,7 +176,9 @@ def test_an_item_with_one_judgement_changes_nothing() -> None:
 
 def test_the_interval_holds_the_figure() -> None:
     agreement = krippendorff(FOUR_OBSERVERS, "interval")
-    found = Resamples([str(i) for i in range(12)], 500).interval(agreement.rows[None], agreement.value)
+    found = Resamples([str(i) for i in range(12)], 500).interval(
+        agreement.rows[None], agreement.value
+    )
     assert found.value == pytest.approx(0.849, abs=5e-4)
     assert found.low < found.value < found.high
 
@@ -175,7 +189,8 @@ def simulated(items: int, people: int, noise: float, seed: int = 0) -> FloatArra
 
 
 def test_split_half_steps_up_to_the_reliability_of_all() -> None:
-    """With noise of known size the reliability of the mean of n people is known: v / (v + noise² / n)."""
+    """With noise of known size the reliability of the mean of n people is known: v / (v + noise² /
+    n)."""
     ratings = simulated(3000, 10, noise=0.4)
     expected = (1 / 12) / (1 / 12 + 0.4**2 / 10)
     assert split_half(ratings, splits=20).spearman_brown == pytest.approx(expected, abs=0.02)
@@ -192,7 +207,8 @@ def test_one_person_falls_short_of_all() -> None:
 
 
 def test_leave_one_out_by_hand() -> None:
-    """Three say red, one says blue: each red has red typical of the rest (2 of 3, blue 1 of 3 is typical as well)."""
+    """Three say red, one says blue: each red has red typical of the rest (2 of 3, blue 1 of 3 is
+    typical as well)."""
     items, rows = leave_one_out(np.array([[3, 1, 0], [1, 0, 0]]), np.ones((2, 3)))
     assert rows.tolist() == [0, 0, 0, 0]
     assert items.is_gold.tolist() == [[True, True, False]] * 3 + [[True, False, False]]

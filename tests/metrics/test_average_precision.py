@@ -26,7 +26,9 @@ def test_by_hand() -> None:
 def test_as_scikit_learn(levels: int | None) -> None:
     given_items = random_items(3, n=60, width=40, levels=levels)
     rows = zip(given_items.is_gold, given_items.scores, strict=True)
-    assert average_precision(given_items) == pytest.approx([average_precision_score(*row) for row in rows])
+    assert average_precision(given_items) == pytest.approx(
+        [average_precision_score(*row) for row in rows]
+    )
 
 
 @given(items())
@@ -34,7 +36,9 @@ def test_as_scikit_learn_with_labels_missing_and_impossible(given_items: ScoredI
     expected = []
     for gold, scores in zip(given_items.is_gold, given_items.scores, strict=True):
         offered = ~np.isnan(scores)
-        expected.append(average_precision_score(gold[offered], np.nan_to_num(scores[offered], neginf=-1e9)))
+        expected.append(
+            average_precision_score(gold[offered], np.nan_to_num(scores[offered], neginf=-1e9))
+        )
     assert average_precision(given_items) == pytest.approx(expected)
 
 
@@ -62,6 +66,10 @@ def test_unknown_ranks_leave_an_item_out() -> None:
 @pytest.mark.parametrize("gold", [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]])
 def test_chance_is_the_mean_over_all_orders(gold: list[int]) -> None:
     orders = np.array(list(permutations(range(4))), dtype=np.float64)
-    expected = average_precision(ScoredItems(orders, np.array([gold] * len(orders), dtype=np.float64))).mean()
-    one = ScoredItems(np.array([[0.0, 1.0, 2.0, 3.0, np.nan]]), np.array([[*gold, 0]], dtype=np.float64))
+    expected = average_precision(
+        ScoredItems(orders, np.array([gold] * len(orders), dtype=np.float64))
+    ).mean()
+    one = ScoredItems(
+        np.array([[0.0, 1.0, 2.0, 3.0, np.nan]]), np.array([[*gold, 0]], dtype=np.float64)
+    )
     assert random_order(one)[0] == pytest.approx(expected)

@@ -25,13 +25,17 @@ ONE = np.array([[1.0, 0.0]])
         ([[np.nan, 0.0]], [[1.0, 0.0]], "gold label has no score"),
     ],
 )
-def test_items_refuse_what_cannot_be_scored(scores: list[list[float]], gold: list[list[float]], message: str) -> None:
+def test_items_refuse_what_cannot_be_scored(
+    scores: list[list[float]], gold: list[list[float]], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         ScoredItems(np.array(scores), np.array(gold))
 
 
 def test_no_answer_is_wrong_and_leaves_all_labels_alike() -> None:
-    items = ScoredItems(np.array([[-np.inf, -np.inf, np.nan], [0.0, 0.0, np.nan]]), np.array([[1.0, 0, 0]] * 2))
+    items = ScoredItems(
+        np.array([[-np.inf, -np.inf, np.nan], [0.0, 0.0, np.nan]]), np.array([[1.0, 0, 0]] * 2)
+    )
     for name in ("accuracy", "relaxed_accuracy", "majority_accuracy", "shared_accuracy"):
         assert get(name).stats(items)[:, 0].tolist() == [0.0, 0.5], name
     assert items.probabilities.tolist() == [[0.5, 0.5, 0.0]] * 2
@@ -45,7 +49,9 @@ def test_ranks_have_the_shape_of_scores() -> None:
 
 
 def test_probabilities_do_not_overflow() -> None:
-    probabilities = ScoredItems(np.array([[-5000.0, -5000.0 + np.log(3), -np.inf, np.nan]]), np.array([[1.0, 0, 0, 0]]))
+    probabilities = ScoredItems(
+        np.array([[-5000.0, -5000.0 + np.log(3), -np.inf, np.nan]]), np.array([[1.0, 0, 0, 0]])
+    )
     assert probabilities.probabilities.tolist() == [pytest.approx([0.25, 0.75, 0.0, 0.0], abs=1e-9)]
 
 
@@ -61,7 +67,8 @@ def test_probabilities_sum_to_one_over_offered_labels(given_items: ScoredItems) 
         # Three labels, gold sets of one and two: (1/3 + 2/3) / 2 for each of these.
         ("relaxed_accuracy", 0.5),
         ("true_confidence", 0.5),
-        # One gold of three stands at rank 1, 2 or 3: (1 + 1/2 + 1/3) / 3. Two of three: (1 + 5/6 + 7/12) / 3.
+        # One gold of three stands at rank 1, 2 or 3: (1 + 1/2 + 1/3) / 3. Two of three: (1 + 5/6 +
+        # 7/12) / 3.
         ("average_precision", (11 / 18 + 29 / 36) / 2),
         ("macro_f1", float("nan")),
         ("spearman", float("nan")),
@@ -70,7 +77,9 @@ def test_probabilities_sum_to_one_over_offered_labels(given_items: ScoredItems) 
     ],
 )
 def test_chance(name: str, expected: float) -> None:
-    given_items = ScoredItems(np.array([[0.0, -1.0, -2.0]] * 2), np.array([[1.0, 0, 0], [0, 1.0, 1.0]]))
+    given_items = ScoredItems(
+        np.array([[0.0, -1.0, -2.0]] * 2), np.array([[1.0, 0, 0], [0, 1.0, 1.0]])
+    )
     assert chance(get(name), given_items) == pytest.approx(expected, nan_ok=True)
 
 

@@ -35,16 +35,23 @@ def means(values: FloatArray) -> FloatArray:
 
 
 def test_clusters_are_summed_by_name() -> None:
-    sums = Clusters(["b", "a", "b"]).sums(means(np.array([[1.0, 2.0, 4.0]])), np.array([True, True, False]))
+    sums = Clusters(["b", "a", "b"]).sums(
+        means(np.array([[1.0, 2.0, 4.0]])), np.array([True, True, False])
+    )
     assert sums.tolist() == [[[2.0, 1.0]], [[1.0, 1.0]]]
 
 
 def test_two_objects_by_hand() -> None:
-    # Two objects, 0 and 1: resamples are 00, 01, 10, 11, so the mean is 0, ½ or 1 with probabilities ¼, ½, ¼.
+    # Two objects, 0 and 1: resamples are 00, 01, 10, 11, so the mean is 0, ½ or 1 with
+    # probabilities ¼, ½, ¼.
     resamples = Resamples(["a", "b"], 20_000, seed=1)
-    [(point, drawn)] = resamples.values([(resamples.sums(means(np.array([[0.0, 1.0]]))), weighted_mean)])
+    [(point, drawn)] = resamples.values(
+        [(resamples.sums(means(np.array([[0.0, 1.0]]))), weighted_mean)]
+    )
     assert point == 0.5
-    assert [np.mean(drawn == value) for value in (0, 0.5, 1)] == pytest.approx([0.25, 0.5, 0.25], abs=0.01)
+    assert [np.mean(drawn == value) for value in (0, 0.5, 1)] == pytest.approx(
+        [0.25, 0.5, 0.25], abs=0.01
+    )
 
 
 @settings(max_examples=40)
@@ -59,7 +66,9 @@ def test_laws(templates: int, n: int, seed: int, draw: int) -> None:
     assert ours == interval(stats, objects, weighted_mean, resamples=400, seed=draw)
     order = rng.permutation(n)
     shuffled = interval(stats[:, order], objects[order], weighted_mean, resamples=400, seed=draw)
-    assert [shuffled.value, shuffled.low, shuffled.high] == pytest.approx([ours.value, ours.low, ours.high])
+    assert [shuffled.value, shuffled.low, shuffled.high] == pytest.approx(
+        [ours.value, ours.low, ours.high]
+    )
     narrower = interval(stats, objects, weighted_mean, resamples=400, seed=draw, level=0.5)
     assert ours.low <= narrower.low <= narrower.high <= ours.high
 
@@ -67,7 +76,9 @@ def test_laws(templates: int, n: int, seed: int, draw: int) -> None:
 def test_a_seed_gives_the_same_numbers_for_ever() -> None:
     # Raw bits of SFC64 are promised not to change: these hold on any machine and NumPy.
     values = np.arange(20.0)[None] / 20
-    ours = interval(means(values), [f"o{i % 7}" for i in range(20)], weighted_mean, resamples=1000, seed=3)
+    ours = interval(
+        means(values), [f"o{i % 7}" for i in range(20)], weighted_mean, resamples=1000, seed=3
+    )
     assert [ours.value, ours.low, ours.high] == pytest.approx([0.475, 0.42142857, 0.535])
 
 
@@ -77,7 +88,9 @@ def test_clusters_widen_the_interval() -> None:
     alone = interval(stats, np.arange(400), weighted_mean)
     together = interval(stats, np.repeat(np.arange(40), 10), weighted_mean)
     # Ten copies of one value are one observation: the interval is √10 wider.
-    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(np.sqrt(10), rel=0.1)
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(
+        np.sqrt(10), rel=0.1
+    )
 
 
 def test_several_figures_in_one_pass_are_the_same_figures() -> None:
@@ -92,7 +105,9 @@ def test_several_figures_in_one_pass_are_the_same_figures() -> None:
             figures.append((resamples.sums(stats, part), metric.value))
             alone.append(resamples.interval(stats, metric.value, where=part))
     for together, single in zip(resamples.intervals(figures), alone, strict=True):
-        assert [together.value, together.low, together.high] == pytest.approx([single.value, single.low, single.high])
+        assert [together.value, together.low, together.high] == pytest.approx(
+            [single.value, single.low, single.high]
+        )
 
 
 def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,11 +117,14 @@ def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(bootstrap, "_BLOCK", 1)
     again = interval(stats, np.arange(50), weighted_mean, resamples=300)
     # one product of matrices against one per block: BLAS may add in another order
-    assert [again.value, again.low, again.high] == pytest.approx([kept.value, kept.low, kept.high], rel=1e-12)
+    assert [again.value, again.low, again.high] == pytest.approx(
+        [kept.value, kept.low, kept.high], rel=1e-12
+    )
 
 
 def test_a_slice_of_one_object() -> None:
-    # A third of the resamples miss the one object of the slice: they have no figure and are left out.
+    # A third of the resamples miss the one object of the slice: they have no figure and are left
+    # out.
     stats = means(np.linspace(0, 1, 10)[None])
     ours = Resamples(np.arange(10), 1000).interval(stats, weighted_mean, where=np.arange(10) == 4)
     assert [ours.value, ours.low, ours.high] == pytest.approx([4 / 9] * 3)
@@ -129,7 +147,8 @@ def test_a_slice_has_the_interval_it_would_have_alone() -> None:
 
 @pytest.mark.parametrize("name", ["relaxed_accuracy", "true_confidence", "macro_f1"])
 def test_coverage(name: str) -> None:
-    """Of 95 % intervals, about 95 % hold the true value: objects of two questions from a known population."""
+    """Of 95 % intervals, about 95 % hold the true value: objects of two questions from a known
+    population."""
     metric = get(name)
     truth = metric(random_items(99, n=40_000, width=4))
     covered = 0
@@ -157,10 +176,16 @@ def test_wrong_input_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("right", "items", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_wilson_as_published(right: int, items: int, low: float, high: float) -> None:
-    """Newcombe 1998, Two-sided confidence intervals for the single proportion, Table I, method 3."""
+    """Newcombe 1998, Two-sided confidence intervals for the single proportion, Table I, method
+    3."""
     assert wilson(right / items, items) == pytest.approx((low, high), abs=5e-5)
 
 
@@ -178,6 +203,11 @@ def test_intervals_at_the_ends_are_wilsons() -> None:
     assert wilson(1 / 29, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
     perfect = not_degenerate(Interval(1, 1, 1), 20)
     assert (perfect.value, perfect.low, perfect.high) == pytest.approx((1, 1 - 0.1611, 1), abs=5e-5)
-    assert not_degenerate(Interval(0.5, 0.5, 0.5), 1).low < 0.5 < not_degenerate(Interval(0.5, 0.5, 0.5), 1).high
-    for certain in (Interval(0.25, 0.25, 0.25), Interval(0.9, 0.8, 1.0)):  # ties everywhere; resamples that differ
+    assert (
+        not_degenerate(Interval(0.5, 0.5, 0.5), 1).low
+        < 0.5
+        < not_degenerate(Interval(0.5, 0.5, 0.5), 1).high
+    )
+    # ties everywhere; resamples that differ
+    for certain in (Interval(0.25, 0.25, 0.25), Interval(0.9, 0.8, 1.0)):
         assert not_degenerate(certain, 20) == certain

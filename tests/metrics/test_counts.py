@@ -27,7 +27,8 @@ def test_every_resample_is_as_large_as_the_sample(objects: int) -> None:
 
 @pytest.mark.parametrize("margin", [0.0, 1.0, 5.0])
 def test_three_objects_by_enumeration(margin: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    # 27 equally likely resamples of three objects; a small margin lets Poisson counts take part, and be too many.
+    # 27 equally likely resamples of three objects; a small margin lets Poisson counts take part,
+    # and be too many.
     monkeypatch.setattr(module, "_MARGIN", margin)
     found = Counter(map(tuple, drawn(3, 54_000).astype(int).tolist()))
     expected = {
@@ -43,7 +44,10 @@ def test_three_objects_by_enumeration(margin: float, monkeypatch: pytest.MonkeyP
 def test_one_count_is_binomial(objects: int, resamples: int) -> None:
     counts = drawn(objects, resamples)
     highest = 6
-    shares = np.bincount(np.minimum(counts, highest).astype(np.int64).ravel(), minlength=highest + 1) / counts.size
+    shares = (
+        np.bincount(np.minimum(counts, highest).astype(np.int64).ravel(), minlength=highest + 1)
+        / counts.size
+    )
     binomial = stats.binom(objects, 1 / objects)
     expected = [*binomial.pmf(range(highest)), binomial.sf(highest - 1)]
     assert shares == pytest.approx(expected, abs=0.002)

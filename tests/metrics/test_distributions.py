@@ -15,10 +15,11 @@ from seesay.metrics.rank_correlation import kendall, spearman
 
 
 def test_jensen_shannon_by_hand() -> None:
-    # P = (1, 0), Q = (1/2, 1/2), M = (3/4, 1/4): ½·log2(4/3) + ½·(½·log2(2/3) + ½·log2(2)) = 0.311278.
-    assert jensen_shannon(ScoredItems(np.array([[0.0, -np.inf]]), np.array([[2.0, 2.0]]))) == pytest.approx(
-        [0.311278], abs=1e-6
-    )
+    # P = (1, 0), Q = (1/2, 1/2), M = (3/4, 1/4): ½·log2(4/3) + ½·(½·log2(2/3) + ½·log2(2)) =
+    # 0.311278.
+    assert jensen_shannon(
+        ScoredItems(np.array([[0.0, -np.inf]]), np.array([[2.0, 2.0]]))
+    ) == pytest.approx([0.311278], abs=1e-6)
 
 
 def test_jensen_shannon_as_scipy() -> None:
@@ -28,7 +29,8 @@ def test_jensen_shannon_as_scipy() -> None:
 
 
 def test_rank_correlations_by_hand() -> None:
-    # Model orders a > b > c, gold weights b > a > c: d² = 1 + 1 + 0, rho = 1 − 6·2/(3·8); one of three pairs disagrees.
+    # Model orders a > b > c, gold weights b > a > c: d² = 1 + 1 + 0, rho = 1 − 6·2/(3·8); one of
+    # three pairs disagrees.
     given_items = ScoredItems(np.array([[3.0, 2.0, 1.0]]), np.array([[0.3, 0.6, 0.1]]))
     assert spearman(given_items) == pytest.approx([0.5])
     assert kendall(given_items) == pytest.approx([1 / 3])
@@ -56,7 +58,9 @@ def test_rank_correlations_as_scipy_with_labels_missing(given_items: ScoredItems
 
 
 def test_undefined_items_have_no_weight() -> None:
-    given_items = ScoredItems(np.array([[3.0, 2.0, 1.0], [1.0, 1.0, 1.0]]), np.array([[0.3, 0.6, 0.1]] * 2))
+    given_items = ScoredItems(
+        np.array([[3.0, 2.0, 1.0], [1.0, 1.0, 1.0]]), np.array([[0.3, 0.6, 0.1]] * 2)
+    )
     assert get("spearman")(given_items) == pytest.approx(0.5)
 
 

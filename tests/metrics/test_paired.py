@@ -21,8 +21,10 @@ def means(values: FloatArray) -> FloatArray:
 @pytest.mark.parametrize(
     ("one", "other", "p"),
     [
-        (9, 2, 0.06543),  # Fay, "Exact McNemar's Test and Matching Confidence Intervals" (R package exact2x2), §2
-        (12, 3, 0.0352),  # van Son, University of Amsterdam, www.fon.hum.uva.nl/Service/Statistics/McNemars_test.html
+        # Fay, "Exact McNemar's Test and Matching Confidence Intervals" (R package exact2x2), §2
+        (9, 2, 0.06543),
+        # van Son, University of Amsterdam, www.fon.hum.uva.nl/Service/Statistics/McNemars_test.html
+        (12, 3, 0.0352),
         (11, 1, 26 / 4096),  # by hand: 2·(1 + 12) / 2¹²
         (0, 0, 1.0),
         (5, 5, 1.0),
@@ -55,14 +57,20 @@ def test_mcnemar_leaves_undefined_items_out() -> None:
 def test_sign_flip_by_enumeration() -> None:
     # Differences 1, 2, 3 of three objects: of the 8 sign patterns, 2 reach |sum| = 6.
     a, b = means(np.array([[1.0, 2.0, 3.0]])), means(np.zeros((1, 3)))
-    assert sign_flip(a, b, ["x", "y", "z"], weighted_mean, flips=40_000) == pytest.approx(2 / 8, abs=0.01)
+    assert sign_flip(a, b, ["x", "y", "z"], weighted_mean, flips=40_000) == pytest.approx(
+        2 / 8, abs=0.01
+    )
 
 
 def test_sign_flip_as_scipy_permutation_test() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.random(25) + 0.15, rng.random(25)
     expected = stats.permutation_test(
-        (a, b), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", n_resamples=20_000, rng=1
+        (a, b),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=20_000,
+        rng=1,
     ).pvalue
     ours = sign_flip(means(a[None]), means(b[None]), np.arange(25), weighted_mean, flips=20_000)
     assert ours == pytest.approx(expected, abs=0.012)
@@ -71,7 +79,9 @@ def test_sign_flip_as_scipy_permutation_test() -> None:
 def test_paired_bootstrap_of_a_mean_is_near_the_t_test() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.random(300) + 0.04, rng.random(300)
-    ours = paired_bootstrap(means(a[None]), means(b[None]), Resamples(np.arange(300)), weighted_mean)
+    ours = paired_bootstrap(
+        means(a[None]), means(b[None]), Resamples(np.arange(300)), weighted_mean
+    )
     t_test = stats.ttest_rel(a, b)
     assert ours.difference == pytest.approx((a - b).mean())
     assert (ours.value_a, ours.value_b) == pytest.approx((a.mean(), b.mean()))
@@ -93,8 +103,13 @@ def test_both_tests_are_symmetric_and_seeded() -> None:
     a, b = (metric.stats(random_items(seed))[None] for seed in (0, 1))
     resamples = Resamples(np.arange(50) // 2, 800, seed=2)
     ahead, behind = (paired_bootstrap(x, y, resamples, metric.value) for x, y in ((a, b), (b, a)))
-    assert (ahead.difference, ahead.low, ahead.p) == pytest.approx((-behind.difference, -behind.high, behind.p))
-    p = [sign_flip(x, y, np.arange(50) // 2, metric.value, flips=800, seed=2) for x, y in ((a, b), (b, a), (a, b))]
+    assert (ahead.difference, ahead.low, ahead.p) == pytest.approx(
+        (-behind.difference, -behind.high, behind.p)
+    )
+    p = [
+        sign_flip(x, y, np.arange(50) // 2, metric.value, flips=800, seed=2)
+        for x, y in ((a, b), (b, a), (a, b))
+    ]
     assert p[0] == p[1] == p[2]
 
 
@@ -131,7 +146,9 @@ def test_undefined_figures_have_no_p_value() -> None:
     a, b = means(np.ones((1, 4))), means(np.zeros((1, 4)))
     nothing = np.zeros(4, dtype=np.bool_)
     assert np.isnan(sign_flip(a, b, np.arange(4), weighted_mean, where=nothing))
-    assert np.isnan(paired_bootstrap(a, b, Resamples(np.arange(4), 50), weighted_mean, where=nothing).p)
+    assert np.isnan(
+        paired_bootstrap(a, b, Resamples(np.arange(4), 50), weighted_mean, where=nothing).p
+    )
 
 
 def test_models_must_answer_the_same_items() -> None:

@@ -15,7 +15,19 @@ from tests.shared_data import shared
 from seesay.metrics.base import FloatArray
 from seesay.metrics.typical_labels import typical_labels, typical_size_labels, typical_space_labels
 
-COLOURS = ("red", "orange", "yellow", "brown", "green", "blue", "purple", "pink", "white", "gray", "black")
+COLOURS = (
+    "red",
+    "orange",
+    "yellow",
+    "brown",
+    "green",
+    "blue",
+    "purple",
+    "pink",
+    "white",
+    "gray",
+    "black",
+)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +75,9 @@ def test_rows_do_not_touch_each_other(counts: list[int], seed: int) -> None:
 
 
 def joined(kept: FloatArray, names: str) -> list[str]:
-    return [",".join(name for name, stays in zip(names, row, strict=True) if stays) for row in kept > 0]
+    return [
+        ",".join(name for name, stays in zip(names, row, strict=True) if stays) for row in kept > 0
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,13 +93,19 @@ def test_published_relations(path: str, names: str, rule: object) -> None:
     counts = np.array([[float(row[name]) for name in names] for row in rows])
     assert callable(rule)
     assert len(rows) in (43_096, 6_570)
-    assert joined(rule(counts / counts.sum(axis=1, keepdims=True)), names) == [row["typical"] for row in rows]
+    assert joined(rule(counts / counts.sum(axis=1, keepdims=True)), names) == [
+        row["typical"] for row in rows
+    ]
 
 
 def test_the_strict_rule_drops_what_lies_on_a_threshold() -> None:
-    """0.1 of four, 0.2 of three and 0.3 of two are dropped; so are 0.7 of two sizes and 0.2 or 0.3 of places."""
-    colours = np.array([[0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2, 0.0], [0.7, 0.3, 0.0, 0.0], [0.5, 0.25, 0.25, 0.0]])
-    # 0.1 goes; then of three 0.2/0.9 > 0.2 stays | 0.2 goes; of two 0.3/0.8 stays | 0.3 goes | three of more than 0.2
+    """0.1 of four, 0.2 of three and 0.3 of two are dropped; so are 0.7 of two sizes and 0.2 or 0.3
+    of places."""
+    colours = np.array(
+        [[0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2, 0.0], [0.7, 0.3, 0.0, 0.0], [0.5, 0.25, 0.25, 0.0]]
+    )
+    # 0.1 goes; then of three 0.2/0.9 > 0.2 stays | 0.2 goes; of two 0.3/0.8 stays | 0.3 goes |
+    # three of more than 0.2
     assert (typical_labels(colours, strict=True) > 0).sum(axis=1).tolist() == [3, 2, 1, 3]
     assert (typical_labels(colours) > 0).sum(axis=1).tolist() == [4, 3, 2, 3]
     assert typical_size_labels(np.array([[0.7, 0.3]]), strict=True).tolist() == [[0.0, 0.0]]
@@ -99,9 +119,12 @@ def test_the_strict_rule_drops_what_lies_on_a_threshold() -> None:
         ("viphy/results/spatial.csv", ">=<", typical_space_labels, 6),
     ],
 )
-def test_strict_and_published_relations(path: str, names: str, rule: Callable[..., FloatArray], changed: int) -> None:
-    """How many rows of the published tables lie on a threshold. With exact fractions 58 sizes do, and 10 places, of
-    which single precision, in which the published labels come out, puts 4 on the other side."""
+def test_strict_and_published_relations(
+    path: str, names: str, rule: Callable[..., FloatArray], changed: int
+) -> None:
+    """How many rows of the published tables lie on a threshold. With exact fractions 58 sizes do,
+    and 10 places, of which single precision, in which the published labels come out, puts 4 on the
+    other side."""
     with shared(path).open(encoding="utf-8", newline="") as file:
         counts = np.array([[float(row[name]) for name in names] for row in csv.DictReader(file)])
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -109,8 +132,9 @@ def test_strict_and_published_relations(path: str, names: str, rule: Callable[..
 
 
 def test_published_colours_but_those_on_a_threshold_are_typical() -> None:
-    """The published shares have been through the filter and its single precision already: 14 things have a share that
-    lies on a threshold (0.2 of three labels, 0.1 of more) but for its last digits, and a second pass tips it."""
+    """The published shares have been through the filter and its single precision already: 14 things
+    have a share that lies on a threshold (0.2 of three labels, 0.1 of more) but for its last
+    digits, and a second pass tips it."""
     table = json.loads(shared("viphy/results/colors.json").read_text(encoding="utf-8"))
     published = np.array([[row.get(colour, 0.0) for colour in COLOURS] for row in table.values()])
     ours = typical_labels(published)

@@ -31,23 +31,38 @@ class DepthRegion:
 
 
 def picture(
-    *regions: DepthRegion, name: str = "1", scene: str = "kitchen", near: float = 1.0, far: float = 9.0
+    *regions: DepthRegion,
+    name: str = "1",
+    scene: str = "kitchen",
+    near: float = 1.0,
+    far: float = 9.0,
 ) -> pa.Table:
     """A picture of 640 by 480 as a table of one row."""
     return table([row(regions, name, scene, near, far)])
 
 
 def row(
-    regions: Sequence[DepthRegion], name: str, scene: str = "kitchen", near: float = 1.0, far: float = 9.0
+    regions: Sequence[DepthRegion],
+    name: str,
+    scene: str = "kitchen",
+    near: float = 1.0,
+    far: float = 9.0,
 ) -> dict[str, object]:
     """A picture as a row, nearness computed from the distances."""
     return {
-        "id": name, "width": 640, "height": 480, "captions": [], "scene": scene, "path": "", "depth": "",
+        "id": name,
+        "width": 640,
+        "height": 480,
+        "captions": [],
+        "scene": scene,
+        "path": "",
+        "depth": "",
         "regions": [{"name": t.name, "box": t.box, "polygon": t.polygon} for t in regions],
         "distances": [t.distance for t in regions],
         "nearness": [(1 / t.distance - 1 / far) / (1 / near - 1 / far) for t in regions],
-        "nearest": near, "farthest": far,
-    }  # fmt: skip
+        "nearest": near,
+        "farthest": far,
+    }
 
 
 def table(rows: Sequence[dict[str, object]]) -> pa.Table:
@@ -65,7 +80,10 @@ def places(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
     regions = flatten(pictures)
     chosen = place_rules.RULES[SpaceRule(rule)]
     seen = place_rules.compare(regions, chosen)
-    return listed(count("places", seen, regions, by_scene=True, once_per_picture=chosen.once_per_picture), ">=<")
+    return listed(
+        count("places", seen, regions, by_scene=True, once_per_picture=chosen.once_per_picture),
+        ">=<",
+    )
 
 
 def size_counts(pictures: pa.Table, rule: str = "paper") -> pa.Table:
@@ -79,7 +97,9 @@ def size_counts(pictures: pa.Table, rule: str = "paper") -> pa.Table:
 def listed(counts: pa.Table, signs: str) -> LabelCounts:
     """Counts as (scene, a, b, sign) → count."""
     rows = counts.to_pylist()
-    return Counter({(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows})
+    return Counter(
+        {(row["scene"], row["a"], row["b"], signs[row["label"]]): row["count"] for row in rows}
+    )
 
 
 Row = tuple[str, str, str, int, int]
@@ -88,7 +108,10 @@ Row = tuple[str, str, str, int, int]
 def counted(kind: str, *rows: Row) -> pa.Table:
     """Counts of (scene, a, b, label, count), an example each."""
     names = ("scene", "a", "b", "label", "count")
-    dicts = [{"kind": kind, "examples": [f"{row[3]}.jpg"], **dict(zip(names, row, strict=True))} for row in rows]
+    dicts = [
+        {"kind": kind, "examples": [f"{row[3]}.jpg"], **dict(zip(names, row, strict=True))}
+        for row in rows
+    ]
     return pa.Table.from_pylist(dicts, schema=COUNTS)
 
 

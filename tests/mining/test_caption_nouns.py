@@ -13,24 +13,40 @@ from tests.shared_data import shared
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
 from seesay.mining import caption_nouns
-from seesay.mining.caption_nouns import count_names, frequent_names, join_nouns, read_captions, singular, tag
+from seesay.mining.caption_nouns import (
+    count_names,
+    frequent_names,
+    join_nouns,
+    read_captions,
+    singular,
+    tag,
+)
 
 
 def plain_captions(count: int) -> list[str]:
     """Every twentieth published caption of two files, so that both styles are there."""
     files = [shared(f"captions/multi30k.train.{i}.en.gz") for i in (1, 2)]
-    return [text for file in files for text in islice(read_captions(f"captions:{file}"), 0, count * 10, 20)]
+    return [
+        text
+        for file in files
+        for text in islice(read_captions(f"captions:{file}"), 0, count * 10, 20)
+    ]
 
 
 def test_tags_are_those_of_a_plain_loop() -> None:
     spacy = pytest.importorskip("spacy")
     texts = plain_captions(40)
     nlp = spacy.load(caption_nouns.MODEL, exclude=["ner"])  # it looks at no tag
-    assert list(tag(texts)) == [[(t.text_with_ws, t.tag_) for t in nlp(text.lower())] for text in texts]
+    assert list(tag(texts)) == [
+        [(t.text_with_ws, t.tag_) for t in nlp(text.lower())] for text in texts
+    ]
 
 
 def test_consecutive_nouns_are_one_name() -> None:
-    captions = ["A red kitchen chair next to the tables.", "two women in T-shirts hold wine glasses"]
+    captions = [
+        "A red kitchen chair next to the tables.",
+        "two women in T-shirts hold wine glasses",
+    ]
     assert [join_nouns(tagged) for tagged in tag(captions)] == [
         ["kitchen chair", "table"],
         ["woman", "t-shirt", "wine glass"],
@@ -38,10 +54,13 @@ def test_consecutive_nouns_are_one_name() -> None:
 
 
 def test_joining_needs_neighbours() -> None:
-    # Hand-made tags: an adjective between two nouns parts them, a hyphen with spaces around it does too.
+    # Hand-made tags: an adjective between two nouns parts them, a hyphen with spaces around it does
+    # too.
     assert join_nouns([("dog ", "NN"), ("big ", "JJ"), ("house ", "NN")]) == ["dog", "house"]
     assert join_nouns([("fire ", "NN"), ("- ", "HYPH"), ("truck ", "NN")]) == ["fire", "truck"]
-    assert join_nouns([("t", "NN"), ("-", "HYPH"), ("shirts ", "NNS"), ("42 ", "NN")]) == ["t-shirt"]
+    assert join_nouns([("t", "NN"), ("-", "HYPH"), ("shirts ", "NNS"), ("42 ", "NN")]) == [
+        "t-shirt"
+    ]
     assert join_nouns([]) == []
 
 
@@ -60,7 +79,15 @@ def test_singular(plural: str, expected: str) -> None:
 
 
 def test_kept_names_are_frequent_short_and_colourless() -> None:
-    counts = {"dog": 9, "cat": 5, "bird": 4, "blue sky": 50, "orange": 7, "old red brick wall": 8, "a b c": 5}
+    counts = {
+        "dog": 9,
+        "cat": 5,
+        "bird": 4,
+        "blue sky": 50,
+        "orange": 7,
+        "old red brick wall": 8,
+        "a b c": 5,
+    }
     assert frequent_names(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
     assert frequent_names(counts, min_count=9) == {"dog": 9}
     assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
@@ -86,7 +113,10 @@ def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = count_names(texts)
     reported: list[tuple[int, int]] = []
     monkeypatch.setattr(caption_nouns, "CHUNK", 37)
-    assert count_names(texts, processes=2, progress=lambda done, total: reported.append((done, total))) == whole
+    assert (
+        count_names(texts, processes=2, progress=lambda done, total: reported.append((done, total)))
+        == whole
+    )
     assert reported == [(37, 37), (37, 74), (37, 111), (9, 120)]
 
 

@@ -69,12 +69,20 @@ def test_focal_colours(color: str) -> None:
 
 
 def test_names_that_others_gave() -> None:
-    """CSS names 77 colours by a basic colour word (darkred, lightskyblue, …): 67 get that word here.
+    """CSS names 77 colours by a basic colour word (darkred, lightskyblue, …): 67 get that word
+    here.
 
     Light gray does not: in pictures, white in shade is far commoner.
     """
     named = [
-        (next("gray" if word == "grey" else word for word in (*COLORS, "grey") if name.endswith(word)), value)
+        (
+            next(
+                "gray" if word == "grey" else word
+                for word in (*COLORS, "grey")
+                if name.endswith(word)
+            ),
+            value,
+        )
         for name, value in ImageColor.colormap.items()
         if name.endswith((*COLORS, "grey"))
     ]
@@ -92,7 +100,9 @@ def test_the_middle_wins_and_the_polygon_decides() -> None:
     assert region_colors(picture, Region("cup", (0, 0, 40, 40))) == ("red", "green")
     outline = (10.0, 10.0, 29.0, 10.0, 29.0, 29.0, 10.0, 29.0)
     assert region_colors(picture, Region("cup", (0, 0, 40, 40), outline)) == ("red",)
-    assert colors_by_pixels(picture, [Region("cup", (10, 10, 20, 20)), Region("leaf", (0, 0, 8, 8))]) == [
+    assert colors_by_pixels(
+        picture, [Region("cup", (10, 10, 20, 20)), Region("leaf", (0, 0, 8, 8))]
+    ) == [
         ("red",),
         ("green",),
     ]
@@ -101,12 +111,25 @@ def test_the_middle_wins_and_the_polygon_decides() -> None:
 @given(st.integers(-50, 90), st.integers(-50, 90), st.integers(0, 60), st.integers(0, 60))
 def test_any_box_is_answered(left: int, top: int, width: int, height: int) -> None:
     picture = np.full((30, 40, 3), FOCAL["blue"], dtype=np.uint8)
-    overlaps = left < 40 and top < 30 and left + width > 0 and top + height > 0 and width > 0 and height > 0
-    assert region_colors(picture, Region("x", (left, top, width, height))) == (("blue",) if overlaps else ())
+    overlaps = (
+        left < 40
+        and top < 30
+        and left + width > 0
+        and top + height > 0
+        and width > 0
+        and height > 0
+    )
+    assert region_colors(picture, Region("x", (left, top, width, height))) == (
+        ("blue",) if overlaps else ()
+    )
 
 
 PICTURE = np.random.default_rng(0).integers(0, 255, (60, 60, 3), dtype=np.uint8)
-REGIONS = [Region("circle", (0, 0, 20, 20)), Region("square", (30, 30, 30, 30)), Region("circle", (5, 20, 50, 9))]
+REGIONS = [
+    Region("circle", (0, 0, 20, 20)),
+    Region("square", (30, 30, 30, 30)),
+    Region("circle", (5, 20, 50, 9)),
+]
 
 
 def load_tiny(kind: str, folder: Path) -> VisionModel:
@@ -117,17 +140,21 @@ def load_tiny(kind: str, folder: Path) -> VisionModel:
 
 @pytest.mark.parametrize("kind", ["blip", "llava"])
 def test_a_model_is_asked_about_each_region(kind: str, tmp_path: Path) -> None:
-    """The colours that it names, in its own words, of the region's own crop, alone; questions differ in length."""
+    """The colours that it names, in its own words, of the region's own crop, alone; questions
+    differ in length."""
     model = load_tiny(kind, tmp_path)
     free, expected = [], []
     for region in REGIONS:
         x, y, w, h = (int(side) for side in region.box)
         crop = Image.fromarray(PICTURE[y : y + h, x : x + w])
-        free += model.describe([crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", ())])
+        free += model.describe(
+            [crop], [Prompt(f"What color is the {region.name}? Answer: {SLOT}", ())]
+        )
         expected.append(named_colors(free[-1]))
     assert VqaColors(model)(PICTURE, REGIONS) == expected
     assert all(free)
-    assert not any("what color" in answer.lower() for answer in free)  # the question is not part of the answer
+    # the question is not part of the answer
+    assert not any("what color" in answer.lower() for answer in free)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +169,11 @@ def test_a_model_is_asked_about_each_region(kind: str, tmp_path: Path) -> None:
         ("yes", ()),
     ],
 )
-def test_an_answer_becomes_its_colours(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
-    """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it sees."""
+def test_an_answer_becomes_its_colours(
+    answer: str, colors: tuple[str, ...], tmp_path: Path
+) -> None:
+    """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it
+    sees."""
     model, words = load_tiny("vilt", tmp_path), ["purple", answer]
     network = model._network
     last = network.classifier[-1]
@@ -163,7 +193,9 @@ def test_a_thing_is_the_mean_of_its_kinds() -> None:
         "candy apple": row(red=9),  # seen too rarely
     }
     seen = {"apple": 10, "green apple": 100, "candy apple": 9}
-    facts = color_facts(counts, seen, {"apple": ["apple", "green apple", "candy apple"]}, {"apple": ["1.jpg"]})
+    facts = color_facts(
+        counts, seen, {"apple": ["apple", "green apple", "candy apple"]}, {"apple": ["1.jpg"]}
+    )
     assert [fact.object for fact in facts] == ["apple", "green apple"]
     apple = dict(zip(COLORS, facts[0].shares, strict=True))
     assert apple["red"] == pytest.approx(0.4)
@@ -174,12 +206,22 @@ def test_a_thing_is_the_mean_of_its_kinds() -> None:
 
 
 def test_a_thing_of_which_only_kinds_are_seen() -> None:
-    """Nobody calls it "vehicle": the colours of cars and buses are a vehicle's, those of the rare tram are not."""
+    """Nobody calls it "vehicle": the colours of cars and buses are a vehicle's, those of the rare
+    tram are not."""
     red, blue = COLORS.index("red"), COLORS.index("blue")
     counts = {"car": [0] * 11, "bus": [0] * 11, "tram": [0] * 11, "vehicle": [0] * 11}
-    counts["car"][red], counts["bus"][blue], counts["tram"][blue], counts["vehicle"][blue] = 30, 10, 9, 1
+    counts["car"][red], counts["bus"][blue], counts["tram"][blue], counts["vehicle"][blue] = (
+        30,
+        10,
+        9,
+        1,
+    )
     seen = {"car": 30, "bus": 10, "tram": 9, "vehicle": 1}
-    kinds = {"vehicle": ["vehicle", "car", "bus", "tram"], "craft": ["craft", "tram"], "machine": ["car"]}
+    kinds = {
+        "vehicle": ["vehicle", "car", "bus", "tram"],
+        "craft": ["craft", "tram"],
+        "machine": ["car"],
+    }
     examples = {"vehicle": ["0"], "car": ["1", "2"], "bus": ["2", "3", "4"], "tram": ["5"]}
     facts = {fact.object: fact for fact in color_facts(counts, seen, kinds, examples)}
     assert list(facts) == ["bus", "car", "machine", "vehicle"]

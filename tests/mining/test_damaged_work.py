@@ -26,7 +26,9 @@ JSON_DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "zeros": lambda content: bytes(len(content)),
     "a list": lambda content: b"[]",
     "null": lambda content: b"null",
-    "another type": lambda content: b'{"parts": 5, "bad": [], "pictures": "x", "sources": {}, "cup": "many"}',
+    "another type": lambda content: (
+        b'{"parts": 5, "bad": [], "pictures": "x", "sources": {}, "cup": "many"}'
+    ),
     "nested too deep": lambda content: b"[" * 100_000,
 }
 NO_JSON = ("empty", "cut off", "zeros", "a list")
@@ -34,7 +36,8 @@ NO_JSON = ("empty", "cut off", "zeros", "a list")
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The annotation of three pictures of cups and buses, with captions, and `k`, what was mined of it with boxes."""
+    """The annotation of three pictures of cups and buses, with captions, and `k`, what was mined of
+    it with boxes."""
     folder = tmp_path_factory.mktemp("mined")
     path = small(folder, "cup", "bus", captions=("a red cup on a bus",))
     mine_boxes(path, folder / "k")
@@ -48,7 +51,14 @@ def mined(done: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize(
-    "name", ["request.json", "names.json", "pictures/cut.json", "counts/counting.json", "counts/part-00000.done.json"]
+    "name",
+    [
+        "request.json",
+        "names.json",
+        "pictures/cut.json",
+        "counts/counting.json",
+        "counts/part-00000.done.json",
+    ],
 )
 def test_a_damaged_state_file_is_one_sentence(mined: tuple[Path, Path], name: str) -> None:
     annotation, output = mined
@@ -79,7 +89,10 @@ def test_a_part_that_is_missing_or_elsewhere_is_one_sentence(mined: tuple[Path, 
     work = output / "work"
     note = json.loads((work / "pictures/cut.json").read_text())
     (work / "elsewhere.parquet").write_bytes((work / "pictures/part-00000.parquet").read_bytes())
-    for parts, reason in (([*note["parts"], "no.parquet"], "is missing"), (["../elsewhere.parquet"], "not a part")):
+    for parts, reason in (
+        ([*note["parts"], "no.parquet"], "is missing"),
+        (["../elsewhere.parquet"], "not a part"),
+    ):
         (work / "pictures/cut.json").write_text(json.dumps(note | {"parts": parts}))
         with pytest.raises(UserError, match=reason):
             mine_boxes(annotation, output)
@@ -98,7 +111,8 @@ def test_damaged_notes_about_captions_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_settings_take_their_place_whole(tmp_path: Path) -> None:
-    """`counting.json` and its like are written beside and renamed: a process that dies before leaves no part of it."""
+    """`counting.json` and its like are written beside and renamed: a process that dies before
+    leaves no part of it."""
     code = (
         "import os, sys; from pathlib import Path; from seesay.files import refuse_other_settings\n"
         "Path.replace = lambda self, target: os.kill(os.getpid(), 9)\n"
@@ -124,7 +138,10 @@ def test_a_second_process_is_refused(mined: tuple[Path, Path]) -> None:
     }
     for folder, start in starts.items():
         with subprocess.Popen(
-            [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as other:
             assert other.stdout is not None
             assert other.stdout.readline() == "held\n"
@@ -134,7 +151,17 @@ def test_a_second_process_is_refused(mined: tuple[Path, Path]) -> None:
 
 
 def test_rooms_of_a_killed_process_are_finished(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "seesay", "rooms", "-o", str(tmp_path / "killed"), "-n", "30", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "seesay",
+        "rooms",
+        "-o",
+        str(tmp_path / "killed"),
+        "-n",
+        "30",
+        "--quiet",
+    ]
     with subprocess.Popen(command) as process:
         while process.poll() is None and not (tmp_path / "killed/images/2.jpg").exists():
             time.sleep(0.005)
@@ -145,7 +172,11 @@ def test_rooms_of_a_killed_process_are_finished(tmp_path: Path) -> None:
     write_rooms(tmp_path / "killed", 30)
     write_rooms(tmp_path / "whole", 30)
     contents = [
-        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        {
+            path.relative_to(folder): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
         for folder in (tmp_path / "killed", tmp_path / "whole")
     ]
     assert contents[0] == contents[1]

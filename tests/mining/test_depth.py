@@ -1,4 +1,5 @@
-"""Depth models: FastDepth with its real weights, the others, tiny, through the real loading code."""
+"""Depth models: FastDepth with its real weights, the others, tiny, through the real loading
+code."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def test_fastdepth_on_a_photograph() -> None:
     assert found.dtype == np.float32
     assert (found > 0).mean() > 0.99  # metres
     height = len(found)
-    assert found[-height // 6 :].mean() < 0.75 * found[: height // 2].mean()  # the yard is before us
+    # the yard is before us
+    assert found[-height // 6 :].mean() < 0.75 * found[: height // 2].mean()
 
 
 def save_tiny(kind: str, folder: Path) -> Path:
@@ -48,44 +50,78 @@ def save_tiny(kind: str, folder: Path) -> Path:
     }
     neck: dict[str, Any] = {"neck_hidden_sizes": [16, 16, 32, 32], "fusion_hidden_size": 16}
     # as published: proportions are kept, so that pictures of several shapes make several batches
-    kept: dict[str, Any] = {"size": {"height": 28, "width": 28}, "keep_aspect_ratio": True, "ensure_multiple_of": 14}
+    kept: dict[str, Any] = {
+        "size": {"height": 28, "width": 28},
+        "keep_aspect_ratio": True,
+        "ensure_multiple_of": 14,
+    }
     processor: tr.ImageProcessingMixin = tr.DPTImageProcessor(**kept)
     model: tr.PreTrainedModel
     dinov2 = cast(Any, tr.Dinov2Config)(
-        hidden_size=32, num_hidden_layers=4, num_attention_heads=4, image_size=28, patch_size=14,
-        out_features=["stage1", "stage2", "stage3", "stage4"], reshape_hidden_states=False,
-    )  # fmt: skip
+        hidden_size=32,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        image_size=28,
+        patch_size=14,
+        out_features=["stage1", "stage2", "stage3", "stage4"],
+        reshape_hidden_states=False,
+    )
     if kind == "dpt":
-        more: dict[str, Any] = {"backbone_out_indices": [0, 1, 2, 3], "reassemble_factors": [4, 2, 1, 0.5]}
-        model = tr.DPTForDepthEstimation(tr.DPTConfig(**small, **neck, **more, image_size=32, patch_size=8))
+        more: dict[str, Any] = {
+            "backbone_out_indices": [0, 1, 2, 3],
+            "reassemble_factors": [4, 2, 1, 0.5],
+        }
+        model = tr.DPTForDepthEstimation(
+            tr.DPTConfig(**small, **neck, **more, image_size=32, patch_size=8)
+        )
         processor = tr.DPTImageProcessor(size={"height": 32, "width": 32})
     elif kind == "dpt on dinov2":
         wide = {**neck, "fusion_hidden_size": 256}  # the projection's fixed width
-        model = tr.DPTForDepthEstimation(tr.DPTConfig(**wide, backbone_config=dinov2, add_projection=True))
+        model = tr.DPTForDepthEstimation(
+            tr.DPTConfig(**wide, backbone_config=dinov2, add_projection=True)
+        )
     elif kind.startswith("depth_anything"):
         more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
-        more |= {"depth_estimation_type": "metric", "max_depth": 20} if kind.endswith("metric") else {}
-        model = tr.DepthAnythingForDepthEstimation(tr.DepthAnythingConfig(backbone_config=dinov2, **neck, **more))
+        more |= (
+            {"depth_estimation_type": "metric", "max_depth": 20} if kind.endswith("metric") else {}
+        )
+        model = tr.DepthAnythingForDepthEstimation(
+            tr.DepthAnythingConfig(backbone_config=dinov2, **neck, **more)
+        )
     elif kind == "prompt_depth_anything":
         more = {"reassemble_hidden_size": 32, "patch_size": 14, "head_in_index": -1}
         config = tr.PromptDepthAnythingConfig(backbone_config=dinov2, **neck, **more)
         model = tr.PromptDepthAnythingForDepthEstimation(config)
     elif kind == "zoedepth":
         beit = cast(Any, tr.BeitConfig)(
-            **small, image_size=64, patch_size=16, out_features=["stage1", "stage2", "stage3", "stage4"],
-            reshape_hidden_states=False, use_relative_position_bias=True,
-        )  # fmt: skip
+            **small,
+            image_size=64,
+            patch_size=16,
+            out_features=["stage1", "stage2", "stage3", "stage4"],
+            reshape_hidden_states=False,
+            use_relative_position_bias=True,
+        )
         more = {
             "bottleneck_features": 16,
             "num_relative_features": 8,
             "bin_embedding_dim": 16,
             "num_attractors": [4] * 4,
         }
-        more |= {"bin_configurations": [{"n_bins": 8, "min_depth": 0.1, "max_depth": 10.0, "name": "nyu"}]}
-        model = tr.ZoeDepthForDepthEstimation(tr.ZoeDepthConfig(backbone_config=beit, **neck, **more))
+        more |= {
+            "bin_configurations": [
+                {"n_bins": 8, "min_depth": 0.1, "max_depth": 10.0, "name": "nyu"}
+            ]
+        }
+        model = tr.ZoeDepthForDepthEstimation(
+            tr.ZoeDepthConfig(backbone_config=beit, **neck, **more)
+        )
         processor = tr.ZoeDepthImageProcessor(size={"height": 64, "width": 64})
     else:
-        small = {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 24, 32], "num_attention_heads": [1, 1, 2, 2]}
+        small = {
+            "depths": [1, 1, 1, 1],
+            "hidden_sizes": [8, 16, 24, 32],
+            "num_attention_heads": [1, 1, 2, 2],
+        }
         model = tr.GLPNForDepthEstimation(tr.GLPNConfig(**small, decoder_hidden_size=16))
         processor = tr.GLPNImageProcessor()
     model.save_pretrained(folder)
@@ -94,33 +130,44 @@ def save_tiny(kind: str, folder: Path) -> Path:
 
 
 METRIC = {
-    "dpt": False, "dpt on dinov2": True, "depth_anything": False, "depth_anything metric": True, "glpn": True,
+    "dpt": False,
+    "dpt on dinov2": True,
+    "depth_anything": False,
+    "depth_anything metric": True,
+    "glpn": True,
     "zoedepth": True,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", METRIC)
 def test_tiny_models(kind: str, tmp_path: Path) -> None:
     """Pictures of several shapes at once, each as transformers' own pipeline sees it alone."""
     model = load_depth(str(save_tiny(kind, tmp_path)), ModelOptions())
-    pictures = [picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])]
+    pictures = [
+        picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])
+    ]
     maps = model.maps(pictures)
     assert [one.shape for one in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
     assert model.maps([]) == []
     assert model.relative is not METRIC[kind]
     if kind == "zoedepth":  # transformers' own needs torchvision
         alone = [model.maps([one])[0] for one in pictures]
-        assert all(one == pytest.approx(other, abs=1e-3) for one, other in zip(maps, alone, strict=True))
+        assert all(
+            one == pytest.approx(other, abs=1e-3) for one, other in zip(maps, alone, strict=True)
+        )
         return
     pipeline = cast(Any, tr.pipeline)("depth-estimation", model=str(tmp_path))
-    for one, other in zip(maps, (pipeline(each)["predicted_depth"].numpy() for each in pictures), strict=True):
+    for one, other in zip(
+        maps, (pipeline(each)["predicted_depth"].numpy() for each in pictures), strict=True
+    ):
         if model.relative:  # larger is nearer there, farther here
             other = (other.max() - other) / (other.max() - other.min())
         assert one == pytest.approx(other, abs=1e-3)
 
 
 def test_padding_is_taken_off() -> None:
-    """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above and below."""
+    """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above
+    and below."""
     inside = np.arange(18 * 32, dtype=np.float32).reshape(18, 32)
     assert (unpadded(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
 

@@ -44,7 +44,9 @@ def test_what_is_no_map(tmp_path: Path) -> None:
 
 
 def test_means_over_boxes_and_polygons() -> None:
-    depth_map = np.array([[1, 1, 4, 4], [1, 1, 4, 4], [2, 2, 2, 0], [2, 2, 2, np.nan]], dtype=np.float32)
+    depth_map = np.array(
+        [[1, 1, 4, 4], [1, 1, 4, 4], [2, 2, 2, 0], [2, 2, 2, np.nan]], dtype=np.float32
+    )
     box = Region("box", (20.0, 0.0, 20.0, 20.0))  # of a picture ten times as large
     both = Region("both", (0.0, 0.0, 40.0, 20.0))
     holes = Region("holes", (20.0, 20.0, 20.0, 20.0))  # a 0 and a NaN count for nothing
@@ -69,7 +71,8 @@ def test_relative_distances() -> None:
 
 
 def test_partitions_of_relative_depth_are_of_uniform_size() -> None:
-    """Thirty things, a level apart in nearness: with three partitions each is compared with the nine beside it."""
+    """Thirty things, a level apart in nearness: with three partitions each is compared with the
+    nine beside it."""
     nearness = np.linspace(0, 1, 30, dtype=np.float32)[None]
     things = [Region(f"n{i:02d}", (float(i), 0.0, 1.0, 1.0)) for i in range(30)]
     depths = region_depths(distances(nearness), 30, 1, things, relative=True)
@@ -86,12 +89,16 @@ def test_a_pixel_is_a_polygons_if_its_middle_is() -> None:
     assert (outline(square, (2, 1, 5, 5)) == expected[1:, 2:]).all()
     triangle = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
     rows = ["1110", "1100", "1000", "0000"]  # a middle on the slope is outside
-    assert ["".join("01"[i] for i in row) for row in outline(triangle, (0, 0, 4, 4)).astype(int)] == rows
+    assert [
+        "".join("01"[i] for i in row) for row in outline(triangle, (0, 0, 4, 4)).astype(int)
+    ] == rows
     assert outline(square + 50, (0, 0, 4, 4)).all()  # it holds none of them
 
 
 @given(st.lists(st.tuples(st.floats(-5, 15), st.floats(-5, 15)), min_size=3, max_size=3))
-def test_a_triangle_is_what_lies_on_one_side_of_all_its_edges(corners: list[tuple[float, float]]) -> None:
+def test_a_triangle_is_what_lies_on_one_side_of_all_its_edges(
+    corners: list[tuple[float, float]],
+) -> None:
     points = np.array(corners)
     y, x = np.mgrid[0:10, 0:10] + 0.5
     middles = np.stack([x.ravel(), y.ravel()], axis=1)

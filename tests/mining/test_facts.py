@@ -16,7 +16,13 @@ from tests.mining.sample_pictures import as_view, counted
 
 from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
-from seesay.mining.facts import Thresholds, open_counts, pair_facts, transitive_sizes, without_subtypes
+from seesay.mining.facts import (
+    Thresholds,
+    open_counts,
+    pair_facts,
+    transitive_sizes,
+    without_subtypes,
+)
 
 
 def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = None) -> pa.Table:
@@ -27,18 +33,23 @@ def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = N
 def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
     counts = counted(
         "sizes",
-        ("", "bus", "cup", 0, 70), ("", "bus", "cup", 1, 30),
-        ("", "bus", "dog", 0, 69), ("", "bus", "dog", 1, 31),
+        ("", "bus", "cup", 0, 70),
+        ("", "bus", "cup", 1, 30),
+        ("", "bus", "dog", 0, 69),
+        ("", "bus", "dog", 1, 31),
         ("", "cup", "dog", 1, 99),
         ("", "cup", "elk", 1, 100),
-    )  # fmt: skip
+    )
     assert knowledge.from_table(facts_of(counts, SizeFact), SizeFact) == [
         SizeFact("bus", "cup", 70, 30, (">",), ("0.jpg",)),
         SizeFact("cup", "bus", 30, 70, ("<",), ("0.jpg",)),
         SizeFact("cup", "elk", 0, 100, ("<",), ("1.jpg",)),
         SizeFact("elk", "cup", 100, 0, (">",), ("1.jpg",)),
     ]
-    assert set(without_subtypes(facts_of(counts, SizeFact), {"elk"})["a"].to_pylist()) == {"bus", "cup"}
+    assert set(without_subtypes(facts_of(counts, SizeFact), {"elk"})["a"].to_pylist()) == {
+        "bus",
+        "cup",
+    }
     more = knowledge.from_table(facts_of(counts, SizeFact, Thresholds(size=99)), SizeFact)
     assert ("cup", "dog") in {(fact.a, fact.b) for fact in more}
 
@@ -46,11 +57,17 @@ def test_sizes_need_a_hundred_pictures_and_a_majority_of_seven_in_ten() -> None:
 def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     counts = counted(
         "places",
-        ("kitchen", "lamp", "sink", 0, 95), ("kitchen", "lamp", "sink", 1, 9), ("kitchen", "lamp", "sink", 2, 12),
-        ("office", "lamp", "sink", 0, 95), ("office", "lamp", "sink", 2, 9),
-        ("office", "door", "lamp", 1, 60), ("office", "door", "lamp", 2, 40),
-        ("office", "door", "sink", 0, 40), ("office", "door", "sink", 1, 30), ("office", "door", "sink", 2, 30),
-    )  # fmt: skip
+        ("kitchen", "lamp", "sink", 0, 95),
+        ("kitchen", "lamp", "sink", 1, 9),
+        ("kitchen", "lamp", "sink", 2, 12),
+        ("office", "lamp", "sink", 0, 95),
+        ("office", "lamp", "sink", 2, 9),
+        ("office", "door", "lamp", 1, 60),
+        ("office", "door", "lamp", 2, 40),
+        ("office", "door", "sink", 0, 40),
+        ("office", "door", "sink", 1, 30),
+        ("office", "door", "sink", 2, 30),
+    )
     # kitchen: 95 + 12 (the 9 count as none), 0.89 and 0.11; office's lamp and sink: 95 in all;
     # its door and sink: 0.4, 0.3, 0.3, each typical (0.2 or more), so they are dropped
     assert knowledge.from_table(facts_of(counts, PlaceFact), PlaceFact) == [
@@ -66,15 +83,29 @@ def test_what_follows_from_sizes() -> None:
         return [SizeFact(a, b, 0, 100, ("<",)), SizeFact(b, a, 100, 0, (">",))]
 
     chain = smaller("ant", "cat") + smaller("cat", "dog") + smaller("dog", "elk")
-    assert {(fact.a, fact.b) for fact in transitive_sizes(chain)} == {("ant", "dog"), ("ant", "elk"), ("cat", "elk")}
+    assert {(fact.a, fact.b) for fact in transitive_sizes(chain)} == {
+        ("ant", "dog"),
+        ("ant", "elk"),
+        ("cat", "elk"),
+    }
     assert {fact.typical for fact in transitive_sizes(chain)} == {("<",)}
-    direct = chain + smaller("dog", "ant")  # ant < cat < dog < ant: what is in the circle follows both ways
-    assert {(fact.a, fact.b) for fact in transitive_sizes(direct)} == {("ant", "elk"), ("cat", "elk")}
+    # ant < cat < dog < ant: what is in the circle follows both ways
+    direct = chain + smaller("dog", "ant")
+    assert {(fact.a, fact.b) for fact in transitive_sizes(direct)} == {
+        ("ant", "elk"),
+        ("cat", "elk"),
+    }
     assert transitive_sizes([]) == []
 
 
-@given(st.sets(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1])))
-def test_the_transitive_closure_is_what_walking_the_chains_finds(direct: set[tuple[int, int]]) -> None:
+@given(
+    st.sets(
+        st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1])
+    )
+)
+def test_the_transitive_closure_is_what_walking_the_chains_finds(
+    direct: set[tuple[int, int]],
+) -> None:
     direct -= {(b, a) for a, b in direct if a < b}  # one answer per pair
     names = "abcdefghijkl"
     reached, longer = set[tuple[int, int]](), direct
@@ -93,9 +124,13 @@ def test_the_transitive_closure_is_what_walking_the_chains_finds(direct: set[tup
         ("OutOfMemoryException", errno.ENOMEM),
     ],
 )
-def test_no_room_to_group_counts_is_not_called_damage(error: str, number: int, tmp_path: Path) -> None:
+def test_no_room_to_group_counts_is_not_called_damage(
+    error: str, number: int, tmp_path: Path
+) -> None:
     table = tmp_path / "counts.parquet"
     pq.write_table(counted("sizes", ("", "bus", "cup", 0, 70)), table)
     with pytest.raises(OSError, match="temporary") as raised, open_counts([table]):
-        raise getattr(duckdb, error)("No space left on device" if number == errno.ENOSPC else "too much")
+        raise getattr(duckdb, error)(
+            "No space left on device" if number == errno.ENOSPC else "too much"
+        )
     assert raised.value.errno == number

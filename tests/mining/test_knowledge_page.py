@@ -35,7 +35,11 @@ PLACES_SEEN = [
 def test_look_through_it(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((300, 400, 3), dtype=np.uint8)).save(tmp_path / "1.png")
     page = knowledge.write(
-        tmp_path / "page.html", COLORS_SEEN, SIZES_SEEN, PLACES_SEEN, lambda name: knowledge.small_jpeg(tmp_path / name)
+        tmp_path / "page.html",
+        COLORS_SEEN,
+        SIZES_SEEN,
+        PLACES_SEEN,
+        lambda name: knowledge.small_jpeg(tmp_path / name),
     )
     with chromium() as browser:
         tab = browser.new_page()
@@ -45,7 +49,8 @@ def test_look_through_it(tmp_path: Path) -> None:
         tab.goto(page.as_uri())
         rows = tab.locator("#fact-table tbody tr")
         assert rows.count() == 2
-        assert "<b>apple</b>" in rows.nth(0).inner_text()  # most seen first, and no markup of its own
+        # most seen first, and no markup of its own
+        assert "<b>apple</b>" in rows.nth(0).inner_text()
         assert rows.nth(0).locator("svg").get_attribute("aria-label") == "red 60 %, green 40 %"
         assert rows.nth(1).locator("img").count() == 1
         tab.fill("#search", "crow")
@@ -73,7 +78,13 @@ def test_ladder_puts_things_where_they_belong() -> None:
     assert result["a"] - result["b"] == pytest.approx(0.9)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("efgh"), st.floats(-1, 1)), min_size=1, max_size=9))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from("efgh"), st.floats(-1, 1)),
+        min_size=1,
+        max_size=9,
+    )
+)
 def test_turning_every_pair_round_changes_no_height(pairs: list[tuple[str, str, float]]) -> None:
     there, back = heights(pairs), heights([(b, a, -d) for a, b, d in pairs])
     assert there == pytest.approx(back, abs=1e-6)

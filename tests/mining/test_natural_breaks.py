@@ -14,12 +14,19 @@ from numpy.typing import NDArray
 from seesay.mining.natural_breaks import LONG, natural_breaks
 
 Values = NDArray[np.float64]
-some_values = st.lists(st.integers(-50, 50), min_size=1, max_size=9).map(lambda v: np.array(v, dtype=float))
+some_values = st.lists(st.integers(-50, 50), min_size=1, max_size=9).map(
+    lambda v: np.array(v, dtype=float)
+)
 
 
 def deviation(values: Values, classes: NDArray[np.int64]) -> float:
     """The squared deviation within classes that natural breaks minimise."""
-    return float(sum(np.square(values[classes == c] - values[classes == c].mean()).sum() for c in np.unique(classes)))
+    return float(
+        sum(
+            np.square(values[classes == c] - values[classes == c].mean()).sum()
+            for c in np.unique(classes)
+        )
+    )
 
 
 def least_deviation(values: Values, classes: int) -> float:
@@ -34,7 +41,8 @@ def least_deviation(values: Values, classes: int) -> float:
 
 
 def test_a_division_worked_by_hand() -> None:
-    # 1 2 | 4 5 | 7 | 12 | 20: deviation 0.5 + 0.5; every other partition into five has more (4 5 7: 4.67, …)
+    # 1 2 | 4 5 | 7 | 12 | 20: deviation 0.5 + 0.5; every other partition into five has more (4 5 7:
+    # 4.67, …)
     values = np.array([[7.0, 1.0, 20.0, 2.0, 12.0, 5.0, 4.0]])
     assert natural_breaks(values).tolist() == [[2, 0, 4, 0, 3, 1, 1]]
     assert deviation(values[0], natural_breaks(values)[0]) == 1.0
@@ -81,10 +89,15 @@ def test_as_jenkspy(n: int) -> None:
     for seed in range(5):
         values = np.random.default_rng(seed).lognormal(size=n)
         inner = jenkspy.jenks_breaks(values, 5)[1:-1]
-        assert natural_breaks(values[None])[0].tolist() == np.searchsorted(inner, values, side="left").tolist()
+        assert (
+            natural_breaks(values[None])[0].tolist()
+            == np.searchsorted(inner, values, side="left").tolist()
+        )
 
 
 def test_long_rows_with_ties_as_short_ones() -> None:
     values = np.random.default_rng(0).integers(0, 60, LONG).astype(float)
     tripled = np.tile(values, 3)  # the same divisions are best
-    assert natural_breaks(tripled[None])[0, :LONG].tolist() == natural_breaks(values[None])[0].tolist()
+    assert (
+        natural_breaks(tripled[None])[0, :LONG].tolist() == natural_breaks(values[None])[0].tolist()
+    )

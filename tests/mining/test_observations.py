@@ -21,7 +21,8 @@ from seesay.mining.observations import COUNTS, MAX_EXAMPLES, count
 from seesay.mining.regions import flatten
 
 REGIONS = [
-    DepthRegion(name, (0.0, 0.0, side, side)) for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)
+    DepthRegion(name, (0.0, 0.0, side, side))
+    for name, side in zip("abcdef", (1, 9, 20, 40, 70, 99), strict=True)
 ]
 
 
@@ -33,7 +34,9 @@ def content(*counts: pa.Table) -> list[tuple[Any, ...]]:
 
 @settings(deadline=None)
 @given(pictures(), st.randoms(), st.integers(1, 4))
-def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: Random, parts: int) -> None:
+def test_any_partition_in_any_order_gives_the_same(
+    batch: pa.Table, random: Random, parts: int
+) -> None:
     """The facts of a folder of tables, too, are those of all pictures at once."""
     whole = size_counts(batch, "boxes")
     order = list(range(batch.num_rows))
@@ -47,17 +50,26 @@ def test_any_partition_in_any_order_gives_the_same(batch: pa.Table, random: Rand
         for path, part in zip(paths, counts, strict=True):
             pq.write_table(part, path)
         with open_counts(paths, workers=2) as connection:
-            facts = [fact for facts in pair_facts(connection, SizeFact, lowest) for fact in facts.to_pylist()]
-    at_once = [fact for facts in pair_facts(as_view(whole), SizeFact, lowest) for fact in facts.to_pylist()]
+            facts = [
+                fact
+                for facts in pair_facts(connection, SizeFact, lowest)
+                for fact in facts.to_pylist()
+            ]
+    at_once = [
+        fact for facts in pair_facts(as_view(whole), SizeFact, lowest) for fact in facts.to_pylist()
+    ]
     assert facts == at_once
-    assert [(fact["a"], fact["b"]) for fact in facts] == sorted((fact["a"], fact["b"]) for fact in facts)
+    assert [(fact["a"], fact["b"]) for fact in facts] == sorted(
+        (fact["a"], fact["b"]) for fact in facts
+    )
 
 
 def test_examples_are_the_smallest_ids() -> None:
     batch = table([row(REGIONS, name) for name in ("9", "10", "2", "b", "a")])
     counts = size_counts(batch, "boxes").to_pylist()
     first = counts[0]
-    assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)  # a and b are of one class
+    # a and b are of one class
+    assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)
     assert first["examples"] == ["10", "2", "9"]  # texts, in alphabetical order
     assert {len(each["examples"]) for each in counts} == {MAX_EXAMPLES}
 

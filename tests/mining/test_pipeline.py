@@ -1,4 +1,5 @@
-"""From generated rooms to knowledge: the same for any number of workers and after an interruption, and nearly true."""
+"""From generated rooms to knowledge: the same for any number of workers and after an interruption,
+and nearly true."""
 
 from __future__ import annotations
 
@@ -35,18 +36,29 @@ BOXES: Options = {"size_rule": "boxes", "space_rule": "boxes"}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty rooms with pictures and depth maps; `silent.parquet` is their annotation without captions."""
+    """Forty rooms with pictures and depth maps; `silent.parquet` is their annotation without
+    captions."""
     folder = rooms.write_rooms(tmp_path_factory.mktemp("rooms"), 40, width=160, height=120)
     table = pq.read_table(folder / "annotations.parquet")
     index = table.column_names.index("captions")
     silent = pa.array([[]] * table.num_rows, table.schema.field("captions").type)
-    pq.write_table(table.set_column(index, table.schema.field("captions"), silent), folder / "silent.parquet")
+    pq.write_table(
+        table.set_column(index, table.schema.field("captions"), silent), folder / "silent.parquet"
+    )
     return folder
 
 
 def mine_world(world: Path, output: Path, **options: Any) -> MiningResult:
-    defaults: Options = {"annotations": f"plain:{world / 'silent.parquet'}", "rows": 15, "workers": 1}
-    thresholds: Options = {"min_seen": MIN_SEEN, "min_relation": MIN_RELATION, "min_answers": MIN_ANSWERS}
+    defaults: Options = {
+        "annotations": f"plain:{world / 'silent.parquet'}",
+        "rows": 15,
+        "workers": 1,
+    }
+    thresholds: Options = {
+        "min_seen": MIN_SEEN,
+        "min_relation": MIN_RELATION,
+        "min_answers": MIN_ANSWERS,
+    }
     return mine(output=output, **defaults | thresholds | options)
 
 
@@ -57,7 +69,9 @@ def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path)
         titles.append(title)
         return nullcontext(lambda done, total: None)
 
-    result = mine_world(world, tmp_path, annotations=f"plain:{world / 'annotations.parquet'}", progress=progress)
+    result = mine_world(
+        world, tmp_path, annotations=f"plain:{world / 'annotations.parquet'}", progress=progress
+    )
     assert titles[1:] == ["Names in captions", "Sizes, places, colours"]
     assert result.pictures == 40
     assert result.counting is not None
@@ -69,7 +83,9 @@ def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path)
     by_place = place_accuracy(knowledge.read(tmp_path, PlaceFact), truth, MIN_SEEN, MIN_RELATION)
     assert min(by_size.precision, by_place.precision) > 0.85
     assert min(by_size.recall, by_place.recall) > 0.5
-    assert {(f.b, f.a, f.smaller, f.larger) for f in sizes} == {(f.a, f.b, f.larger, f.smaller) for f in sizes}
+    assert {(f.b, f.a, f.smaller, f.larger) for f in sizes} == {
+        (f.a, f.b, f.larger, f.smaller) for f in sizes
+    }
     colors = knowledge.read(tmp_path, ColorFact)
     by_color = color_accuracy(colors, truth, MIN_ANSWERS)
     assert by_color.precision > 0.8
@@ -99,7 +115,8 @@ def test_the_rate_is_that_of_the_pictures_counted_now(
 ) -> None:
     options: Options = {**BOXES, "colors": "none"}
     ticks = iter(range(1000))
-    monkeypatch.setattr("seesay.mining.pipeline.time.perf_counter", lambda: next(ticks))  # a step takes a second
+    # a step takes a second
+    monkeypatch.setattr("seesay.mining.pipeline.time.perf_counter", lambda: next(ticks))
     assert mine_world(world, tmp_path, **options).pictures_per_second == 40
     (tmp_path / "work/counts/part-00001.done.json").unlink()
     assert mine_world(world, tmp_path, **options).pictures_per_second == 15
@@ -107,17 +124,23 @@ def test_the_rate_is_that_of_the_pictures_counted_now(
     assert (again.pictures, again.pictures_per_second) == (40, 0)
 
 
-def test_other_settings_are_refused_and_other_thresholds_are_not(world: Path, tmp_path: Path) -> None:
+def test_other_settings_are_refused_and_other_thresholds_are_not(
+    world: Path, tmp_path: Path
+) -> None:
     boxes: Options = {**BOXES, "colors": "none"}
     mine_world(world, tmp_path, **boxes)
     strict = mine_world(world, tmp_path, **boxes, min_seen=8)
     assert strict.counting is not None
     assert strict.counting.depth == ""
-    assert {fact.larger + fact.smaller >= 8 for fact in knowledge.read(tmp_path, SizeFact)} == {True}
+    assert {fact.larger + fact.smaller >= 8 for fact in knowledge.read(tmp_path, SizeFact)} == {
+        True
+    }
     message = r"started with space_rule 'boxes', not 'paper' \(and depth\): give another folder"
     with pytest.raises(UserError, match=message):
         mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
-    with pytest.raises(UserError, match=r"started with rows 15, not 5: its pictures or their files have changed"):
+    with pytest.raises(
+        UserError, match=r"started with rows 15, not 5: its pictures or their files have changed"
+    ):
         mine_world(world, tmp_path, **boxes, rows=5)
 
 
@@ -133,8 +156,11 @@ def test_no_table_of_an_earlier_mining_stays(world: Path, tmp_path: Path) -> Non
 
 
 def small(folder: Path, *regions: str, captions: tuple[str, ...] = (), scene: str = "") -> Path:
-    """An annotation of three pictures without files, the same things in each: the first is the smallest and highest."""
-    things = [{"name": name, "box": [20 * i, 20 * i, 10 + i, 10 + i]} for i, name in enumerate(regions)]
+    """An annotation of three pictures without files, the same things in each: the first is the
+    smallest and highest."""
+    things = [
+        {"name": name, "box": [20 * i, 20 * i, 10 + i, 10 + i]} for i, name in enumerate(regions)
+    ]
     row = {"width": 300, "height": 300, "regions": things, "captions": captions, "scene": scene}
     path = folder / "small.jsonl"
     path.write_text("".join(json.dumps({"id": str(i), **row}) + "\n" for i in range(3)))
@@ -142,19 +168,35 @@ def small(folder: Path, *regions: str, captions: tuple[str, ...] = (), scene: st
 
 
 def mine_boxes(path: Path, output: Path, **options: Any) -> MiningResult:
-    defaults: Options = {"annotations": f"plain:{path}", "min_seen": 3, "min_relation": 1, "workers": 1, **BOXES}
+    defaults: Options = {
+        "annotations": f"plain:{path}",
+        "min_seen": 3,
+        "min_relation": 1,
+        "workers": 1,
+        **BOXES,
+    }
     return mine(output=output, **defaults | options)
 
 
 def test_regions_are_named_as_in_captions(tmp_path: Path) -> None:
     path = small(tmp_path, "Leaves", "glass", "red car", "trees", "tree", "a very long name", "bus")
     result = mine_boxes(path, tmp_path / "k")
-    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"leaf", "glass", "tree", "bus"}
-    assert result.bad == {"a region's name holds a colour word": 3, "a region's name has more than 3 words": 3}
+    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {
+        "leaf",
+        "glass",
+        "tree",
+        "bus",
+    }
+    assert result.bad == {
+        "a region's name holds a colour word": 3,
+        "a region's name has more than 3 words": 3,
+    }
     assert result.facts["places"] > result.facts["places_in_scenes"] == 0
 
 
-def test_files_that_changed_are_not_mixed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_changed_are_not_mixed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = small(tmp_path, "cup", "bus")
     mine_boxes(path, tmp_path / "k")
     monkeypatch.chdir(tmp_path)
@@ -181,10 +223,28 @@ def test_models_and_subtypes_that_changed_are_not_mixed_in(tmp_path: Path) -> No
 
 def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: Path) -> None:
     spoken = ("a table",) * 50 + ("a kitchen table",) * 10 + ("a chair",) * 50 + ("a stool",) * 10
-    path = small(tmp_path, "table", "kitchen table", "chair", "stool", "cup", "bus", captions=spoken, scene="kitchen")
-    assert pipeline.find_subtypes(frequent_names(count_names(spoken * 3)), "paper")[1] == {"kitchen table"}
+    path = small(
+        tmp_path,
+        "table",
+        "kitchen table",
+        "chair",
+        "stool",
+        "cup",
+        "bus",
+        captions=spoken,
+        scene="kitchen",
+    )
+    assert pipeline.find_subtypes(frequent_names(count_names(spoken * 3)), "paper")[1] == {
+        "kitchen table"
+    }
     result = mine_boxes(path, tmp_path / "k", transitive=True)
-    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {"table", "chair", "stool", "cup", "bus"}
+    assert {fact.a for fact in knowledge.read(tmp_path / "k", SizeFact)} == {
+        "table",
+        "chair",
+        "stool",
+        "cup",
+        "bus",
+    }
     assert result.bad["the size of a subtype, which its parent's size stands for"] > 0
     assert (tmp_path / "k/transitive/sizes.parquet").is_file()
     assert result.facts["places_in_scenes"] == result.facts["places"]
@@ -193,20 +253,28 @@ def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: 
 
 
 class TrueSubtypes:
-    """A selector that answers from the truth of the rooms; pictures are told apart by their boxes."""
+    """A selector that answers from the truth of the rooms; pictures are told apart by their
+    boxes."""
 
     world: ClassVar[Path]
 
     def __init__(self, encoder: object, subtypes: object) -> None:
-        rows = zip(*(map(json.loads, (self.world / name).open()) for name in FILES_OF_ROOMS), strict=True)
-        self._things = {self._key(r["box"] for r in row["regions"]): true["things"] for row, true in rows}
+        rows = zip(
+            *(map(json.loads, (self.world / name).open()) for name in FILES_OF_ROOMS), strict=True
+        )
+        self._things = {
+            self._key(r["box"] for r in row["regions"]): true["things"] for row, true in rows
+        }
 
     @staticmethod
     def _key(boxes: Iterable[Sequence[float]]) -> str:
         return json.dumps([list(map(float, box)) for box in boxes])
 
     def choose(self, picture: object, regions: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
-        return [thing["subtype"] or thing["name"] for thing in self._things[self._key(box for _, box in regions)]]
+        return [
+            thing["subtype"] or thing["name"]
+            for thing in self._things[self._key(box for _, box in regions)]
+        ]
 
 
 FILES_OF_ROOMS = ("annotations.jsonl", "things.jsonl")
@@ -216,12 +284,17 @@ FILES_OF_ROOMS = ("annotations.jsonl", "things.jsonl")
 def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
     rule: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a perfect selector the size facts are those without one, and the colours are those of the true subtypes."""
+    """With a perfect selector the size facts are those without one, and the colours are those of
+    the true subtypes."""
     TrueSubtypes.world = world
     monkeypatch.setattr("seesay.mining.selection.SubtypeSelector", TrueSubtypes)
     monkeypatch.setattr("seesay.models.vision.dual_encoder.DualEncoder", lambda name, options: None)
 
-    spoken: Options = {"annotations": f"plain:{world / 'annotations.parquet'}", "size_rule": rule, "min_answers": 3}
+    spoken: Options = {
+        "annotations": f"plain:{world / 'annotations.parquet'}",
+        "size_rule": rule,
+        "min_answers": 3,
+    }
     without = mine_world(world, tmp_path / "without", **spoken)
     selected = mine_world(world, tmp_path / "selected", **spoken, select="truth")
     things = [json.loads(line)["things"] for line in (world / "things.jsonl").open()]
@@ -230,12 +303,17 @@ def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
     facts = knowledge.read(tmp_path / "selected", SizeFact)
     assert facts == knowledge.read(tmp_path / "without", SizeFact)
     assert {"chair", "table"} <= {fact.a for fact in facts}
-    assert (without.facts["sizes"], len(facts)) == (selected.facts["sizes"], selected.facts["sizes"])
+    assert (without.facts["sizes"], len(facts)) == (
+        selected.facts["sizes"],
+        selected.facts["sizes"],
+    )
     colored = {fact.object: fact for fact in knowledge.read(tmp_path / "selected", ColorFact)}
     often = {name for name, count in relabelled.items() if count >= 6}
     assert often
     assert often <= colored.keys()
-    assert colored.keys() - {fact.object for fact in knowledge.read(tmp_path / "without", ColorFact)} <= set(relabelled)
+    assert colored.keys() - {
+        fact.object for fact in knowledge.read(tmp_path / "without", ColorFact)
+    } <= set(relabelled)
 
 
 def test_size_classes(tmp_path: Path) -> None:
@@ -251,20 +329,33 @@ def test_size_classes(tmp_path: Path) -> None:
 
 
 def test_strict_labels(tmp_path: Path) -> None:
-    """Two of ten pictures show the cup larger than the box, and the box is larger in seven of ten than the dog."""
-    rows = [("", "box", "dog", 0, 7), ("", "box", "dog", 1, 3), ("", "box", "cup", 0, 8), ("", "box", "cup", 1, 2)]
+    """Two of ten pictures show the cup larger than the box, and the box is larger in seven of ten
+    than the dog."""
+    rows = [
+        ("", "box", "dog", 0, 7),
+        ("", "box", "dog", 1, 3),
+        ("", "box", "cup", 0, 8),
+        ("", "box", "cup", 1, 2),
+    ]
     pq.write_table(counted("sizes", *rows), tmp_path / "part.counts.parquet")
     counts = count_relations.CountedParts([tmp_path / "part.counts.parquet"], 10, Counter())
     written = [
-        write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"] for rule in ("published", "paper")
+        write_facts(tmp_path, counts, Thresholds(1, 1, 1, 1, rule))[0]["sizes"]
+        for rule in ("published", "paper")
     ]
     assert written == [4, 2]
 
 
-def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five names; the lexicon has three of them and makes the stool, which no ending does, a chair."""
+def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five names; the lexicon has three of them and makes the stool, which no ending does, a
+    chair."""
     isa = tmp_path / "isa.ndjson"
-    isa.write_text(json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]}) + "\n")
+    isa.write_text(
+        json.dumps({"concept": "Chair", "emittingConcepts": ["Stool", "Throne", "Kitchen chair"]})
+        + "\n"
+    )
     monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package: isa)
     names = {"chair": 120, "kitchen chair": 30, "stool": 20, "table": 100, "cup": 10, "throne": 9}
     found = pipeline.find_subtypes(names, "paper", ["conceptnet"])
@@ -305,13 +396,23 @@ def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
 
 
 def test_the_files_of_a_begun_run(world: Path, tmp_path: Path) -> None:
-    """Another key is another format, by which begun runs could not be resumed: it would need another number."""
+    """Another key is another format, by which begun runs could not be resumed: it would need
+    another number."""
     mine_world(world, tmp_path, **BOXES, colors="none")
     keys = {
         "request.json": ["format", "annotations", "files", "images", "rows"],
         "pictures/cut.json": ["parts", "bad"],
         "counts/counting.json": [
-            *("format", "size_rule", "space_rule", "depth", "colors", "select", "min_regions", "classes"),
+            *(
+                "format",
+                "size_rule",
+                "space_rule",
+                "depth",
+                "colors",
+                "select",
+                "min_regions",
+                "classes",
+            ),
             *("region_names", "subtypes", "parts"),
         ],
         "counts/part-00000.done.json": ["pictures", "bad"],
@@ -347,7 +448,10 @@ def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:
             mine_world(world, tmp_path / "mistakes", **options)
     bare = rooms.write_rooms(tmp_path / "bare", 3, pictures=False)
     no_files = {"path": "", "depth": ""}
-    rows = [json.loads(line) | no_files for line in (bare / "annotations.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) | no_files
+        for line in (bare / "annotations.jsonl").read_text().splitlines()
+    ]
     (bare / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(UserError, match="--size-rule boxes --space-rule boxes"):
         mine_world(world, tmp_path / "k", annotations=f"plain:{bare / 'bare.jsonl'}")
@@ -361,7 +465,9 @@ def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path
     parts = [tmp_path / "part.parquet"]
     table = pq.read_table(some / "annotations.parquet")
     table = table.set_column(
-        table.column_names.index("depth"), "depth", [[str(some / "depth/1.png"), str(some / "none.png"), ""]]
+        table.column_names.index("depth"),
+        "depth",
+        [[str(some / "depth/1.png"), str(some / "none.png"), ""]],
     )
     pq.write_table(table, parts[0])
     counts = count_relations.count_parts(parts, tmp_path / "counts", CountingConfig(depth="given"))
@@ -369,7 +475,9 @@ def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path
     assert counts.pictures == 3
 
 
-def test_batches_and_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_and_threads_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts = write_parts(tmp_path / "parts", 300, 50)
     at_once = count_relations.count_parts(parts, tmp_path / "at-once", CountingConfig())
     monkeypatch.setattr(count_relations, "BATCH", 7)
@@ -379,5 +487,7 @@ def test_batches_and_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.
         assert write_facts(folder, counts, Thresholds(2, 2, 1), workers=workers)[0]["places"] > 100
         assert not (folder / "temporary").exists()
     for name in ("sizes.parquet", "places.parquet"):
-        assert (tmp_path / "at-once" / name).read_bytes() == (tmp_path / "bit-by-bit" / name).read_bytes()
+        assert (tmp_path / "at-once" / name).read_bytes() == (
+            tmp_path / "bit-by-bit" / name
+        ).read_bytes()
     assert at_once.pictures == bit_by_bit.pictures == 300

@@ -22,8 +22,13 @@ def signs(relations: Counter[tuple[str, str, str, str]]) -> dict[tuple[str, str]
 
 
 def test_the_lowest_point_and_the_centroid() -> None:
-    lamp, shelf, table = upright("lamp", 0, 59), upright("shelf", 20, 100), upright("table", 61, 140)
-    # lamp ends at 59, above the shelf's middle (60); shelf ends at 100, above the table's (100.5); so does the lamp
+    lamp, shelf, table = (
+        upright("lamp", 0, 59),
+        upright("shelf", 20, 100),
+        upright("table", 61, 140),
+    )
+    # lamp ends at 59, above the shelf's middle (60); shelf ends at 100, above the table's (100.5);
+    # so does the lamp
     assert signs(places(picture(lamp, shelf, table))) == {
         ("lamp", "shelf"): ">",
         ("shelf", "table"): ">",
@@ -38,7 +43,10 @@ def test_a_polygon_goes_before_its_box() -> None:
     # a triangle with its point downwards, 0 to 90: its centroid is at 30, its box's middle at 45
     pennant = (0.0, 0.0, 60.0, 0.0, 30.0, 90.0)
     kite = upright("kite", 0, 40)
-    assert signs(places(picture(kite, upright("pennant", 0, 90, 1, pennant))))["kite", "pennant"] == "="
+    assert (
+        signs(places(picture(kite, upright("pennant", 0, 90, 1, pennant))))["kite", "pennant"]
+        == "="
+    )
     assert signs(places(picture(kite, upright("pennant", 0, 90))))["kite", "pennant"] == ">"
     # and its lowest point before the box's bottom
     short = (0.0, 0.0, 60.0, 0.0, 30.0, 40.0)
@@ -60,16 +68,23 @@ def test_partitions() -> None:
 
 
 def test_heights_mislead_across_depth_and_the_overlap_helps() -> None:
-    """The situation of ViPhy's figure 7: seen from above, a far rug lies higher in the picture than a near table."""
+    """The situation of ViPhy's figure 7: seen from above, a far rug lies higher in the picture than
+    a near table."""
     rug, table = upright("rug", 200, 210, 8.5), upright("table", 220, 300, 2)
     # the rug ends at 210, above the table's middle (260)
     assert signs(places(picture(rug, table), "boxes"))["rug", "table"] == ">"
     assert not places(picture(rug, table))  # too far apart to tell
-    # at 4 and 6 metres stand a chair and a cupboard, in two partitions each: the rug is level with the cupboard
-    # (140–270: 205 against 270, 205 against 210), the cupboard with the chair (160–280), the chair with the table
+    # at 4 and 6 metres stand a chair and a cupboard, in two partitions each: the rug is level with
+    # the cupboard (140–270: 205 against 270, 205 against 210), the cupboard with the chair
+    # (160–280), the chair with the table
     cupboard, chair = upright("cupboard", 140, 270, 6), upright("chair", 160, 280, 4)
     relations = signs(places(picture(rug, table, cupboard, chair)))
-    assert relations["cupboard", "rug"] == relations["chair", "cupboard"] == relations["chair", "table"] == "="
+    assert (
+        relations["cupboard", "rug"]
+        == relations["chair", "cupboard"]
+        == relations["chair", "table"]
+        == "="
+    )
     assert relations["rug", "table"] == "="
     assert relations["chair", "rug"] == "="  # through the cupboard
 
@@ -80,7 +95,8 @@ def test_above_is_handed_on_and_contradiction_is_not() -> None:
     assert signs(places(picture(lamp, shelf, floor)))["floor", "lamp"] == "<"
     assert ("floor", "lamp") not in signs(places(picture(lamp, floor)))
     assert ("floor", "lamp") not in signs(places(picture(lamp, shelf, floor), "apart"))
-    # a thing above one bridge and level with another, both level with the lower thing: above and level, so nothing
+    # a thing above one bridge and level with another, both level with the lower thing: above and
+    # level, so nothing
     a, b = upright("a", 0, 100, 5.5), upright("b", 90, 300, 2)
     above_it, level_with_it = upright("k", 100, 260, 4), upright("m", 0, 196, 4)
     assert signs(places(picture(a, b, above_it)))["a", "b"] == ">"
@@ -89,14 +105,17 @@ def test_above_is_handed_on_and_contradiction_is_not() -> None:
 
 
 def test_published_bins_and_points() -> None:
-    """Nearness of 1 to 9 m: 2 m has (1/2 − 1/9) / (8/9) = 0.4375, 111 of 255; 1.8 m has 0.5, 127."""
+    """Nearness of 1 to 9 m: 2 m has (1/2 − 1/9) / (8/9) = 0.4375, 111 of 255; 1.8 m has 0.5,
+    127."""
     high, low = upright("high", 0, 10, 2), upright("low", 100, 110, 9)
-    assert signs(places(picture(high, low), "published")) == {("high", "low"): ">"}  # bin [0, 127) both
+    # bin [0, 127) both
+    assert signs(places(picture(high, low), "published")) == {("high", "low"): ">"}
     near = upright("near", 100, 110, 1.79)
     assert not places(picture(high, near), "published")
     assert places(picture(high, near, scene="bathroom"), "published")  # one bin
     # the highest point decides: the tall thing begins above the other's middle, so they are level
-    small = upright("small", 0, 39, 2)  # middle 19.5; its lowest point, 39, is above the tall thing's middle
+    # middle 19.5; its lowest point, 39, is above the tall thing's middle
+    small = upright("small", 0, 39, 2)
     for top, sign in ((20, ">"), (19, "=")):
         both = picture(upright("tall", top, 200, 2), small)
         assert signs(places(both))["small", "tall"] == ">"
@@ -120,7 +139,8 @@ def test_as_a_plain_loop_says(batch: pa.Table) -> None:
 @pytest.mark.parametrize("many", [64, 65, 130])
 def test_crowded_pictures_as_a_plain_loop_says(many: int) -> None:
     things = [
-        upright(f"n{i:03d}", i * 37 % 211, i * 37 % 211 + 5 + i * 13 % 90, 1 + i * 7 % 80 / 10) for i in range(many)
+        upright(f"n{i:03d}", i * 37 % 211, i * 37 % 211 + 5 + i * 13 % 90, 1 + i * 7 % 80 / 10)
+        for i in range(many)
     ]
     batch = picture(*things)
     assert places(batch) == Counter(set(space_relations(batch.to_pylist()[0])))

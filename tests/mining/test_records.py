@@ -9,7 +9,10 @@ from seesay.mining.records import Picture, Region, from_batch, to_batch
 
 SIDE = st.floats(0, 1e4, allow_nan=False)
 REGIONS = st.builds(
-    Region, st.text(max_size=9), st.tuples(SIDE, SIDE, SIDE, SIDE), st.lists(SIDE, max_size=6).map(tuple)
+    Region,
+    st.text(max_size=9),
+    st.tuples(SIDE, SIDE, SIDE, SIDE),
+    st.lists(SIDE, max_size=6).map(tuple),
 )
 PICTURES = st.builds(
     Picture,

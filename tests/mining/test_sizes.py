@@ -16,7 +16,8 @@ def square(name: str, side: float, distance: float = 1.0) -> DepthRegion:
     return DepthRegion(name, (0.0, 0.0, side, side), distance)
 
 
-STREET = (  # the situation of ViPhy's figure 4: near things look as large as far ones that are far larger
+# the situation of ViPhy's figure 4: near things look as large as far ones that are far larger
+STREET = (
     square("wheel", 10, 2),  # 100 px² x 2 m = 200
     square("man", 20, 2),  # 800
     square("woman", 19, 2.5),  # 902.5
@@ -25,8 +26,8 @@ STREET = (  # the situation of ViPhy's figure 4: near things look as large as fa
     square("house", 45, 9),  # 18,225
     square("cat", 10, 1),  # 100
 )
-"""Classes by natural breaks: 100 200 | 800 902.5 | 4,800 | 9,600 | 18,225, of deviation 5,000 + 5,253; any other
-division joins things whose difference alone costs more (200 and 800: 180,000)."""
+"""Classes by natural breaks: 100 200 | 800 902.5 | 4,800 | 9,600 | 18,225, of deviation 5,000 +
+5,253; any other division joins things whose difference alone costs more (200 and 800: 180,000)."""
 
 
 def test_classes_of_a_street_scene() -> None:
@@ -41,7 +42,8 @@ def test_classes_of_a_street_scene() -> None:
 def test_depth_decides_between_boxes_of_one_size() -> None:
     boxes = {(a, b): sign for _, a, b, sign in sizes(picture(*STREET), "boxes")}
     assert ("bus", "car") not in boxes  # 40 x 40 pixels both
-    others = [square(f"x{i}", side, 9) for i, side in enumerate((60, 60, 80, 100))]  # so that five sizes are left
+    # so that five sizes are left
+    others = [square(f"x{i}", side, 9) for i, side in enumerate((60, 60, 80, 100))]
     near = (square("cup", 30, 1), square("table", 20, 8), *others)
     assert ("", "cup", "table", ">") in sizes(picture(*near), "boxes")  # 900 px² and 400 px²
     assert ("", "cup", "table", "<") in sizes(picture(*near), "paper")  # 900 and 3,200
@@ -67,7 +69,9 @@ def test_unknown_depth_and_unnamed_regions() -> None:
     unknown = pa.Table.from_pylist(rows, schema=no_depth)
     assert not sizes(unknown, "paper")
     assert sizes(unknown, "boxes") == sizes(picture(*STREET), "boxes")
-    unnamed = tuple(DepthRegion("" if t.name == "house" else t.name, t.box, t.distance) for t in STREET)
+    unnamed = tuple(
+        DepthRegion("" if t.name == "house" else t.name, t.box, t.distance) for t in STREET
+    )
     without = Counter({key: n for key, n in sizes(picture(*STREET)).items() if "house" not in key})
     assert sizes(picture(*unnamed)) == without  # it still has a part in the classes
 

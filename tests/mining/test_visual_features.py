@@ -47,12 +47,15 @@ def test_given_depth_and_colours(tmp_path: Path) -> None:
     nearness = np.full((40, 40), 51, dtype=np.uint8)
     nearness[0, :2] = 0, 255
     Image.fromarray(nearness).save(tmp_path / "near.png")
-    shown = Picture("1", 40, 40, (CUP,), path=str(tmp_path / "a.png"), depth=str(tmp_path / "near.png"))
+    shown = Picture(
+        "1", 40, 40, (CUP,), path=str(tmp_path / "a.png"), depth=str(tmp_path / "near.png")
+    )
     extract = VisualFeatureExtractor(depth="given", colors="pixels")
     batch, colors, bad = extract(table(shown, Picture("2", 40, 40, (CUP,))))
     assert batch.column("distances").to_pylist() == [[pytest.approx(0.8)], []]
     assert batch.column("nearness").to_pylist() == [[pytest.approx(0.2)], []]
     assert colors == [[("red",)], []]
     assert bad == {"no picture file is named": 1, "no depth map is named": 1}
-    _, again, _ = VisualFeatureExtractor(colors="pixels")(batch)  # whose columns are more than an annotation's
+    # whose columns are more than an annotation's
+    _, again, _ = VisualFeatureExtractor(colors="pixels")(batch)
     assert again == colors

@@ -41,7 +41,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_hyponyms_at_any_depth(folder: Path) -> None:
-    """A seat as furniture, not as a word; a chair as a thing, not as one person; a cardigan is no dog."""
+    """A seat as furniture, not as a word; a chair as a thing, not as one person; a cardigan is no
+    dog."""
     names = {"seat", "chair", "lawn chair", "dog", "cardigan", "corgi", "unknown"}
     assert wordnet.hyponyms(names, folder) == {
         "seat": ["chair", "lawn chair"],
@@ -65,5 +66,11 @@ def test_the_real_files() -> None:
         folder = wordnet.find()
     except UserError as error:
         absent(str(error))
-    hyponyms = wordnet.hyponyms({"furniture", "chair", "armchair", "dog", "poodle", "cardigan", "crane"}, folder)
-    assert hyponyms == {"furniture": ["armchair", "chair"], "chair": ["armchair"], "dog": ["poodle"]}
+    hyponyms = wordnet.hyponyms(
+        {"furniture", "chair", "armchair", "dog", "poodle", "cardigan", "crane"}, folder
+    )
+    assert hyponyms == {
+        "furniture": ["armchair", "chair"],
+        "chair": ["armchair"],
+        "dog": ["poodle"],
+    }

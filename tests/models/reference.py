@@ -6,7 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+)
 
 from seesay.questions import SLOT
 
@@ -54,7 +59,8 @@ class CausalReference(Reference):
         super().__init__(folder, AutoModelForCausalLM)
 
     def given(self, prefix: str, target: str) -> float:
-        """log P(target | prefix), the whole sentence read at once; nothing before it is the beginning token."""
+        """log P(target | prefix), the whole sentence read at once; nothing before it is the
+        beginning token."""
         known = self.tokenizer(prefix)["input_ids"]
         ids = self.tokenizer(prefix + target)["input_ids"]
         assert ids[: len(known)] == known

@@ -33,7 +33,9 @@ def task() -> Task:
     )
 
 
-@pytest.mark.parametrize("name", ["baseline:uniform", "baseline:random", "baseline:frequency", "mock", "mock:7"])
+@pytest.mark.parametrize(
+    "name", ["baseline:uniform", "baseline:random", "baseline:frequency", "mock", "mock:7"]
+)
 def test_probabilities_sum_to_one(name: str) -> None:
     model = load_model(name)
     assert "answer" in model.abilities
@@ -51,7 +53,9 @@ def test_uniform_is_chance() -> None:
 
 def test_random_is_a_fixed_order_for_a_prompt_and_another_for_the_next() -> None:
     model, options = load_model("baseline:random"), tuple(map(str, range(200)))
-    first, second = model.answer([Prompt(text, options) for text in ("It is [MASK].", "So is [MASK].")])
+    first, second = model.answer(
+        [Prompt(text, options) for text in ("It is [MASK].", "So is [MASK].")]
+    )
     assert [first] == load_model("baseline:random").answer([Prompt("It is [MASK].", options)])
     assert first.logp != second.logp
     assert len(set(first.logp)) == 200
@@ -65,12 +69,16 @@ def test_majority_gives_the_commonest_gold_label_in_every_wording() -> None:
         for question in task().questions:
             asked = [template.ask(question), template.ask(question, task().neutral)]
             for scores in model.answer(asked):
-                assert [math.exp(logp) for logp in scores.logp] == pytest.approx([2 / 7, 2 / 7, 3 / 7])
+                assert [math.exp(logp) for logp in scores.logp] == pytest.approx(
+                    [2 / 7, 2 / 7, 3 / 7]
+                )
 
 
 def test_frequency_prefers_the_commoner_word() -> None:
     pytest.importorskip("wordfreq")
-    [scores] = load_model("baseline:frequency").answer([Prompt("It is [MASK].", (*OPTIONS, "xqzzt"))])
+    [scores] = load_model("baseline:frequency").answer(
+        [Prompt("It is [MASK].", (*OPTIONS, "xqzzt"))]
+    )
     assert list(scores.logp) == sorted(scores.logp, reverse=True)
 
 

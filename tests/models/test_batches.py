@@ -38,12 +38,17 @@ def test_a_plan_keeps_order_and_budget(lengths: list[int], budget: int) -> None:
     prompts = [Prompt("x" * length, ()) for length in lengths]
     batches = batches_by_budget(prompts, budget, lambda prompt: len(prompt.text), lambda prompt: 0)
     assert [i for batch in batches for i in batch] == list(range(len(prompts)))
-    assert all(len(batch) == 1 or sum(lengths[i] // 4 + 1 for i in batch) <= budget for batch in batches)
+    assert all(
+        len(batch) == 1 or sum(lengths[i] // 4 + 1 for i in batch) <= budget for batch in batches
+    )
 
 
 def test_a_plan_orders_prompts() -> None:
     prompts = [Prompt(text, ()) for text in "bca"]
-    assert batches_by_budget(prompts, 2, lambda prompt: 1, lambda prompt: prompt.text) == [[2, 0], [1]]
+    assert batches_by_budget(prompts, 2, lambda prompt: 1, lambda prompt: prompt.text) == [
+        [2, 0],
+        [1],
+    ]
 
 
 def test_batches_are_computed_one_by_one_and_put_in_order() -> None:
@@ -66,7 +71,9 @@ def test_chunks() -> None:
     "error",
     [
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:121] data. DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:121] data. DefaultCPUAllocator: can't allocate memory"
+        ),
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate(handle)"),
         MemoryError(),
     ],

@@ -1,4 +1,5 @@
-"""Chat templates: what the user's turn says, the template's own tokens, and the same scores as lm-eval's."""
+"""Chat templates: what the user's turn says, the template's own tokens, and the same scores as
+lm-eval's."""
 
 from __future__ import annotations
 
@@ -82,7 +83,9 @@ def test_the_tokens_are_those_of_the_chat_template(
         messages.append({"role": "user", "content": "Fill in the blank: The color of snow is ___."})
         messages.append({"role": "assistant", "content": "white"})
     messages.append({"role": "user", "content": "Fill in the blank: The color of a banana is ___."})
-    expected = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+    expected = tokenizer.apply_chat_template(
+        messages, add_generation_prompt=True, return_dict=False
+    )
     for span, option in zip(scored, prompt.options, strict=True):
         assert list(span.ids[: span.start]) == expected
         assert list(span.ids[span.start :]) == tokenizer(option)["input_ids"]
@@ -92,13 +95,19 @@ def test_scores_are_those_of_plain_transformers(plain: Model, folder: Path) -> N
     network: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     chatting = plain.through_chat()
-    for prompt, scores in zip((PROMPT, WITH_SHOT), chatting.answer([PROMPT, WITH_SHOT]), strict=True):
+    for prompt, scores in zip(
+        (PROMPT, WITH_SHOT), chatting.answer([PROMPT, WITH_SHOT]), strict=True
+    ):
         for option, logp in zip(prompt.options, scores.logp, strict=True):
-            context = tokenizer.apply_chat_template(conversation(prompt), add_generation_prompt=True, return_dict=False)
+            context = tokenizer.apply_chat_template(
+                conversation(prompt), add_generation_prompt=True, return_dict=False
+            )
             reply = tokenizer(option)["input_ids"]
             with torch.inference_mode():
                 logps = network(torch.tensor([[*context, *reply]])).logits[0].log_softmax(-1)
-            expected = sum(float(logps[len(context) - 1 + i, token]) for i, token in enumerate(reply))
+            expected = sum(
+                float(logps[len(context) - 1 + i, token]) for i, token in enumerate(reply)
+            )
             assert logp == pytest.approx(expected, abs=1e-3)
 
 
@@ -113,7 +122,8 @@ def test_a_template_that_goes_unused_is_noted_in_every_run(
     for run in runs:
         assert "has a chat template and was asked without it" in run.manifest.notes[0]
         assert "|chat:" not in run.manifest.signature
-    assert len([m for m in caplog.messages if "chat template" in m]) <= 1  # told once, kept with every run
+    # told once, kept with every run
+    assert len([m for m in caplog.messages if "chat template" in m]) <= 1
     chatting = through_chat(plain)
     run = ask.run(chatting, load_task("core-color"), tmp_path, ask.Settings(limit=2, resamples=100))
     assert run.manifest.notes == []
@@ -122,7 +132,9 @@ def test_a_template_that_goes_unused_is_noted_in_every_run(
     assert through_chat(plain, "Be brief.").chat != chatting.chat
 
 
-def test_models_without_a_template_are_refused_and_not_noted(tiny_folder: Callable[[str], Path]) -> None:
+def test_models_without_a_template_are_refused_and_not_noted(
+    tiny_folder: Callable[[str], Path],
+) -> None:
     for kind in ("bert", "gpt2", "t5"):
         with pytest.raises(UserError, match="has no chat template: ask it without --chat"):
             load_model(str(tiny_folder(kind)), ModelOptions(chat=True))
@@ -136,7 +148,8 @@ def test_a_template_without_a_place_for_the_system(tiny_folder: Callable[[str], 
     model = load_model(str(tiny_folder("llama")))
     assert isinstance(model, CausalModel)
     model._tokenizer.chat_template = (
-        "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+        "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') "
+        "}}{% endif %}"
         "{{ bos_token }}{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
     )
     assert model.through_chat().answer([PROMPT])[0].logp
@@ -151,7 +164,17 @@ def test_both_ways_from_the_command_line(
     template = "{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}"
     (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
     runs = tmp_path / "runs"
-    asked = [str(folder), "--task", "core-size", "--limit", "4", "--resamples", "100", "--output", str(runs)]
+    asked = [
+        str(folder),
+        "--task",
+        "core-size",
+        "--limit",
+        "4",
+        "--resamples",
+        "100",
+        "--output",
+        str(runs),
+    ]
 
     def models(*arguments: str) -> set[str]:
         with pytest.raises(SystemExit) as ended:
@@ -180,7 +203,8 @@ def test_contradictions_are_refused() -> None:
 def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) -> None:
     """lm-eval's `--apply_chat_template` on 100 questions of core-color, to 1e-4 per token.
 
-    lm-eval counts the line break that opens the reply among the option's tokens: its log-probability is taken off.
+    lm-eval counts the line break that opens the reply among the option's tokens: its
+    log-probability is taken off.
     """
     lm_eval = pytest.importorskip("lm_eval")
     from lm_eval.api.instance import Instance
@@ -191,7 +215,9 @@ def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) ->
     template = task.templates[0]
     prompts = [template.ask(question) for question in task.questions[:100]]
     peer: Any = HFLM(pretrained=str(folder), device="cpu", batch_size=8, dtype="float32")
-    contexts = [peer.apply_chat_template([{"role": "user", "content": user_turn(p.text)}]) for p in prompts]
+    contexts = [
+        peer.apply_chat_template([{"role": "user", "content": user_turn(p.text)}]) for p in prompts
+    ]
     requests = [
         Instance("loglikelihood", {}, (context, option), 0)
         for context, prompt in zip(contexts, prompts, strict=True)
@@ -201,7 +227,8 @@ def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) ->
     breaks = [
         logp
         for logp, _ in peer.loglikelihood(
-            [Instance("loglikelihood", {}, (context.rstrip(), "\n"), 0) for context in contexts], disable_tqdm=True
+            [Instance("loglikelihood", {}, (context.rstrip(), "\n"), 0) for context in contexts],
+            disable_tqdm=True,
         )
     ]
     chatting = plain.through_chat()

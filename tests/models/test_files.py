@@ -1,4 +1,5 @@
-"""Digests of a model's files follow their names and contents; large files are not read twice while they stay."""
+"""Digests of a model's files follow their names and contents; large files are not read twice while
+they stay."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     assert file_digest([first, second]) != digest
 
 
-def test_a_large_file_is_read_again_only_when_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_is_read_again_only_when_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(files, "LARGE", 1)
     path = tmp_path / "weights.bin"
@@ -46,7 +49,13 @@ def test_a_large_file_is_read_again_only_when_it_has_changed(tmp_path: Path, mon
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [('{"model_type": "bert"}', "bert"), ('{"model_type": 7}', None), ("[]", None), ("{", None), (None, None)],
+    [
+        ('{"model_type": "bert"}', "bert"),
+        ('{"model_type": 7}', None),
+        ("[]", None),
+        ("{", None),
+        (None, None),
+    ],
 )
 def test_the_type_of_a_folder(text: str | None, expected: str | None, tmp_path: Path) -> None:
     if text is not None:

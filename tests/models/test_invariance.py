@@ -28,8 +28,13 @@ PROMPTS = [
     Prompt("I saw a very [MASK] sky in the snow today.", ("blue", "light blue", "light")),
     Prompt("[MASK] is it.", ("Red", "Turquoise", "Dark red")),
     Prompt("It is [MASK]", ("red", "redredred", "dark dark dark blue")),
-    Prompt("What color is a naïve 🍎 banana, usually? [SEP] Answer: [MASK].", ("orange", "dark green")),
-    Prompt("the the the the the the the the the the the the the the sky is usually [MASK] today.", COLORS),
+    Prompt(
+        "What color is a naïve 🍎 banana, usually? [SEP] Answer: [MASK].", ("orange", "dark green")
+    ),
+    Prompt(
+        "the the the the the the the the the the the the the the sky is usually [MASK] today.",
+        COLORS,
+    ),
 ]
 BUDGETS = (16, 64, 4096)
 
@@ -48,7 +53,8 @@ def answered_by_plan(model: Model, prompts: list[Prompt]) -> list[Scores]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "scope"), [*((kind, "sentence") for kind in ALL), *((kind, "option") for kind in CAUSAL)]
+    ("kind", "scope"),
+    [*((kind, "sentence") for kind in ALL), *((kind, "option") for kind in CAUSAL)],
 )
 def test_budget_and_order_change_nothing(kind: str, scope: str, tiny_folder: Folder) -> None:
     alone_model = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope))
@@ -62,9 +68,16 @@ def test_budget_and_order_change_nothing(kind: str, scope: str, tiny_folder: Fol
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2", "mamba", "t5"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(chosen=st.lists(st.integers(0, len(PROMPTS) - 1), max_size=6), budget=st.sampled_from([16, 40, 300]))
-def test_any_selection_scores_the_same(kind: str, tiny_folder: Folder, chosen: list[int], budget: int) -> None:
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    chosen=st.lists(st.integers(0, len(PROMPTS) - 1), max_size=6),
+    budget=st.sampled_from([16, 40, 300]),
+)
+def test_any_selection_scores_the_same(
+    kind: str, tiny_folder: Folder, chosen: list[int], budget: int
+) -> None:
     model, alone = loaded(tiny_folder(kind))
     model._budget = budget
     same(model.answer([PROMPTS[i] for i in chosen]), [alone[i] for i in chosen])
@@ -104,7 +117,9 @@ def test_running_out_of_memory_halves_the_batches_and_changes_no_score(
     before = model._budget
     sizes: list[int] = []
 
-    def refuse(_module: torch.nn.Module, args: tuple[torch.Tensor, ...], kwargs: dict[str, torch.Tensor]) -> None:
+    def refuse(
+        _module: torch.nn.Module, args: tuple[torch.Tensor, ...], kwargs: dict[str, torch.Tensor]
+    ) -> None:
         ids = kwargs["input_ids"] if "input_ids" in kwargs else kwargs["decoder_input_ids"]
         sizes.append(ids.numel())
         if ids.numel() > 100:

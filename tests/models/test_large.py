@@ -1,5 +1,5 @@
-"""Large models: types of weights, quantisation, and vLLM's engine (a stand-in with its interface: vLLM itself was not
-run here, since it needs an accelerator)."""
+"""Large models: types of weights, quantisation, and vLLM's engine (a stand-in with its interface:
+vLLM itself was not run here, since it needs an accelerator)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ PROMPTS = [
 
 def test_the_type_of_the_weights_is_in_the_fingerprint(tiny_folder: Callable[[str], Path]) -> None:
     folder = str(tiny_folder("gpt2"))
-    plain, single, double = (load_model(folder, ModelOptions(dtype=dtype)) for dtype in (None, "float32", "float64"))
+    plain, single, double = (
+        load_model(folder, ModelOptions(dtype=dtype)) for dtype in (None, "float32", "float64")
+    )
     assert plain.fingerprint == single.fingerprint
     assert double.fingerprint == f"{plain.fingerprint}-float64"
     for ours, theirs in zip(plain.answer(PROMPTS), double.answer(PROMPTS), strict=True):
@@ -38,8 +40,12 @@ def test_the_type_of_the_weights_is_in_the_fingerprint(tiny_folder: Callable[[st
 def test_a_type_that_kills_the_process_is_tried_in_another(
     tiny_folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(precision, "_TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)  # {dtype}")
-    with pytest.raises(UserError, match=r"cannot compute in bfloat16 \(signal 4\): use --dtype float32"):
+    monkeypatch.setattr(
+        precision, "_TRIAL", "import os, signal; os.kill(os.getpid(), signal.SIGILL)  # {dtype}"
+    )
+    with pytest.raises(
+        UserError, match=r"cannot compute in bfloat16 \(signal 4\): use --dtype float32"
+    ):
         load_model(str(tiny_folder("gpt2")), ModelOptions(dtype="bfloat16", device="cpu"))
     monkeypatch.setattr(precision, "_TRIAL", "raise RuntimeError('not implemented for {dtype}')")
     with pytest.raises(UserError, match=r"not implemented for float16"):
@@ -70,7 +76,9 @@ def test_mistakes(tiny_folder: Callable[[str], Path]) -> None:
     folder = str(tiny_folder("gpt2"))
     with pytest.raises(UserError, match="Unknown dtype 'int3'"):
         ModelOptions(dtype="int3")
-    with pytest.raises(UserError, match=r"knows no quantization 'magic': choose one of .*bitsandbytes_4bit"):
+    with pytest.raises(
+        UserError, match=r"knows no quantization 'magic': choose one of .*bitsandbytes_4bit"
+    ):
         load_model(folder, ModelOptions(quantization="magic"))
     with pytest.raises(UserError, match="--quantization quanto:weights=int3"):
         load_model(folder, ModelOptions(quantization="quanto:weights=int3"))
@@ -81,7 +89,8 @@ def test_quantization_is_what_transformers_offers() -> None:
     assert isinstance(config, transformers.QuantoConfig)
     assert config.weights == "int4"
     digests = {
-        precision.weights_digest(ModelOptions(quantization=q), torch.float32) for q in (None, "hqq:nbits=4", "hqq")
+        precision.weights_digest(ModelOptions(quantization=q), torch.float32)
+        for q in (None, "hqq:nbits=4", "hqq")
     }
     assert len(digests) == 3
 
@@ -91,15 +100,21 @@ class Engine:
 
     def __init__(self, model: str, **arguments: Any) -> None:
         self.arguments = arguments
-        self.network: Any = transformers.AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
+        self.network: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            model, dtype=torch.float32
+        ).eval()
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(model)
-        config = SimpleNamespace(max_model_len=128, dtype=torch.float32, hf_config=self.network.config)
+        config = SimpleNamespace(
+            max_model_len=128, dtype=torch.float32, hf_config=self.network.config
+        )
         self.llm_engine = SimpleNamespace(model_config=config)
 
     def get_tokenizer(self) -> Any:
         return self.tokenizer
 
-    def generate(self, prompts: list[dict[str, list[int]]], parameters: Any, use_tqdm: bool = True) -> list[Any]:
+    def generate(
+        self, prompts: list[dict[str, list[int]]], parameters: Any, use_tqdm: bool = True
+    ) -> list[Any]:
         return [self._one(prompt["prompt_token_ids"], parameters) for prompt in prompts]
 
     def _one(self, ids: list[int], parameters: Any) -> Any:
@@ -109,7 +124,9 @@ class Engine:
         for i, token in enumerate(ids[1:]):
             rank = int((logps[i] >= logps[i, token]).sum())
             reported.append({token: SimpleNamespace(logprob=float(logps[i, token]), rank=rank)})
-        reply = SimpleNamespace(text=self.tokenizer.decode([int(logps[-1].argmax())]), finish_reason="length")
+        reply = SimpleNamespace(
+            text=self.tokenizer.decode([int(logps[-1].argmax())]), finish_reason="length"
+        )
         return SimpleNamespace(
             prompt_logprobs=reported if parameters.prompt_logprobs is not None else None,
             outputs=[reply] * parameters.n,
@@ -149,7 +166,10 @@ def load(folder: Path, **options: Any) -> Model:
 def test_the_engine_follows_the_protocol_of_local_models(
     kind: str, scope: str, tiny_folder: Callable[[str], Path]
 ) -> None:
-    engine, local = load(tiny_folder(kind), scope=scope), load_model(str(tiny_folder(kind)), ModelOptions(scope=scope))
+    engine, local = (
+        load(tiny_folder(kind), scope=scope),
+        load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)),
+    )
     for theirs, ours in zip(engine.answer(PROMPTS), local.answer(PROMPTS), strict=True):
         assert theirs.logp == pytest.approx(ours.logp, abs=1e-4)
         assert (theirs.tokens, theirs.chars, theirs.rank) == (ours.tokens, ours.chars, ours.rank)
@@ -162,7 +182,11 @@ def test_the_engine_follows_the_protocol_of_local_models(
 @pytest.mark.usefixtures("vllm")
 def test_the_engines_options_and_replies(tiny_folder: Callable[[str], Path]) -> None:
     plain = load(tiny_folder("gpt2"))
-    wide = load(tiny_folder("gpt2"), engine_options=("tensor_parallel_size=2", "kv_cache_dtype=fp8"), dtype="bfloat16")
+    wide = load(
+        tiny_folder("gpt2"),
+        engine_options=("tensor_parallel_size=2", "kv_cache_dtype=fp8"),
+        dtype="bfloat16",
+    )
     assert plain.fingerprint != wide.fingerprint
     engine: Any = wide
     assert engine._engine.arguments["tensor_parallel_size"] == 2

@@ -1,4 +1,5 @@
-"""VisualBERT, LXMERT, ViLT, FLAVA and CLIP-BERT fill slots, beside plain transformers, one sentence at a time."""
+"""VisualBERT, LXMERT, ViLT, FLAVA and CLIP-BERT fill slots, beside plain transformers, one sentence
+at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +32,11 @@ from seesay.tasks import load_task
 Folder = Callable[[str], Path]
 Logits = Callable[[Path, list[int], str], torch.Tensor]
 
-TEXTS = ("the color of an apple is [MASK] .", "what is the color of snow ? [MASK] .", "the sky is [MASK] today")
+TEXTS = (
+    "the color of an apple is [MASK] .",
+    "what is the color of snow ? [MASK] .",
+    "the sky is [MASK] today",
+)
 PIECES = ("light blue", "turquoise", "bluered")
 
 
@@ -64,7 +69,8 @@ def visual_bert(folder: Path, ids: list[int], text: str) -> torch.Tensor:
 
 
 def lxmert(folder: Path, ids: list[int], text: str) -> torch.Tensor:
-    """transformers' own forward with some picture, of which cross-attention brings nothing into the language stream."""
+    """transformers' own forward with some picture, of which cross-attention brings nothing into the
+    language stream."""
     model = loaded("LxmertForPreTraining", folder)
     for layer in model.lxmert.encoder.x_layers:
         layer.visual_attention.att.value.weight.data.zero_()
@@ -85,7 +91,9 @@ def vilt(folder: Path, ids: list[int], text: str) -> torch.Tensor:
 def flava(folder: Path, ids: list[int], text: str) -> torch.Tensor:
     model = loaded("FlavaForPreTraining", folder)
     masked = torch.tensor([ids])
-    logits: torch.Tensor = model(input_ids=masked, input_ids_masked=masked, return_loss=False).mlm_logits
+    logits: torch.Tensor = model(
+        input_ids=masked, input_ids_masked=masked, return_loss=False
+    ).mlm_logits
     return logits[0]
 
 
@@ -96,12 +104,15 @@ def implicit(folder: Path, ids: list[int], text: str) -> torch.Tensor:
 
 
 def after_text(folder: Path, ids: list[int], feature: torch.Tensor) -> torch.Tensor:
-    """A feature is one more embedding, with the position and type that transformers' own BERT adds undone."""
+    """A feature is one more embedding, with the position and type that transformers' own BERT adds
+    undone."""
     model = loaded("BertForMaskedLM", folder)
     weights = load_file(folder / "model.safetensors")
     shown = feature @ weights["bert.img_projection.weight"].T + weights["bert.img_projection.bias"]
     tables = model.bert.embeddings
-    undone = shown - tables.position_embeddings.weight[len(ids)] - tables.token_type_embeddings.weight[0]
+    undone = (
+        shown - tables.position_embeddings.weight[len(ids)] - tables.token_type_embeddings.weight[0]
+    )
     embeds = torch.cat([tables.word_embeddings(torch.tensor([ids])), undone[None]], dim=1)
     logits: torch.Tensor = model(inputs_embeds=embeds).logits
     return logits[0, : len(ids)]
@@ -110,11 +121,18 @@ def after_text(folder: Path, ids: list[int], feature: torch.Tensor) -> torch.Ten
 def explicit(folder: Path, ids: list[int], text: str) -> torch.Tensor:
     """CLIP reads the text as it is asked, `[MASK]` and all, as in the published code."""
     clip = loaded("CLIPModel", folder / "clip")
-    read: Any = tr.AutoTokenizer.from_pretrained(folder / "clip")(text, return_tensors="pt")["input_ids"]
+    read: Any = tr.AutoTokenizer.from_pretrained(folder / "clip")(text, return_tensors="pt")[
+        "input_ids"
+    ]
     return after_text(folder, ids, clip.text_projection(clip.text_model(read).pooler_output))
 
 
-PLAIN: dict[str, Logits] = {"visual-bert": visual_bert, "lxmert": lxmert, "vilt": vilt, "flava": flava}
+PLAIN: dict[str, Logits] = {
+    "visual-bert": visual_bert,
+    "lxmert": lxmert,
+    "vilt": vilt,
+    "flava": flava,
+}
 NAMES = {kind: (kind, "{}", plain) for kind, plain in PLAIN.items()} | {
     "clip-bert explicit": ("clip-bert", "clip-bert:{}", explicit),
     "clip-bert folder": ("clip-bert", "{}", explicit),
@@ -138,7 +156,9 @@ def left_to_right(folder: Path, logits: Logits, text: str, option: str) -> float
     return total
 
 
-def expected(folder: Path, logits: Logits, texts: Sequence[str], options: Sequence[str]) -> list[list[float]]:
+def expected(
+    folder: Path, logits: Logits, texts: Sequence[str], options: Sequence[str]
+) -> list[list[float]]:
     return [[left_to_right(folder, logits, text, option) for option in options] for text in texts]
 
 
@@ -164,24 +184,37 @@ def test_batch_size_and_company_change_nothing(which: str, folder: Folder) -> No
     for together, by_itself in zip(large.answer(prompts), alone, strict=True):
         assert together.logp == pytest.approx(by_itself, abs=1e-5)
     encoder = load_encoder(name.format(folder(kind)))
-    np.testing.assert_allclose(large.encode(["the sky is blue"]), encoder.encode(["the sky is blue"]), atol=1e-5)
+    np.testing.assert_allclose(
+        large.encode(["the sky is blue"]), encoder.encode(["the sky is blue"]), atol=1e-5
+    )
 
 
 def test_explicit_and_implicit_differ_and_say_so(folder: Folder, tmp_path: Path) -> None:
     where = folder("clip-bert")
-    ways = [load_model(name) for name in (str(where), f"clip-bert:{where}", f"clip-bert-implicit:{where}")]
-    plain, explicitly, implicitly = ([*scores.logp] for m in ways for scores in m.answer([Prompt(TEXTS[0], COLORS)]))
+    ways = [
+        load_model(name)
+        for name in (str(where), f"clip-bert:{where}", f"clip-bert-implicit:{where}")
+    ]
+    plain, explicitly, implicitly = (
+        [*scores.logp] for m in ways for scores in m.answer([Prompt(TEXTS[0], COLORS)])
+    )
     assert plain == explicitly
     assert np.abs(np.subtract(explicitly, implicitly)).max() > 1e-2
     task = load_task("core-color")
-    runs = [run(model, task, tmp_path, Settings(limit=2, resamples=100)).manifest for model in ways[1:]]
-    assert ["scope:slot-explicit" in runs[0].signature, "scope:slot-implicit" in runs[1].signature] == [True, True]
+    runs = [
+        run(model, task, tmp_path, Settings(limit=2, resamples=100)).manifest for model in ways[1:]
+    ]
+    assert [
+        "scope:slot-explicit" in runs[0].signature,
+        "scope:slot-implicit" in runs[1].signature,
+    ] == [True, True]
     assert runs[0].model_fingerprint != runs[1].model_fingerprint
     assert any("img_projection is not used" in note for note in runs[1].notes)
 
 
 def test_another_encoder_may_imagine(folder: Folder, tmp_path: Path) -> None:
-    """The layout that `pretrain` writes: the network's own class saves it, config.json names the text encoder."""
+    """The layout that `pretrain` writes: the network's own class saves it, config.json names the
+    text encoder."""
     sentence = folder("sentence")
     tokenizer = wordpiece()
     small: dict[str, Any] = {
@@ -204,8 +237,13 @@ def test_another_encoder_may_imagine(folder: Folder, tmp_path: Path) -> None:
     assert scores.logp == pytest.approx(row, abs=1e-5)
     shutil.copytree(tmp_path, tmp_path / "other")
     settings = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**settings, "text_encoder": str(folder("clip"))}))
-    with pytest.raises(UserError, match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32"):
+    (tmp_path / "config.json").write_text(
+        json.dumps({**settings, "text_encoder": str(folder("clip"))})
+    )
+    with pytest.raises(
+        UserError,
+        match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32",
+    ):
         load_model(str(tmp_path))
 
 
@@ -232,14 +270,19 @@ def test_words_of_a_text_are_imagined_without_themselves(folder: Folder) -> None
     [scored] = load_model(str(where)).score(["the sky is blue"])
     masked = [f"the sky is {SLOT}", f"the {SLOT} is blue"]
     assert scored.tokens == ("the", "sky", "is", "blue")
-    by_hand = [left_to_right(where, explicit, text, word) for text, word in zip(masked, ("blue", "sky"), strict=True)]
+    by_hand = [
+        left_to_right(where, explicit, text, word)
+        for text, word in zip(masked, ("blue", "sky"), strict=True)
+    ]
     assert [scored.logp[3], scored.logp[1]] == pytest.approx(by_hand, abs=1e-5)
 
 
 def with_picture(kind: str, folder: Path, picture: str) -> Logits:
     """transformers' own forward with the picture."""
     image = Image.open(picture).convert("RGB")
-    images: Any = tr.AutoImageProcessor.from_pretrained(folder / "clip" if kind == "clip-bert" else folder)
+    images: Any = tr.AutoImageProcessor.from_pretrained(
+        folder / "clip" if kind == "clip-bert" else folder
+    )
     pixels = images(images=image, return_tensors="pt")
 
     def logits(where: Path, ids: list[int], text: str) -> torch.Tensor:
@@ -249,7 +292,11 @@ def with_picture(kind: str, folder: Path, picture: str) -> Logits:
             return vilt(words, **pixels).logits[0]  # type: ignore[no-any-return]
         if kind == "flava":
             flava = loaded("FlavaForPreTraining", where)
-            shown = {"input_ids_masked": words, "pixel_values": pixels["pixel_values"], "return_loss": False}
+            shown = {
+                "input_ids_masked": words,
+                "pixel_values": pixels["pixel_values"],
+                "return_loss": False,
+            }
             return flava(input_ids=words, **shown).mmm_text_logits[0]  # type: ignore[no-any-return]
         clip = loaded("CLIPModel", where / "clip")
         seen = clip.vision_model(pixel_values=pixels["pixel_values"]).pooler_output
@@ -259,7 +306,9 @@ def with_picture(kind: str, folder: Path, picture: str) -> Logits:
 
 
 @pytest.mark.parametrize("kind", ["vilt", "flava", "clip-bert"])
-def test_a_picture_is_shown_where_the_model_can_see(kind: str, folder: Folder, picture: str) -> None:
+def test_a_picture_is_shown_where_the_model_can_see(
+    kind: str, folder: Folder, picture: str
+) -> None:
     where, options = folder(kind), (*COLORS[:2], *PIECES)
     model = load_model(str(where))
     assert "pictures" in model.accepts
@@ -296,5 +345,7 @@ def test_a_checkpoint_without_tokenizer_shares_its_family_s(
 def test_vilt_without_its_language_head_is_refused(folder: Folder, tmp_path: Path) -> None:
     tr.ViltModel.from_pretrained(folder("vilt")).save_pretrained(tmp_path)
     wordpiece().save_pretrained(tmp_path)
-    with pytest.raises(UserError, match="saved without its language-model head, or for another use"):
+    with pytest.raises(
+        UserError, match="saved without its language-model head, or for another use"
+    ):
         load_model(str(tmp_path))

@@ -51,9 +51,13 @@ def load_stranger(name: str, options: ModelOptions) -> object:
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     addresses = {"counts": "Counts", "silent": "Silent", "stranger": "load_stranger"}
-    added = Plugin(models={name: f"{__name__}:{attribute}" for name, attribute in addresses.items()})
+    added = Plugin(
+        models={name: f"{__name__}:{attribute}" for name, attribute in addresses.items()}
+    )
     monkeypatch.setattr("seesay.registry.other_packages", lambda: (("unknown", added),))
-    monkeypatch.setattr("seesay.models.MODELS", Registry("model", MODELS.core, MODELS.brought, MODELS.listing))
+    monkeypatch.setattr(
+        "seesay.models.MODELS", Registry("model", MODELS.core, MODELS.brought, MODELS.listing)
+    )
 
 
 def test_an_encoder_in_a_folder_named_like_a_prefix(
@@ -64,7 +68,9 @@ def test_an_encoder_in_a_folder_named_like_a_prefix(
     assert load_encoder("vision").fingerprint == load_encoder(str(tiny_folder("bert"))).fingerprint
 
 
-def test_a_bare_prefix_where_no_folder_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bare_prefix_where_no_folder_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_model("mock").family == "mock"
     (tmp_path / "mock").mkdir()
@@ -100,13 +106,15 @@ def test_abilities_that_a_model_lacks_are_refused_in_a_sentence() -> None:
 @pytest.mark.usefixtures("plugins")
 def test_a_plug_in_that_is_no_model_is_refused() -> None:
     with pytest.raises(
-        UserError, match=r"'stranger:' of the package 'unknown' does not subclass seesay\.models\.Model"
+        UserError,
+        match=r"'stranger:' of the package 'unknown' does not subclass seesay\.models\.Model",
     ):
         load_model("stranger:x")
 
 
 def test_only_a_server_is_sent_to_its_completions_endpoint(tmp_path: Path) -> None:
-    """Who only chooses cannot answer a task without right-or-wrong metrics: the hint fits the model."""
+    """Who only chooses cannot answer a task without right-or-wrong metrics: the hint fits the
+    model."""
     model = Baseline("baseline:chooser")
     model.only_chooses = True
     task = replace(load_task("core-color"), metrics=("jensen_shannon",))

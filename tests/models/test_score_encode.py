@@ -87,7 +87,9 @@ def test_where_the_vectors_come_from(tiny_folder: Folder) -> None:
         expected = [
             masked.model(**first, output_hidden_states=True).hidden_states[-1][0, 0],
             causal.model(**last, output_hidden_states=True).hidden_states[-1][0, -1],
-            encoder.model.encoder(**encoder.tokenizer(text, return_tensors="pt")).last_hidden_state[0, 0],
+            encoder.model.encoder(**encoder.tokenizer(text, return_tensors="pt")).last_hidden_state[
+                0, 0
+            ],
         ]
     for kind, vector in zip(("bert", "gpt2", "t5"), expected, strict=True):
         model = load_model(str(tiny_folder(kind)))

@@ -30,11 +30,15 @@ def test_every_multimodal_architecture_has_a_reader_and_no_other() -> None:
         ({"model_type": "roberta", "img_feature_dim": 512}, False),
     ],
 )
-def test_a_clip_bert_is_a_bert_that_is_shown_features(config: dict[str, Any], expected: bool) -> None:
+def test_a_clip_bert_is_a_bert_that_is_shown_features(
+    config: dict[str, Any], expected: bool
+) -> None:
     assert is_clip_bert(SimpleNamespace(**config)) is expected
 
 
-def test_a_folder_has_one_name_however_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_has_one_name_however_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     names = {find_files(name, ModelOptions())[0] for name in ("model", "./model", f"model{os.sep}")}

@@ -1,4 +1,5 @@
-"""A model's folder from anywhere: what it may not say is refused before torch or transformers read it."""
+"""A model's folder from anywhere: what it may not say is refused before torch or transformers read
+it."""
 
 from __future__ import annotations
 
@@ -39,14 +40,27 @@ def changed(path: Path, **entries: Any) -> None:
 
 @pytest.mark.parametrize(
     "shard",
-    ["../outside.safetensors", "/etc/passwd", "weights.bin", "weights.pt", "sub/x.safetensors", "..\\x.safetensors"],
+    [
+        "../outside.safetensors",
+        "/etc/passwd",
+        "weights.bin",
+        "weights.pt",
+        "sub/x.safetensors",
+        "..\\x.safetensors",
+    ],
 )
 @pytest.mark.parametrize("options", [ModelOptions(), ModelOptions(allow_pickle=True)])
-def test_an_index_names_safetensors_beside_it_only(folder: Path, shard: str, options: ModelOptions) -> None:
+def test_an_index_names_safetensors_beside_it_only(
+    folder: Path, shard: str, options: ModelOptions
+) -> None:
     (folder / "model.safetensors").rename(folder.parent / "outside.safetensors")
     for name in ("weights.bin", "weights.pt"):
         (folder / name).write_bytes(pickle.dumps(Trap(folder / MARK)))
-    changed(folder / "model.safetensors.index.json", metadata={}, weight_map={"transformer.wte.weight": shard})
+    changed(
+        folder / "model.safetensors.index.json",
+        metadata={},
+        weight_map={"transformer.wte.weight": shard},
+    )
     with pytest.raises(UserError, match=r"only \.safetensors files beside the index are read"):
         load_model(str(folder), options)
     assert not (folder / MARK).exists()
@@ -59,7 +73,9 @@ def test_an_index_that_is_none_is_one_sentence(folder: Path, content: str) -> No
         load_model(str(folder), ModelOptions())
 
 
-@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"])
+@pytest.mark.parametrize(
+    "key", ["attn_implementation", "_attn_implementation", "_attn_implementation_internal"]
+)
 def test_a_kernel_of_the_hub_is_refused(folder: Path, key: str) -> None:
     for entries in ({key: "someone/kernel"}, {"text_config": {key: "someone/kernel:attention"}}):
         changed(folder / "config.json", **entries)
@@ -76,7 +92,9 @@ def test_a_kernel_of_the_hub_is_refused(folder: Path, key: str) -> None:
         ({"vocab_size": 10**12}, "a network with vocab_size above 16,777,216"),
     ],
 )
-def test_a_network_that_no_machine_holds_is_refused(folder: Path, entries: dict[str, Any], message: str) -> None:
+def test_a_network_that_no_machine_holds_is_refused(
+    folder: Path, entries: dict[str, Any], message: str
+) -> None:
     changed(folder / "config.json", **entries)
     with pytest.raises(UserError, match=re.escape(message)):
         load_model(str(folder), ModelOptions())
@@ -84,7 +102,9 @@ def test_a_network_that_no_machine_holds_is_refused(folder: Path, entries: dict[
 
 @pytest.mark.parametrize("depth", [60, 900, 100_000])
 def test_a_config_nested_too_deep_is_one_sentence(folder: Path, depth: int) -> None:
-    (folder / "config.json").write_text('{"model_type": "gpt2", "x": ' + "[" * depth + "]" * depth + "}")
+    (folder / "config.json").write_text(
+        '{"model_type": "gpt2", "x": ' + "[" * depth + "]" * depth + "}"
+    )
     with pytest.raises(UserError, match=r"config\.json is nested too deep"):
         load_model(str(folder), ModelOptions())
 
@@ -94,7 +114,9 @@ def test_an_honest_folder_still_loads(folder: Path) -> None:
     assert load_model(str(folder), ModelOptions()).family == "causal"
 
 
-def test_a_gguf_file_of_100000_layers_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gguf_file_of_100000_layers_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gguf = pytest.importorskip("gguf")
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     writer = gguf.GGUFWriter(tmp_path / "deep.gguf", "llama")
@@ -110,6 +132,7 @@ def test_a_gguf_file_of_100000_layers_is_refused(tmp_path: Path, monkeypatch: py
     ):
         write()
     with pytest.raises(
-        UserError, match=r"'deep\.gguf' describes a network with num_hidden_layers above 2,000 in its header"
+        UserError,
+        match=r"'deep\.gguf' describes a network with num_hidden_layers above 2,000 in its header",
     ):
         load_model(str(tmp_path / "deep.gguf"), ModelOptions())

@@ -1,4 +1,5 @@
-"""A model that wraps another states what that one states and passes on every hook, also those of other packages."""
+"""A model that wraps another states what that one states and passes on every hook, also those of
+other packages."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from seesay.runs.ask import Settings, run
 from seesay.tasks import load_task
 
 FIELDS = [name for name in inspect.get_annotations(Model) if not name.startswith("_")]
-METHODS = [name for name, _ in inspect.getmembers(Model, inspect.isfunction) if not name.startswith("_")]
+METHODS = [
+    name for name, _ in inspect.getmembers(Model, inspect.isfunction) if not name.startswith("_")
+]
 PROPERTIES = [name for name, value in vars(Model).items() if isinstance(value, property)]
 
 KEPT_HERE = {"note"}
@@ -54,7 +57,9 @@ for _method in METHODS:
 def test_every_field_is_stated() -> None:
     wrapper = WrappedModel(Recorder())
     assert FIELDS
-    assert {field: getattr(wrapper, field) for field in FIELDS} == {field: f"the {field}" for field in FIELDS}
+    assert {field: getattr(wrapper, field) for field in FIELDS} == {
+        field: f"the {field}" for field in FIELDS
+    }
     assert PROPERTIES == ["abilities"]
     assert wrapper.abilities == {"answer", "restrict"}
     assert set(IDENTITY) == {*FIELDS, *PROPERTIES}
@@ -64,7 +69,11 @@ def test_every_field_is_stated() -> None:
 def test_every_method_is_passed_on(method: str) -> None:
     wrapper = WrappedModel(Recorder())
     parameters = list(inspect.signature(getattr(Model, method)).parameters.values())[1:]
-    keywords = {each.name: f"a {each.name}" for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    keywords = {
+        each.name: f"a {each.name}"
+        for each in parameters
+        if each.kind is inspect.Parameter.KEYWORD_ONLY
+    }
     positional = [f"a {each.name}" for each in parameters if each.name not in keywords]
     result = getattr(wrapper, method)(*positional, **keywords)
     expected = None if method == "clear_notes" else [method, *positional, keywords]
@@ -85,7 +94,8 @@ def test_notes_of_both_are_told_and_forgotten() -> None:
 
 
 class Halving(Model):
-    """Another package's model, which takes the first half of a task's questions and would fail on the others."""
+    """Another package's model, which takes the first half of a task's questions and would fail on
+    the others."""
 
     name = fingerprint = "halving"
     family = "causal"
@@ -99,7 +109,9 @@ class Halving(Model):
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         return [choice_scores(prompt, [-1.0] * len(prompt.options)) for prompt in prompts]
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
+    ) -> list[tuple[Reply, ...]]:
         return [(Reply(prompt.options[0]),) for prompt in prompts]
 
 
@@ -118,7 +130,9 @@ def deferred(model: Model) -> Model:
         lambda model: with_seed(ChoiceModel(deferred(model)), 2, 0),
     ],
 )
-def test_a_model_that_restricts_its_task_is_asked_that_part(wrap: Callable[[Model], Model], tmp_path: Path) -> None:
+def test_a_model_that_restricts_its_task_is_asked_that_part(
+    wrap: Callable[[Model], Model], tmp_path: Path
+) -> None:
     task = load_task("core-color")
     task = replace(task, questions=task.questions[:8], metrics=("relaxed_accuracy",))
     model = Halving()

@@ -1,4 +1,5 @@
-"""MALeViC table by table: figures from a real reasoner, tables from a sweep, and the numbers in print."""
+"""MALeViC table by table: figures from a real reasoner, tables from a sweep, and the numbers in
+print."""
 
 from __future__ import annotations
 
@@ -74,7 +75,10 @@ def test_figure_5_counts_where_the_fixed_threshold_agrees(page: Page, material: 
     table = by_number(page)["Figure 5"].numbers
     assert table is not None
     agreeing = sum(row.agrees for row in hard_test(material).predictions)
-    assert [row[:2] for row in table.rows] == [["agree", str(agreeing)], ["differ", str(80 - agreeing)]]
+    assert [row[:2] for row in table.rows] == [
+        ["agree", str(agreeing)],
+        ["differ", str(80 - agreeing)],
+    ]
     away = [float(str(row[4])) for row in table.rows]
     assert away[0] < away[1]  # k is farther from 0.29 where the answers differ
 
@@ -82,23 +86,38 @@ def test_figure_5_counts_where_the_fixed_threshold_agrees(page: Page, material: 
 def test_figure_7_shows_the_items_next_to_the_threshold(material: Material) -> None:
     test = hard_test(material)
     by_right = {
-        right: sorted(row.distance or 1 for row in test.predictions if row.right is right) for right in (True, False)
+        right: sorted(row.distance or 1 for row in test.predictions if row.right is right)
+        for right in (True, False)
     }
-    shown = {right: [example for example in test.examples if example.right is right] for right in (True, False)}
+    shown = {
+        right: [example for example in test.examples if example.right is right]
+        for right in (True, False)
+    }
     assert len(test.examples) == 6
     for right, examples in shown.items():
         closest = by_right[right][: len(examples)]
         distances = {(row.p_yes, row.distance) for row in test.predictions if row.right is right}
-        assert sorted(next(d or 1 for p, d in distances if p == example.p_yes) for example in examples) == closest
+        assert (
+            sorted(next(d or 1 for p, d in distances if p == example.p_yes) for example in examples)
+            == closest
+        )
 
 
 def said(adjective: str, answer: bool, yes: float) -> Prediction:
-    return Prediction("set+pos-hard", adjective, "red", "circle", answer, yes, 0.29, 0.1, {"fixed-k": answer})
+    return Prediction(
+        "set+pos-hard", adjective, "red", "circle", answer, yes, 0.29, 0.1, {"fixed-k": answer}
+    )
 
 
 def test_small_answers_and_errors_on_big_things_by_hand() -> None:
-    """Yes to small and no to big say small; a big thing is one of which big is true or small is false."""
-    rows = [said("big", True, 0.1), said("big", False, 0.2), said("small", True, 0.9), said("small", False, 0.4)]
+    """Yes to small and no to big say small; a big thing is one of which big is true or small is
+    false."""
+    rows = [
+        said("big", True, 0.1),
+        said("big", False, 0.2),
+        said("small", True, 0.9),
+        said("small", False, 0.4),
+    ]
     assert [row.said_low for row in rows] == [True, True, True, False]
     assert [row.is_high for row in rows] == [True, False, False, True]
     assert [row.right for row in rows] == [False, True, True, True]
@@ -106,7 +125,8 @@ def test_small_answers_and_errors_on_big_things_by_hand() -> None:
 
 
 def test_the_rules_come_out_as_in_print() -> None:
-    """Print: ceiling 1, .97, .97, .97; on SET+POS the whole scene about .65 and only the biggest about .92."""
+    """Print: ceiling 1, .97, .97, .97; on SET+POS the whole scene about .65 and only the biggest
+    about .92."""
     rows = {(row[0], row[1]): row for row in rule_table(Material(items=480), "Table 1").rows}
     printed = {
         ("SUP1", "k = 0.29 (ceiling)"): 1.0,
@@ -120,38 +140,61 @@ def test_the_rules_come_out_as_in_print() -> None:
         _, _, accuracy, interval, _, published = map(str, rows[key])
         low, high = map(float, interval.split("–"))
         assert float(published) == value
-        assert low - 0.005 <= value <= high + 0.005, (key, accuracy)  # print is rounded to two decimals
+        # print is rounded to two decimals
+        assert low - 0.005 <= value <= high + 0.005, (key, accuracy)
 
 
 def test_tables_from_a_sweep(tmp_path: Path) -> None:
-    """The best by mean validation accuracy, (.9 + .94) / 2 = .92 against .91; sd over its two seeds by hand. The
-    hyper-parameters are those of its best run, if its folder is there."""
+    """The best by mean validation accuracy, (.9 + .94) / 2 = .92 against .91; sd over its two seeds
+    by hand. The hyper-parameters are those of its best run, if its folder is there."""
     (tmp_path / "results.csv").write_text(RESULTS, encoding="utf-8")
     (tmp_path / "b" / "training").mkdir(parents=True)
     settings = {"learning_rate": 3e-4, "sizes": {"dropout": 0.5, "batch_norm": True}}
-    (tmp_path / "b" / "training" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    (tmp_path / "b" / "training" / "settings.json").write_text(
+        json.dumps(settings), encoding="utf-8"
+    )
     shown = by_number(render_entries(load_paper("malevic"), Material([tmp_path], items=80)))
     ours = next(table for table in shown["Table 1"].tables if table.title == "Ours")
     assert [list(row) for row in ours.rows] == [
-        ["POS", "FiLM", "lr1", "2", "0.0003, 0.5, yes", "2", "0.940", "0.920", "0.028", "0.850", "0.071", "0.933",
-         "−0.083"]
-    ]  # fmt: skip
+        [
+            "POS",
+            "FiLM",
+            "lr1",
+            "2",
+            "0.0003, 0.5, yes",
+            "2",
+            "0.940",
+            "0.920",
+            "0.028",
+            "0.850",
+            "0.071",
+            "0.933",
+            "−0.083",
+        ]
+    ]
     assert "CNN+LSTM on SUP1" in shown["Table 1"].text
     hard = next(table for table in shown["Table 2"].tables if table.title == "Ours")
     assert hard.rows[0][9:12] == ["0.750", "0.071", "0.869"]
     third = next(table for table in shown["Table 3"].tables if table.title == "Ours")
     assert [(row[4], row[9]) for row in third.rows] == [("–, –, –", "0.610"), ("–, –, –", "0.410")]
     assert shown["Figure 4"].status is Status.NOT_HERE
-    assert shown["Table 1"].tables[0].rows[2] == ["FiLM", "0.999", "0.855", "0.933", "0.879"]  # as printed
+    # as printed
+    assert shown["Table 1"].tables[0].rows[2] == ["FiLM", "0.999", "0.855", "0.933", "0.879"]
 
 
 def test_the_best_reasoner_is_chosen_by_validation_accuracy(trained: Path, tmp_path: Path) -> None:
     found = trained_reasoners([trained / "set+pos", trained / "compositional", tmp_path])
-    assert [(reasoner.network, reasoner.task) for reasoner in found] == [("film", "set+pos"), ("film", "compositional")]
-    result = json.loads((trained / "set+pos" / "training" / "result.json").read_text(encoding="utf-8"))
+    assert [(reasoner.network, reasoner.task) for reasoner in found] == [
+        ("film", "set+pos"),
+        ("film", "compositional"),
+    ]
+    result = json.loads(
+        (trained / "set+pos" / "training" / "result.json").read_text(encoding="utf-8")
+    )
     assert found[0].validation == result["best"]
     others = [
-        TrainedReasoner(tmp_path / name, "film", "pos", value) for name, value in (("a", 0.6), ("b", 0.7), ("c", 0.7))
+        TrainedReasoner(tmp_path / name, "film", "pos", value)
+        for name, value in (("a", 0.6), ("b", 0.7), ("c", 0.7))
     ]
     assert best_reasoners(others)["film", "pos"].folder.name == "b"
 
@@ -164,7 +207,8 @@ def test_another_network_is_shown_in_part() -> None:
 
 
 def test_in_a_browser(page: Page, tmp_path: Path) -> None:
-    """Nothing is wider than the screen, at desktop and phone width, and no text of a chart leaves it."""
+    """Nothing is wider than the screen, at desktop and phone width, and no text of a chart leaves
+    it."""
     path = write_paper(tmp_path / "malevic.html", load_paper("malevic"), page)
     with chromium() as browser:
         for width in (1280, 390):

@@ -1,4 +1,5 @@
-"""Memory Colors and Property Norms: runs through the real path beside the published means, and Table 4 by hand."""
+"""Memory Colors and Property Norms: runs through the real path beside the published means, and
+Table 4 by hand."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def test_a_run_stands_beside_the_published_means(page: Page) -> None:
     assert shown.status is Status.SHOWN
     published, ours = shown.tables
     rows = {row[0]: row[1:] for row in published.rows}
-    assert (rows["CLIP-BERT-explicit"], rows["BERT-base"]) == (["0.882", "0.066"], ["0.252", "0.102"])
+    assert (rows["CLIP-BERT-explicit"], rows["BERT-base"]) == (
+        ["0.882", "0.066"],
+        ["0.252", "0.102"],
+    )
     assert ours.rows[0][0] == "mock"
     assert ours.rows[0][-1] == "0.091"  # chance, one of eleven
 
@@ -63,7 +67,9 @@ def test_the_published_means_come_out_of_the_published_file(page: Page, data: Pa
         assert (mean[column], sd[column]) == (value, spread)
     results = read_results(data / "memory_colors" / "results.csv")
     assert all(
-        (109 * value) == pytest.approx(round(109 * value)) for rows in results.values() for value in rows.values()
+        (109 * value) == pytest.approx(round(109 * value))
+        for rows in results.values()
+        for value in rows.values()
     )
     assert len(table.rows) == 13 + 2
     assert "mock" in names
@@ -72,8 +78,15 @@ def test_the_published_means_come_out_of_the_published_file(page: Page, data: Pa
 def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page) -> None:
     shown = by_number(page)["Table 4"]
     rows = {row[0]: row for row in shown.tables[0].rows}
-    assert [rows[f"PF ≥ {segment}"][-1] for segment in (2, 5, 10, 20, 30)] == ["6,541", "3,641", "2,001", "613", "27"]
-    assert rows["PF ≥ 30"][1:-1] == ["3", "0", "0", "0", "3"]  # is red, is black, is shiny; has, has a, is made of, all
+    assert [rows[f"PF ≥ {segment}"][-1] for segment in (2, 5, 10, 20, 30)] == [
+        "6,541",
+        "3,641",
+        "2,001",
+        "613",
+        "27",
+    ]
+    # is red, is black, is shiny; has, has a, is made of, all
+    assert rows["PF ≥ 30"][1:-1] == ["3", "0", "0", "0", "3"]
     assert "PF ≥ 30 by −24" in shown.text
 
 
@@ -82,7 +95,9 @@ def test_table_4_takes_the_answer_words_from_their_own_folder(tmp_path: Path) ->
         (tmp_path / name).mkdir()
     write(tmp_path / "cslb-norms", [line(row) for row in LOOKS])
     (tmp_path / "property_norms" / "labels.txt").write_text("red\nblack\n")
-    shown = by_number(render_entries(load_paper("memory-colors"), Material(data=tmp_path)))["Table 4"]
+    shown = by_number(render_entries(load_paper("memory-colors"), Material(data=tmp_path)))[
+        "Table 4"
+    ]
     rows = {row[0]: row for row in shown.tables[0].rows}
     assert rows["PF ≥ 30"][1:-1] == ["2", "0", "0", "0", "2"]  # is red, is black
 
@@ -107,7 +122,13 @@ def test_every_panel_of_the_norms(page: Page) -> None:
         assert "chance" in rendered.charts[0]
         assert rendered.numbers is not None
         panels[name] = rendered.numbers.rows
-    assert [row[2] for row in panels["segments"]] == ["pf>=2", "pf>=5", "pf>=10", "pf>=20", "pf>=30"]
+    assert [row[2] for row in panels["segments"]] == [
+        "pf>=2",
+        "pf>=5",
+        "pf>=10",
+        "pf>=20",
+        "pf>=30",
+    ]
     assert len({row[0] for row in panels["templates"]}) == 9
     assert {row[0] for row in panels["relations"]} == {"has", "has a", "is", "is made of"}
     assert {row[0] for row in panels["colours"]} == {"answers that are colours"}
@@ -115,17 +136,31 @@ def test_every_panel_of_the_norms(page: Page) -> None:
 
 def figure(value: float, n: int, spread: float | None = None) -> Figure:
     return Figure(
-        model="a model", task="property-norms", metric="average_precision", template=None, slice=None,
-        value=value, low=value, high=value, n=n, signature="", spread=spread, chance=0.1,
-    )  # fmt: skip
+        model="a model",
+        task="property-norms",
+        metric="average_precision",
+        template=None,
+        slice=None,
+        value=value,
+        low=value,
+        high=value,
+        n=n,
+        signature="",
+        spread=spread,
+        chance=0.1,
+    )
 
 
 def test_bars_are_means_as_the_authors_draw_them() -> None:
-    """generate-plots.ipynb: in each template over the questions of all segments, (3 x 0.2 + 1 x 0.6) / 4 = 0.3; by
-    relation over segments and templates, (0.2 + 0.6) / 2 = 0.4."""
-    cells = [PanelFigure("has", "a model", figure(0.2, 3, 0.0)), PanelFigure("has", "a model", figure(0.6, 1, 0.0))]
+    """generate-plots.ipynb: in each template over the questions of all segments, (3 x 0.2 + 1 x
+    0.6) / 4 = 0.3; by relation over segments and templates, (0.2 + 0.6) / 2 = 0.4."""
+    cells = [
+        PanelFigure("has", "a model", figure(0.2, 3, 0.0)),
+        PanelFigure("has", "a model", figure(0.6, 1, 0.0)),
+    ]
     assert "has, a model: 0.3</title>" in over_questions(cells)
-    # The sd over two segments of nine templates each, all of them 0.2 and 0.6: 0.2 x sqrt(18 / 17) = 0.2058.
+    # The sd over two segments of nine templates each, all of them 0.2 and 0.6: 0.2 x sqrt(18 / 17)
+    # = 0.2058.
     assert "has, a model: 0.4 (0.1942 to 0.6058)</title>" in over_segments(cells)
 
 

@@ -13,7 +13,15 @@ from seesay.cli import main
 from seesay.errors import UserError
 from seesay.papers import load_paper, paper_addresses
 from seesay.papers.material import Material
-from seesay.papers.paper import Paper, PaperEntry, Rendered, Status, as_records, render_entries, write_paper
+from seesay.papers.paper import (
+    Paper,
+    PaperEntry,
+    Rendered,
+    Status,
+    as_records,
+    render_entries,
+    write_paper,
+)
 from seesay.reports.pages.sections import DataTable
 
 
@@ -45,7 +53,9 @@ MADE_UP = Paper(
 )
 
 
-def test_an_entry_that_lacks_something_is_listed_with_its_command_and_the_published_values(tmp_path: Path) -> None:
+def test_an_entry_that_lacks_something_is_listed_with_its_command_and_the_published_values(
+    tmp_path: Path,
+) -> None:
     page = render_entries(MADE_UP, Material())
     assert [(entry.number, rendered.status) for entry, rendered in page] == [
         ("Table 1", "shown"),
@@ -78,10 +88,14 @@ def test_every_paper_has_entries_in_order_with_numbers_of_their_own(name: str) -
 
 
 @pytest.mark.parametrize("name", paper_addresses())
-def test_a_paper_without_anything_at_hand_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_paper_without_anything_at_hand_is_listed(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     listed = json.loads(printed(capsys, "paper", name, "--list", "--json"))
     assert listed["page"] is None
-    assert [entry["number"] for entry in listed["entries"]] == [entry.number for entry in load_paper(name).entries]
+    assert [entry["number"] for entry in listed["entries"]] == [
+        entry.number for entry in load_paper(name).entries
+    ]
     assert {entry["status"] for entry in listed["entries"]} <= set(Status)
 
 
@@ -101,10 +115,14 @@ def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("missing", ["seesay.papers.malevic", "seesay.scenes"])
-def test_a_paper_whose_instrument_is_missing_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paper_whose_instrument_is_missing_is_one_sentence(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def import_nothing(address: str) -> None:
         raise ModuleNotFoundError(f"No module named '{missing}'", name=missing)
 
     monkeypatch.setattr("seesay.papers.load_address", import_nothing)
-    with pytest.raises(UserError, match=f"'malevic' needs a part of seesay that is not installed here: {missing}"):
+    with pytest.raises(
+        UserError, match=f"'malevic' needs a part of seesay that is not installed here: {missing}"
+    ):
         load_paper("malevic")

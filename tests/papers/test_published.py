@@ -18,7 +18,9 @@ def test_every_row_fits_its_header(paper: str) -> None:
 
 
 def test_cells_stay_as_printed_and_have_their_numbers() -> None:
-    table = PublishedTable(["model", "1", "2"], {"BERT": ["48.60", "67.08"], "people": ["100.00"]}, "Accuracy")
+    table = PublishedTable(
+        ["model", "1", "2"], {"BERT": ["48.60", "67.08"], "people": ["100.00"]}, "Accuracy"
+    )
     assert table.numbers == {"BERT": {"1": 48.6, "2": 67.08}, "people": {"1": 100.0}}
     assert table.as_printed.rows == [["BERT", "48.60", "67.08"], ["people", "100.00", None]]
     assert table.as_printed.title == "Accuracy"

@@ -1,4 +1,5 @@
-"""The paper on spatial relations: P-vectors from the published matrix, and the figures in print beside ours."""
+"""The paper on spatial relations: P-vectors from the published matrix, and the figures in print
+beside ours."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ from seesay.papers.spatial_relations.vector_tests import perplexities, precision
 def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     """From the published files, with the shown part of the matrix as one's own."""
     data, own = shared("spatial_relations"), tmp_path_factory.mktemp("own")
-    write(own, read(data).matrix.take(shown_relations(), shown_contexts()), {"model": "mine", "contexts": {"above": 7}})
+    write(
+        own,
+        read(data).matrix.take(shown_relations(), shown_contexts()),
+        {"model": "mine", "contexts": {"above": 7}},
+    )
     return render_entries(load_paper("spatial-relations"), Material([own], data, brief=True))
 
 
@@ -31,15 +36,23 @@ def by_number(page: Page) -> dict[str, Rendered]:
 
 
 def test_every_table_and_figure_of_the_paper_is_listed(page: Page) -> None:
-    """Five tables, four figures and the four of the appendix, after the authors' source of the paper."""
+    """Five tables, four figures and the four of the appendix, after the authors' source of the
+    paper."""
     numbers = [entry.number for entry, _ in page]
-    assert {f"Table {n}" for n in range(1, 6)} | {f"Figure {n}" for n in range(1, 5)} <= set(numbers)
+    assert {f"Table {n}" for n in range(1, 6)} | {f"Figure {n}" for n in range(1, 5)} <= set(
+        numbers
+    )
     appendix = [number for number in numbers if number.startswith("Appendix")]
-    assert appendix == ["Appendix B, Figures 1 and 2", "Appendix C, Figure 3", "Appendix D, Figure 4"]
+    assert appendix == [
+        "Appendix B, Figures 1 and 2",
+        "Appendix C, Figure 3",
+        "Appendix D, Figure 4",
+    ]
 
 
 def test_figure_3_is_the_p_vectors_of_two_clusters(page: Page) -> None:
-    """above and over; to the left of, to the right of and next to: clusters 15 and 28 of Table 2."""
+    """above and over; to the left of, to the right of and next to: clusters 15 and 28 of Table
+    2."""
     above, left = map(str, by_number(page)["Figure 3"].charts)
     assert (above.count('class="heat"'), left.count('class="heat"')) == (2 * 57 + 20, 3 * 57 + 20)
 
@@ -55,11 +68,13 @@ def test_appendix_c_is_the_p_vectors_of_67_relations_over_57_contexts(page: Page
     assert f"{highest:.3g} fits worse" in chart
     at = divmod(int(vectors.rows.argmax()), 57)
     title = f"{shown_relations()[at[0]]}, {shown_contexts()[at[1]]}: {highest:.4g}"
-    assert f'fill-opacity="1"><title>{title}</title>' in chart  # the darkest cell is the greatest value
+    # the darkest cell is the greatest value
+    assert f'fill-opacity="1"><title>{title}</title>' in chart
 
 
 def test_figures_in_print_and_ours(page: Page) -> None:
-    """.86, .62; .87, .90, .72, .70, .22, 1.0 differ from ours by rounding or truncation only; phrases differ more."""
+    """.86, .62; .87, .90, .72, .70, .22, 1.0 differ from ours by rounding or truncation only;
+    phrases differ more."""
     shown = by_number(page)
     seen = 0
     for number in ("Table 3", "Table 4"):
@@ -68,7 +83,11 @@ def test_figures_in_print_and_ours(page: Page) -> None:
                 assert 0 <= float(str(row[3])) - float(str(row[-1])) + 0.005 < 0.015
                 seen += 1
     assert seen == 8
-    rows = [row for row in shown["Table 5"].tables[1].rows if row[0] == "word association" and row[-1] != "–"]
+    rows = [
+        row
+        for row in shown["Table 5"].tables[1].rows
+        if row[0] == "word association" and row[-1] != "–"
+    ]
     assert [(row[1], row[3], row[-1]) for row in rows] == [
         ("P-vectors", "0.474", "0.48"),
         ("LM embeddings", "0.484", "0.48"),
@@ -82,7 +101,11 @@ def test_a_matrix_of_ones_own_stands_beside_the_published(page: Page) -> None:
     shown = by_number(page)
     assert len(shown["Appendix C, Figure 3"].charts) == 2
     ours = {(row[0], row[1], row[2]): row[3] for row in shown["Table 3"].tables[1].rows}
-    assert ours["analogy", "P-vectors", "mine"] == ours["analogy", "P-vectors", "published files, 67 x 57"] == "0.625"
+    assert (
+        ours["analogy", "P-vectors", "mine"]
+        == ours["analogy", "P-vectors", "published files, 67 x 57"]
+        == "0.625"
+    )
     table = shown["Table 1"].numbers
     assert table is not None
     assert table.header[-1] == "contexts of mine"
@@ -98,7 +121,8 @@ def test_pairs_are_told_apart_by_rank(page: Page) -> None:
 
 
 def test_the_examples_of_the_notes_by_hand() -> None:
-    """10 bits over 6 tokens and over 2 sentences; seven words of which all, or two, are in a reference."""
+    """10 bits over 6 tokens and over 2 sentences; seven words of which all, or two, are in a
+    reference."""
     by_token, by_sentence = (float(str(row[1])) for row in perplexities(Material()).tables[0].rows)
     assert by_token == pytest.approx(2 ** (10 / 6), abs=5e-4)
     assert by_sentence == pytest.approx(2 ** (10 / 2), abs=5e-4)
@@ -116,7 +140,8 @@ def test_without_the_files_the_entries_say_what_they_need() -> None:
 
 
 def test_in_a_browser(page: Page, tmp_path: Path) -> None:
-    """The heat map uses the page's width, nothing overflows, and no word of a table is broken on a phone."""
+    """The heat map uses the page's width, nothing overflows, and no word of a table is broken on a
+    phone."""
     path = write_paper(tmp_path / "relations.html", load_paper("spatial-relations"), page)
     with chromium() as browser:
         for width in (1280, 390):

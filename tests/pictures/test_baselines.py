@@ -1,4 +1,5 @@
-"""Every kind of model that sees, asked prior-color through the real path; a real server that looks by a rule."""
+"""Every kind of model that sees, asked prior-color through the real path; a real server that looks
+by a rule."""
 
 from __future__ import annotations
 
@@ -46,18 +47,29 @@ def test_models_that_see(kind: str, task: Task, tmp_path: Path) -> None:
     save = save_dual if kind in ("clip", "siglip") else save_tiny_vision
     model = load_model(f"vision:{save(kind, folder)}")
     finished = run(model, task, tmp_path / "runs", Settings(resamples=100))
-    assert {question.tags["asked"] for question in finished.task.questions} == {"here", "usually", "blind"}
+    assert {question.tags["asked"] for question in finished.task.questions} == {
+        "here",
+        "usually",
+        "blind",
+    }
     for answer in finished.answers:
         assert len(answer.scores.logp) == 11
         assert all(math.isfinite(logp) for logp in answer.scores.logp)
     measured = {figure.metric for figure in finished.figures}
-    assert measured >= {"relaxed_accuracy", "prior_pull", "prior_log_odds", "picture_pull", "gain_over_blind"}
+    assert measured >= {
+        "relaxed_accuracy",
+        "prior_pull",
+        "prior_log_odds",
+        "picture_pull",
+        "gain_over_blind",
+    }
     needs_picture = kind in ("blip", "clip", "siglip")
     assert any("plain gray" in note for note in finished.manifest.notes) == needs_picture
 
 
 class Looking(BaseHTTPRequestHandler):
-    """Speaks OpenAI's vision format: names the colour that it sees, and says yellow where there is no picture."""
+    """Speaks OpenAI's vision format: names the colour that it sees, and says yellow where there is
+    no picture."""
 
     pictures: ClassVar[int] = 0
     folder: ClassVar[Path]
@@ -74,7 +86,9 @@ class Looking(BaseHTTPRequestHandler):
         choice: dict[str, Any] = {"message": {"role": "assistant", "content": color}}
         if body.get("logprobs"):
             top = [{"token": color.title(), "logprob": -0.1}, {"token": "zebra", "logprob": -9.0}]
-            choice["logprobs"] = {"content": [{"token": color, "logprob": -0.1, "top_logprobs": top}]}
+            choice["logprobs"] = {
+                "content": [{"token": color, "logprob": -0.1, "top_logprobs": top}]
+            }
         answer = json.dumps({"choices": [choice]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(answer)))
@@ -97,7 +111,11 @@ def server(tmp_path: Path) -> Iterator[str]:
 def test_a_server_that_looks(server: str, task: Task, tmp_path: Path) -> None:
     model = load_model("openai-vision:looking", ModelOptions(base_url=server))
     finished = run(model, task, tmp_path / "runs", Settings(resamples=100))
-    values = {(figure.metric, str(figure.slice)): figure.value for figure in finished.figures if not figure.template}
+    values = {
+        (figure.metric, str(figure.slice)): figure.value
+        for figure in finished.figures
+        if not figure.template
+    }
     assert values["relaxed_accuracy", str(Slice.of(asked="here"))] >= 0.9
     assert values["picture_pull", str(Slice.of(asked="usually"))] >= 0.9
     assert values["prior_pull", str(Slice.of(asked="here"))] <= 0.1

@@ -17,7 +17,9 @@ from seesay.runs.ask import Settings, limited, run
 from seesay.tasks import load_task
 
 
-@pytest.mark.parametrize(("name", "other"), [("prior-color", "counterfactual"), ("prior-size", "reversed")])
+@pytest.mark.parametrize(
+    ("name", "other"), [("prior-color", "counterfactual"), ("prior-size", "reversed")]
+)
 def test_contrasts_and_gallery(name: str, other: str, tmp_path: Path) -> None:
     try:
         icons.icon("lemon")
@@ -26,7 +28,8 @@ def test_contrasts_and_gallery(name: str, other: str, tmp_path: Path) -> None:
     task = limited(load_task(name), 150, 0)
     same = "typical" if name == "prior-color" else "world"
     prior, mock = (
-        run(load_model(model), task, tmp_path, Settings(resamples=200)) for model in ("baseline:prior", "mock")
+        run(load_model(model), task, tmp_path, Settings(resamples=200))
+        for model in ("baseline:prior", "mock")
     )
     by_pair = {(contrast.a, contrast.b): contrast for contrast in contrasts(prior)}
     here = by_pair[Slice.of(asked="here", condition=other), Slice.of(asked="here", condition=same)]

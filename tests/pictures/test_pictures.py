@@ -1,4 +1,5 @@
-"""Pictures of things: every thing in every condition, the region found and repainted, the same bytes for a seed."""
+"""Pictures of things: every thing in every condition, the region found and repainted, the same
+bytes for a seed."""
 
 from __future__ import annotations
 
@@ -67,9 +68,9 @@ def test_what_is_left_out_has_a_reason() -> None:
 def test_every_condition_that_applies() -> None:
     by_thing: dict[str, list[ColorPicture]] = {}
     for picture in color_pictures():
-        by_thing.setdefault(picture.subject if isinstance(picture.subject, str) else picture.subject.name, []).append(
-            picture
-        )
+        by_thing.setdefault(
+            picture.subject if isinstance(picture.subject, str) else picture.subject.name, []
+        ).append(picture)
     for thing in color_things():
         pictures = by_thing[thing.name]
         shown = Counter(picture.condition for picture in pictures)
@@ -80,7 +81,9 @@ def test_every_condition_that_applies() -> None:
         others = [picture.color for picture in pictures if picture.condition == "counterfactual"]
         assert len(set(others)) == 2
         assert not {*others} & {*thing.colors, "gray"}
-    used = Counter(picture.color for picture in color_pictures() if picture.condition == "counterfactual")
+    used = Counter(
+        picture.color for picture in color_pictures() if picture.condition == "counterfactual"
+    )
     assert set(used) == set(COLORS) - {"gray"}
     assert max(used.values()) - min(used.values()) <= 1
 
@@ -91,7 +94,9 @@ def test_sizes_in_every_order() -> None:
         assert second.metres
         assert max(first.metres, second.metres) >= MIN_RATIO * min(first.metres, second.metres)
     pictures = [picture for picture in size_pictures() if picture.condition != "control"]
-    assert Counter(picture.condition for picture in pictures) == dict.fromkeys(("world", "reversed", "equal"), 180)
+    assert Counter(picture.condition for picture in pictures) == dict.fromkeys(
+        ("world", "reversed", "equal"), 180
+    )
     for picture in pictures:
         assert (picture.shown == picture.usual) == (picture.condition == "world")
         assert (picture.shown == EQUAL) == (picture.condition == "equal")
@@ -113,7 +118,9 @@ def test_stem_stays_green_and_shading_stays() -> None:
     bear = icons.icon("teddy-bear")
     region = find_region("teddy-bear", ("brown",))
     painted = repainted(bear, region, "purple", draw_color("purple", np.random.default_rng(0)))
-    before, after = (len({match[2] for match in icons.PAINT.finditer(body)}) for body in (bear.body, painted))
+    before, after = (
+        len({match[2] for match in icons.PAINT.finditer(body)}) for body in (bear.body, painted)
+    )
     assert after == before  # as many shades as there were
 
 
@@ -124,7 +131,8 @@ def test_oklab_and_back(channels: list[float]) -> None:
 
 
 def test_oklab_of_published_colors() -> None:
-    """Ottosson 2020, 'A perceptual color space for image processing': white is (1, 0, 0), and the hues of sRGB."""
+    """Ottosson 2020, 'A perceptual color space for image processing': white is (1, 0, 0), and the
+    hues of sRGB."""
     assert from_rgb(np.ones(3)) == pytest.approx([1, 0, 0], abs=1e-3)
     assert from_rgb(np.array([1.0, 0, 0])) == pytest.approx([0.628, 0.225, 0.126], abs=1e-3)
 
@@ -195,14 +203,26 @@ def test_a_thousand_pictures_in_ten_seconds() -> None:
 
 def test_pictures_of_a_newer_version_say_so(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text(json.dumps({"format": 2, "task": "prior-color", "seed": 0}))
-    with pytest.raises(NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"
+    ):
         read_manifest(tmp_path)
 
 
 def test_make_and_load_dataset(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     folder = tmp_path / "sizes"
-    arguments = ["pictures", "make", "--task", "prior-size", "--size", "32", "--arrays", "16", "--json"]
+    arguments = [
+        "pictures",
+        "make",
+        "--task",
+        "prior-size",
+        "--size",
+        "32",
+        "--arrays",
+        "16",
+        "--json",
+    ]
     result = CliRunner().invoke(app, [*arguments, "--output", str(folder)])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["pictures"] == 576

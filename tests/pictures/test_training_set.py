@@ -1,4 +1,5 @@
-"""prior-color as training items: mixtures, things never met, and a network that is trained and asked."""
+"""prior-color as training items: mixtures, things never met, and a network that is trained and
+asked."""
 
 from __future__ import annotations
 
@@ -32,7 +33,11 @@ def fetched() -> None:
 
 
 def names(source: PriorColorSet, split: str) -> set[str]:
-    return {picture.subject.name for picture in source.pictures(split) if isinstance(picture.subject, Thing)}
+    return {
+        picture.subject.name
+        for picture in source.pictures(split)
+        if isinstance(picture.subject, Thing)
+    }
 
 
 @pytest.mark.parametrize(("percent", "recolored"), [(0, 0), (5, 100), (50, 1000)])
@@ -47,14 +52,22 @@ def test_mixtures(percent: int, recolored: int) -> None:
     assert not names(source, "train") & names(source, "unmet-recolored")
     assert names(source, "train") == names(source, "met-typical")
     assert source.splits == {
-        "train": 2000, "val": 250, "met-typical": 192, "met-recolored": 192, "unmet-typical": 48, "unmet-recolored": 48,
-    }  # fmt: skip
+        "train": 2000,
+        "val": 250,
+        "met-typical": 192,
+        "met-recolored": 192,
+        "unmet-typical": 48,
+        "unmet-recolored": 48,
+    }
 
 
 def test_tests_are_the_same_for_every_mixture() -> None:
     for test in TESTS:
         assert PriorColorSet(0).pictures(test) == PriorColorSet(50).pictures(test)
-    assert all(picture.condition == "counterfactual" for picture in PriorColorSet(0).pictures("met-recolored"))
+    assert all(
+        picture.condition == "counterfactual"
+        for picture in PriorColorSet(0).pictures("met-recolored")
+    )
 
 
 def test_names_of_mixtures() -> None:
@@ -82,10 +95,26 @@ def test_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_train_and_probe(tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    arguments = ["reasoner", "train", "film", "--task", "prior-color-50", "--items", "64", "--epochs", "1"]
-    result = CliRunner().invoke(app, [*arguments, "--preset", "cpu", "-o", str(folder), "--device", "cpu", "--quiet"])
+    arguments = [
+        "reasoner",
+        "train",
+        "film",
+        "--task",
+        "prior-color-50",
+        "--items",
+        "64",
+        "--epochs",
+        "1",
+    ]
+    result = CliRunner().invoke(
+        app, [*arguments, "--preset", "cpu", "-o", str(folder), "--device", "cpu", "--quiet"]
+    )
     assert result.exit_code == 0, result.output
     task = limited(load_task("prior-color"), 20, 0)
     finished = run(load_model(str(folder)), task, tmp_path / "runs", Settings(resamples=100))
-    assert {figure.metric for figure in finished.figures} == {"relaxed_accuracy", "prior_pull", "picture_pull"}
+    assert {figure.metric for figure in finished.figures} == {
+        "relaxed_accuracy",
+        "prior_pull",
+        "picture_pull",
+    }
     assert any("plain gray" in note for note in finished.manifest.notes)

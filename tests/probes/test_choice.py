@@ -42,7 +42,10 @@ class Leaning(Model):
         self.asked += prompts
         return [
             Scores(
-                tuple(self.liking.get(o, 0.0) + bias for o, bias in zip(p.options, self.leaning, strict=False)),
+                tuple(
+                    self.liking.get(o, 0.0) + bias
+                    for o, bias in zip(p.options, self.leaning, strict=False)
+                ),
                 tuple(len(o.split()) for o in p.options),
                 tuple(map(len, p.options)),
                 (1,) * len(p.options),
@@ -86,10 +89,14 @@ def test_every_rotation_is_shown_with_letters() -> None:
     assert [np.argmax(s.logp) for s in scores] == [3, 1]
     assert sorted(prompt.text for prompt in inner.asked) == sorted(
         [
-            "What is the color of a crow? (a) red (b) green (c) light blue (d) black Answer: [MASK]",
-            "What is the color of a crow? (a) green (b) light blue (c) black (d) red Answer: [MASK]",
-            "What is the color of a crow? (a) light blue (b) black (c) red (d) green Answer: [MASK]",
-            "What is the color of a crow? (a) black (b) red (c) green (d) light blue Answer: [MASK]",
+            "What is the color of a crow? (a) red (b) green (c) light blue (d) black Answer: "
+            "[MASK]",
+            "What is the color of a crow? (a) green (b) light blue (c) black (d) red Answer: "
+            "[MASK]",
+            "What is the color of a crow? (a) light blue (b) black (c) red (d) green Answer: "
+            "[MASK]",
+            "What is the color of a crow? (a) black (b) red (c) green (d) light blue Answer: "
+            "[MASK]",
             "Snow is ___ in winter. (a) white (b) black Answer: [MASK]",
             "Snow is ___ in winter. (a) black (b) white Answer: [MASK]",
         ]
@@ -101,14 +108,19 @@ def test_every_rotation_is_shown_with_letters() -> None:
 def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], Path]) -> None:
     inner = load_model(str(tiny_folder(kind)))
     options = ("red", "green", "black")
-    prompts = [Prompt("What is the color of a banana? [MASK]", options), Prompt("The sky is [MASK].", options)]
+    prompts = [
+        Prompt("What is the color of a banana? [MASK]", options),
+        Prompt("The sky is [MASK].", options),
+    ]
     model = choice_model(inner)
     batches = model.plan(prompts)
     assert sorted(i for batch in batches for i in batch) == [0, 1]
     turned = [Prompt(prompts[0].text, options[by:] + options[:by]) for by in range(3)]
     if kind != "t5":  # UnifiedQA's way of asking letters the options itself
         turned = [
-            Prompt(f"What is the color of a banana? (a) {a} (b) {b} (c) {c} Answer: [MASK]", (a, b, c))
+            Prompt(
+                f"What is the color of a banana? (a) {a} (b) {b} (c) {c} Answer: [MASK]", (a, b, c)
+            )
             for a, b, c in (prompt.options for prompt in turned)
         ]
     by_hand = [dict(zip(p.options, s.logp, strict=True)) for p in turned for s in inner.answer([p])]
@@ -128,15 +140,27 @@ def test_a_chat_server_that_takes_the_first_option_is_at_chance(
         return chat(json.dumps({"answer": enum[0]}))
 
     question = Question("crow", {"object": "a crow"}, OPTIONS, {"black": 1.0}, "crow")
-    task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), (question,), ("accuracy",))
+    task = Task(
+        "t",
+        "1",
+        "",
+        (Template("q", "What is the color of {object}? [MASK]"),),
+        (question,),
+        ("accuracy",),
+    )
     with serving(first) as address:
-        model = choice_model(load_model("openai:first", ModelOptions(base_url=address, endpoint="chat")))
+        model = choice_model(
+            load_model("openai:first", ModelOptions(base_url=address, endpoint="chat"))
+        )
         run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
     assert caplog.messages == run.manifest.notes
     assert run.manifest.scope == "choice-rotated"
-    assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [("accuracy", 0.25)]
+    assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [
+        ("accuracy", 0.25)
+    ]
     assert run.manifest.notes == [
-        "Position bias: over 4 prompts with 4 lettered options, the one picked stood (1) 100.0%, (2) 0.0%, (3) 0.0%, "
+        "Position bias: over 4 prompts with 4 lettered options, the one picked stood (1) 100.0%, "
+        "(2) 0.0%, (3) 0.0%, "
         "(4) 0.0% of the time; without a leaning each position would have 25.0%."
     ]
 
@@ -151,13 +175,29 @@ class Interrupted(Leaning):
 
 
 def test_the_position_bias_of_a_resumed_run_covers_all_its_answers(tmp_path: Path) -> None:
-    questions = tuple(Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name) for name in ("crow", "raven"))
-    task = Task("t", "1", "", (Template("q", "What is the color of {object}? [MASK]"),), questions, ("accuracy",))
+    questions = tuple(
+        Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name)
+        for name in ("crow", "raven")
+    )
+    task = Task(
+        "t",
+        "1",
+        "",
+        (Template("q", "What is the color of {object}? [MASK]"),),
+        questions,
+        ("accuracy",),
+    )
     settings = ask.Settings(resamples=100)
     with pytest.raises(ConnectionError):
-        ask.run(ChoiceModel(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
-    resumed = ask.run(ChoiceModel(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings)
-    assert resumed.manifest.notes[0].startswith("Position bias: over 8 prompts with 4 lettered options")
+        ask.run(
+            ChoiceModel(Interrupted({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings
+        )
+    resumed = ask.run(
+        ChoiceModel(Leaning({}, (1.0, 0.0, 0.0, 0.0))), task, tmp_path / "resumed", settings
+    )
+    assert resumed.manifest.notes[0].startswith(
+        "Position bias: over 8 prompts with 4 lettered options"
+    )
 
 
 def test_notes_stay_with_the_run_that_they_are_about(tmp_path: Path) -> None:
@@ -167,7 +207,9 @@ def test_notes_stay_with_the_run_that_they_are_about(tmp_path: Path) -> None:
             return super().answer(prompts)
 
     model = ChoiceModel(Noting({}, (0.0,) * 4))
-    crow, pig = (Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name) for name in ("crow", "pigs"))
+    crow, pig = (
+        Question(name, {"object": name}, OPTIONS, {"black": 1.0}, name) for name in ("crow", "pigs")
+    )
     template = Template("q", "What is the color of {object}? [MASK]")
     shown = replace(crow, id="shown", picture="crow.png")
     first = Task("t", "1", "", (template,), (crow, shown), ("accuracy",))
@@ -184,7 +226,9 @@ def test_notes_stay_with_the_run_that_they_are_about(tmp_path: Path) -> None:
 
 def test_a_task_without_a_metric_of_options_is_refused() -> None:
     task = replace(load_task("core-color"), metrics=("vocabulary_accuracy",))
-    with pytest.raises(UserError, match="vocabulary_accuracy needs ranks among the whole vocabulary"):
+    with pytest.raises(
+        UserError, match="vocabulary_accuracy needs ranks among the whole vocabulary"
+    ):
         choice_task(task)
 
 

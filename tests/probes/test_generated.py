@@ -1,4 +1,5 @@
-"""Generated answers: what is asked, what becomes of the replies, and the families that write them."""
+"""Generated answers: what is asked, what becomes of the replies, and the families that write
+them."""
 
 from __future__ import annotations
 
@@ -49,13 +50,18 @@ class Writer(Model):
     def __init__(self, *replies: Reply) -> None:
         self.replies, self.asked = replies, list[Prompt]()
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
+    ) -> list[tuple[Reply, ...]]:
         self.asked += prompts
         return [self.replies for _ in prompts]
 
 
 def shares(*texts: str) -> list[float]:
-    return [round(math.exp(logp), 3) for logp in score_replies(PROMPT, [Reply(text) for text in texts]).logp]
+    return [
+        round(math.exp(logp), 3)
+        for logp in score_replies(PROMPT, [Reply(text) for text in texts]).logp
+    ]
 
 
 def test_the_share_of_each_option() -> None:
@@ -89,7 +95,9 @@ def test_the_options_are_named_and_a_cue_is_last() -> None:
         "Fill in the blank: The color of grass is ___.\n"
         "Answer with one of these: red, green, blue, white.\nAnswer: [MASK]"
     )
-    GeneratedModel(writer, GREEDY).answer([Prompt("It has [MASK].", tuple(f"part{i}" for i in range(31)))])
+    GeneratedModel(writer, GREEDY).answer(
+        [Prompt("It has [MASK].", tuple(f"part{i}" for i in range(31)))]
+    )
     assert "Answer with one or two words." in writer.asked[1].text
 
 
@@ -100,9 +108,14 @@ def test_a_run_keeps_every_reply_and_counts_the_misses(tmp_path: Path) -> None:
     assert "|scope:generated-2@1-16|" in run.manifest.signature
     rows = [json.loads(line) for line in (run.folder / "replies.jsonl").read_text().splitlines()]
     assert [(row["question"], row["outcome"], row["named"]) for row in rows] == [
-        ("grass", "green", True), ("grass", "empty", False), ("snow", "green", True), ("snow", "empty", False)
-    ]  # fmt: skip
-    assert run.manifest.notes[0].startswith("2 of 4 replies named no option (2 empty), such as ''; they count as wrong")
+        ("grass", "green", True),
+        ("grass", "empty", False),
+        ("snow", "green", True),
+        ("snow", "empty", False),
+    ]
+    assert run.manifest.notes[0].startswith(
+        "2 of 4 replies named no option (2 empty), such as ''; they count as wrong"
+    )
     assert next(f.value for f in run.figures if f.template is None and f.slice is None) == 0.5
 
 
@@ -117,8 +130,15 @@ def test_a_note_about_the_task_stays_with_the_run(tmp_path: Path) -> None:
 
 
 def test_a_question_without_an_answer_is_wrong(tmp_path: Path) -> None:
-    run = ask.run(GeneratedModel(Writer(Reply("Who knows.")), GREEDY), TASK, tmp_path, ask.Settings(resamples=100))
-    assert [figure.value for figure in run.figures if figure.slice is None] == [0.0] * len(run.figures)
+    run = ask.run(
+        GeneratedModel(Writer(Reply("Who knows.")), GREEDY),
+        TASK,
+        tmp_path,
+        ask.Settings(resamples=100),
+    )
+    assert [figure.value for figure in run.figures if figure.slice is None] == [0.0] * len(
+        run.figures
+    )
     again = read_run(run.folder)  # from the file
     assert [(row.chosen, row.right) for row in answer_rows(again)] == [("", False)] * 2
     assert [choice.labels for choice in choices(again).values()] == [()] * 2

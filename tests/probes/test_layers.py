@@ -1,4 +1,5 @@
-"""Probes of every layer at once, their control task, and the logit lens: the same figures as one at a time."""
+"""Probes of every layer at once, their control task, and the logit lens: the same figures as one at
+a time."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def task() -> Task:
     whole = load_task("core-color")
     parts = {name: part.questions[:60] for name, part in whole.splits().items()}
-    return replace(whole, questions=parts["test"], templates=whole.templates[:2], load_splits=lambda: parts)
+    return replace(
+        whole, questions=parts["test"], templates=whole.templates[:2], load_splits=lambda: parts
+    )
 
 
 def test_layers_trained_together_have_the_weights_of_each_alone() -> None:
@@ -73,7 +76,11 @@ def test_control_labels_belong_to_things() -> None:
         for before, after in zip(parts[name].questions, part.questions, strict=True):
             (label,) = after.gold
             assert label_of.setdefault(first_thing(after), label) == label
-            assert (before.id, before.fields, before.options) == (after.id, after.fields, after.options)
+            assert (before.id, before.fields, before.options) == (
+                after.id,
+                after.fields,
+                after.options,
+            )
             changed += before.gold != after.gold
     total = sum(len(part.questions) for part in parts.values())
     assert 0.3 < changed / total < 0.7  # two labels: half of them are the same by chance
@@ -92,7 +99,9 @@ def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path:
     assert curve.kept > 0
     assert curve.notes
     assert "learnt by heart" in curve.notes[0]
-    runs = api.probe(folder, task, how="linear", seeds=2, resamples=RESAMPLES, output=tmp_path / "runs").runs
+    runs = api.probe(
+        folder, task, how="linear", seeds=2, resamples=RESAMPLES, output=tmp_path / "runs"
+    ).runs
     values = [next(f.value for f in run.figures if f.metric == "relaxed_accuracy") for run in runs]
     assert curve.figures[-1].value == pytest.approx(np.mean(values), abs=1e-12)
     for figure in curve.figures:
@@ -109,7 +118,9 @@ def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path:
     assert isinstance(cache, VectorCache)
 
 
-def test_the_lens_ends_in_the_models_answers_and_resumes(folder: str, task: Task, tmp_path: Path) -> None:
+def test_the_lens_ends_in_the_models_answers_and_resumes(
+    folder: str, task: Task, tmp_path: Path
+) -> None:
     model, settings = load_model(folder), Settings(resamples=RESAMPLES, limit=20)
     curve = lens(model, task, tmp_path, settings, "all")
     small = replace(limited(task, 20, 0), neutral={})
@@ -119,7 +130,8 @@ def test_the_lens_ends_in_the_models_answers_and_resumes(folder: str, task: Task
     for key, scores in own.items():
         np.testing.assert_allclose(kept[f"{key}:2"].logp, scores.logp, atol=1e-5)
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])  # killed in the middle of a line
+    # killed in the middle of a line
+    path.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])
     assert lens(model, task, tmp_path, settings, "all") == curve
     last = [answer.takeover for answer in curve.answers]
     right = np.mean([takeover is not None for takeover in last])
@@ -127,8 +139,12 @@ def test_the_lens_ends_in_the_models_answers_and_resumes(folder: str, task: Task
     assert lens(model, task, tmp_path, settings, "0,-1").figures[1].value == curve.figures[-1].value
 
 
-def test_a_lens_on_text_asks_nothing_about_pictures(folder: str, task: Task, tmp_path: Path) -> None:
-    shown = replace(task, questions=tuple(replace(q, picture="picture.png") for q in task.questions))
+def test_a_lens_on_text_asks_nothing_about_pictures(
+    folder: str, task: Task, tmp_path: Path
+) -> None:
+    shown = replace(
+        task, questions=tuple(replace(q, picture="picture.png") for q in task.questions)
+    )
     with pytest.raises(UserError, match="asks about pictures"):
         lens(load_model(folder), shown, tmp_path, Settings(resamples=RESAMPLES), "all")
 

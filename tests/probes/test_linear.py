@@ -1,4 +1,5 @@
-"""The probe as a model: trained on one part of a task, asked another, through the run folder and the metrics."""
+"""The probe as a model: trained on one part of a task, asked another, through the run folder and
+the metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import MINILM_WHEEL
 from seesay.models.encoders import load_encoder
-from seesay.probes.linear import LinearProbe, linear_task, probe_texts, text_before_slot, train_probe
+from seesay.probes.linear import (
+    LinearProbe,
+    linear_task,
+    probe_texts,
+    text_before_slot,
+    train_probe,
+)
 from seesay.probes.linear_layer import ProbeConfig, log_softmax, with_bias
 from seesay.probes.vector_cache import VectorCache
 from seesay.questions import Prompt, Question, Task, Template
@@ -35,14 +42,21 @@ def task(words: list[str]) -> Task:
         title="Letters of words",
         templates=(Template("linear", "the word {word} [MASK]"),),
         questions=tuple(
-            Question(word, {"word": word}, ("a", "b"), {c: 1.0 for c in "ab" if c in word}, object=word)
+            Question(
+                word, {"word": word}, ("a", "b"), {c: 1.0 for c in "ab" if c in word}, object=word
+            )
             for word in words
         ),
         metrics=("relaxed_accuracy", "true_confidence", "macro_f1"),
     )
 
 
-WORDS = [f"{x * n}{y}" for n in range(1, 6) for x in ("a", "b", "ab") for y in ("c", "d", "f", "g", "cc", "dg")]
+WORDS = [
+    f"{x * n}{y}"
+    for n in range(1, 6)
+    for x in ("a", "b", "ab")
+    for y in ("c", "d", "f", "g", "cc", "dg")
+]
 SPLITS = {"train": task(WORDS[::2]), "validation": task(WORDS[1::4]), "test": task(WORDS[3::4])}
 
 
@@ -54,7 +68,11 @@ def trained(tmp_path: Path) -> LinearProbe:
 def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
     assert isinstance(trained, Model)
     done = run(trained, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
-    figures = {figure.metric: figure.value for figure in done.figures if figure.slice is None and not figure.template}
+    figures = {
+        figure.metric: figure.value
+        for figure in done.figures
+        if figure.slice is None and not figure.template
+    }
     assert figures["relaxed_accuracy"] == 1
     assert 0.6 < figures["true_confidence"] <= 1
     assert done.manifest.family == done.manifest.scope == "linear"
@@ -66,7 +84,9 @@ def test_answers_are_the_layers_log_probabilities(trained: LinearProbe) -> None:
     prompts = [SPLITS["test"].templates[0].ask(q) for q in SPLITS["test"].questions]
     found = np.array([scores.logp for scores in trained.answer(prompts)])
     vectors = Letters().encode([text_before_slot(p) for p in prompts])
-    np.testing.assert_allclose(found, log_softmax(with_bias(vectors) @ trained.layer.weights), atol=1e-6)
+    np.testing.assert_allclose(
+        found, log_softmax(with_bias(vectors) @ trained.layer.weights), atol=1e-6
+    )
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-6)
     turned = [replace(p, options=p.options[::-1]) for p in prompts]
     np.testing.assert_array_equal([s.logp[::-1] for s in trained.answer(turned)], found)
@@ -81,13 +101,23 @@ def test_plans_hold_every_prompt_once(trained: LinearProbe) -> None:
 
 def test_what_it_was_trained_on_is_in_its_fingerprint(tmp_path: Path) -> None:
     def made(
-        seed: int = 0, encoder: str = "letters-1", config: ProbeConfig = CONFIG, train: Task = SPLITS["train"]
+        seed: int = 0,
+        encoder: str = "letters-1",
+        config: ProbeConfig = CONFIG,
+        train: Task = SPLITS["train"],
     ) -> str:
         vectors = VectorCache(Letters(encoder), tmp_path / encoder)
-        return train_probe(vectors, {**SPLITS, "train": train}, seed=seed, config=config).fingerprint
+        return train_probe(
+            vectors, {**SPLITS, "train": train}, seed=seed, config=config
+        ).fingerprint
 
     fewer = replace(SPLITS["train"], questions=SPLITS["train"].questions[1:])
-    changed = [made(seed=1), made(encoder="letters-2"), made(config=ProbeConfig(epochs=2)), made(train=fewer)]
+    changed = [
+        made(seed=1),
+        made(encoder="letters-2"),
+        made(config=ProbeConfig(epochs=2)),
+        made(train=fewer),
+    ]
     assert made() == made()
     assert len({made(), *changed}) == 5
 
@@ -101,7 +131,9 @@ def test_other_questions_are_refused(trained: LinearProbe) -> None:
 
 
 def test_a_task_without_training_questions_is_refused() -> None:
-    with pytest.raises(UserError, match="declares no text and training questions for a linear probe"):
+    with pytest.raises(
+        UserError, match="declares no text and training questions for a linear probe"
+    ):
         linear_task(task(["a"]))
     with pytest.raises(UserError, match="has no training questions"):
         task(["a"]).splits()
@@ -111,11 +143,15 @@ def test_a_task_without_training_questions_is_refused() -> None:
 def test_the_embedded_battery_has_splits(name: str) -> None:
     whole = load_task(name)
     parts = linear_task(whole).splits()
-    objects = {part: {question.object for question in split.questions} for part, split in parts.items()}
+    objects = {
+        part: {question.object for question in split.questions} for part, split in parts.items()
+    }
     assert list(objects) == ["train", "validation", "test"]
     assert not objects["train"] & objects["validation"]
     assert not (objects["train"] | objects["validation"]) & objects["test"]
-    assert len(whole.questions) - sum(len(split.questions) for split in parts.values()) <= 6, "rounding leaves out few"
+    assert len(whole.questions) - sum(len(split.questions) for split in parts.values()) <= 6, (
+        "rounding leaves out few"
+    )
     assert set(parts["test"].labels) <= set(parts["train"].labels)
     assert probe_texts(parts["train"])
 
@@ -124,7 +160,12 @@ def test_the_embedded_battery_has_splits(name: str) -> None:
     ("name", "text", "metric", "rows"),
     [
         ("viphy-color", "color of pig", "relaxed_accuracy", {"CLIP": 0.7996, "BERT-base": 0.6687}),
-        ("viphy-size", "the size of couch in comparison to fixture", "accuracy", {"CapBERT": 0.8369}),
+        (
+            "viphy-size",
+            "the size of couch in comparison to fixture",
+            "accuracy",
+            {"CapBERT": 0.8369},
+        ),
         (
             "viphy-space",
             "in a kitchen, the refrigerator is located in comparison to refrigerator door",
@@ -133,7 +174,9 @@ def test_the_embedded_battery_has_splits(name: str) -> None:
         ),
     ],
 )
-def test_viphy_is_asked_with_the_published_text(name: str, text: str, metric: str, rows: dict[str, float]) -> None:
+def test_viphy_is_asked_with_the_published_text(
+    name: str, text: str, metric: str, rows: dict[str, float]
+) -> None:
     """The texts of the published probe; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
     asked = linear_task(load_task(name, shared("viphy/results").parent))
     assert probe_texts(asked)[0] == text
@@ -144,7 +187,8 @@ def test_viphy_is_asked_with_the_published_text(name: str, text: str, metric: st
 
 
 def test_a_probe_of_the_question_stands_beside_unified_qa() -> None:
-    """The question with its lettered options, in UnifiedQA's format (a backslash and an n, all in lower case)."""
+    """The question with its lettered options, in UnifiedQA's format (a backslash and an n, all in
+    lower case)."""
     asked = linear_task(load_task("viphy-space", shared("viphy/results").parent), as_question=True)
     assert probe_texts(asked)[0] == (
         "in a kitchen, where is refrigerator located in comparison to refrigerator door? "
@@ -158,11 +202,17 @@ def test_a_probe_of_the_question_stands_beside_unified_qa() -> None:
 
 def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
     vectors = VectorCache(Letters(), tmp_path / "features")
-    probes = [train_probe(vectors, SPLITS, seed=seed, config=ProbeConfig(epochs=1)) for seed in range(4)]
+    probes = [
+        train_probe(vectors, SPLITS, seed=seed, config=ProbeConfig(epochs=1)) for seed in range(4)
+    ]
     runs = [run(one, SPLITS["test"], tmp_path, Settings(resamples=100)) for one in probes]
-    figures = [figure for one in runs for figure in one.figures if figure.metric == "relaxed_accuracy"]
+    figures = [
+        figure for one in runs for figure in one.figures if figure.metric == "relaxed_accuracy"
+    ]
     values = [figure.value for figure in figures if not figure.template and not figure.slice]
-    row = next(row for row in over_seeds(runs) if row.metric == "relaxed_accuracy" and row.slice is None)
+    row = next(
+        row for row in over_seeds(runs) if row.metric == "relaxed_accuracy" and row.slice is None
+    )
     assert len(set(values)) > 1
     assert (row.model, row.task, row.seeds) == ("letters · linear", "letters", 4)
     assert row.mean == pytest.approx(sum(values) / 4)
@@ -185,12 +235,21 @@ def minilm() -> Model:
 
 
 def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Model, tmp_path: Path) -> None:
-    """Real weights on a part of the published colours: well above always saying the commonest colour."""
+    """Real weights on a part of the published colours: well above always saying the commonest
+    colour."""
     splits = linear_task(load_task("viphy-color", shared("viphy/results").parent)).splits()
     some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}
     trained = train_probe(VectorCache(minilm, tmp_path), some, config=ProbeConfig(rate=1e-3))
     prompts = [some["test"].templates[0].ask(q) for q in some["test"].questions]
-    said = [p.options[int(np.argmax(s.logp))] for p, s in zip(prompts, trained.answer(prompts), strict=True)]
-    right = np.mean([label in q.gold for label, q in zip(said, some["test"].questions, strict=True)])
-    majority = max(np.mean([label in q.gold for q in some["test"].questions]) for label in splits["train"].labels)
+    said = [
+        p.options[int(np.argmax(s.logp))]
+        for p, s in zip(prompts, trained.answer(prompts), strict=True)
+    ]
+    right = np.mean(
+        [label in q.gold for label, q in zip(said, some["test"].questions, strict=True)]
+    )
+    majority = max(
+        np.mean([label in q.gold for q in some["test"].questions])
+        for label in splits["train"].labels
+    )
     assert right > majority + 0.05

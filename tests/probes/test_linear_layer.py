@@ -32,7 +32,8 @@ def made_up(rows: int, size: int, labels: int, seed: int = 0) -> tuple[np.ndarra
 
 
 def test_the_same_steps_as_torch_adam_on_a_linear_layer() -> None:
-    """200 batches of eight: soft targets, so PyTorch's own cross-entropy with probabilities is the reference."""
+    """200 batches of eight: soft targets, so PyTorch's own cross-entropy with probabilities is the
+    reference."""
     vectors, gold = made_up(64, 20, 5)
     targets = targets_of(gold)
     weights = initial_weights(21, 5, np.random.default_rng(1))
@@ -55,16 +56,20 @@ def test_the_same_steps_as_torch_adam_on_a_linear_layer() -> None:
 
 
 def test_the_first_step_by_hand() -> None:
-    """Adam's first step is the rate, against the gradient's sign (Kingma & Ba 2015, section 2.1)."""
+    """Adam's first step is the rate, against the gradient's sign (Kingma & Ba 2015, section
+    2.1)."""
     weights = np.array([[1.0, 1.0]], np.float32)
     Adam(weights, rate=0.1).step(np.array([[0.5, -2.0]], np.float32))
     np.testing.assert_allclose(weights, [[0.9, 1.1]], atol=1e-6)
 
 
 def test_the_gradient_by_hand() -> None:
-    """Even logits of two labels, one row of (2, 1): soft-max (½, ½) minus target (1, 0), times the row."""
+    """Even logits of two labels, one row of (2, 1): soft-max (½, ½) minus target (1, 0), times the
+    row."""
     found = gradient(
-        np.zeros((2, 2), np.float32), np.array([[2.0, 1.0]], np.float32), np.array([[1.0, 0.0]], np.float32)
+        np.zeros((2, 2), np.float32),
+        np.array([[2.0, 1.0]], np.float32),
+        np.array([[1.0, 0.0]], np.float32),
     )
     np.testing.assert_allclose(found, [[-1.0, 1.0], [-0.5, 0.5]])
 
@@ -72,11 +77,15 @@ def test_the_gradient_by_hand() -> None:
 def test_the_best_epoch_is_kept() -> None:
     vectors, gold = made_up(200, 10, 3)
     val_vectors, val_gold = made_up(80, 10, 3, seed=1)
-    trained = train_layer(vectors, gold, val_vectors, val_gold, seed=0, config=ProbeConfig(epochs=12, rate=0.05))
+    trained = train_layer(
+        vectors, gold, val_vectors, val_gold, seed=0, config=ProbeConfig(epochs=12, rate=0.05)
+    )
     assert len(trained.history) == 12
     assert trained.history[trained.epoch - 1] == max(trained.history)
     assert trained.history.index(max(trained.history)) == trained.epoch - 1
-    assert relaxed_accuracy(with_bias(val_vectors) @ trained.weights, val_gold) == max(trained.history)
+    assert relaxed_accuracy(with_bias(val_vectors) @ trained.weights, val_gold) == max(
+        trained.history
+    )
 
 
 def test_a_seed_is_a_probe() -> None:
@@ -106,7 +115,9 @@ def test_first_weights_are_drawn_as_pytorch_draws_them() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.lists(st.floats(-50, 50, width=32), min_size=3, max_size=3), min_size=1, max_size=6))
+@given(
+    st.lists(st.lists(st.floats(-50, 50, width=32), min_size=3, max_size=3), min_size=1, max_size=6)
+)
 def test_probabilities_sum_to_one(rows: list[list[float]]) -> None:
     logits = np.array(rows, np.float32)
     np.testing.assert_allclose(np.exp(log_softmax(logits)).sum(axis=1), 1, atol=1e-5)

@@ -1,4 +1,5 @@
-"""In-context examples: whom they may be about, how they are balanced, and what models see of them."""
+"""In-context examples: whom they may be about, how they are balanced, and what models see of
+them."""
 
 from __future__ import annotations
 
@@ -55,13 +56,16 @@ def test_a_seed_is_a_draw_that_questions_share() -> None:
     draws = [with_shots(COLOR, 3, seed) for seed in (0, 0, 1)]
     assert draws[0].questions == draws[1].questions != draws[2].questions
     counts = Counter(tuple(shot.id for shot in question.shots) for question in draws[0].questions)
-    assert counts.most_common(1)[0][1] > 0.95 * len(COLOR.questions)  # so that a model reads them once
+    # so that a model reads them once
+    assert counts.most_common(1)[0][1] > 0.95 * len(COLOR.questions)
 
 
 def test_without_a_training_split_other_objects_of_the_task() -> None:
     task = replace(COLOR, load_splits=None, questions=COLOR.questions[:6])
     for question in with_shots(task, 5, 0).questions:
-        assert {shot.id for shot in question.shots} == {q.id for q in task.questions} - {question.id}
+        assert {shot.id for shot in question.shots} == {q.id for q in task.questions} - {
+            question.id
+        }
     with pytest.raises(UserError, match=r"has 5 examples for .* not 6: take fewer"):
         with_shots(task, 6, 0)
 
@@ -74,7 +78,10 @@ TASK = Task(
     "t",
     "1",
     "",
-    (Template("is", "The color of {thing} is [MASK]."), Template("opens", "[MASK] is the color of {thing}.")),
+    (
+        Template("is", "The color of {thing} is [MASK]."),
+        Template("opens", "[MASK] is the color of {thing}."),
+    ),
     QUESTIONS,
     ("relaxed_accuracy",),
     neutral={"thing": "something"},
@@ -86,11 +93,24 @@ def test_the_text_begins_with_the_examples_and_their_answers() -> None:
     first, second = (template.ask(snow) for template in TASK.templates)
     assert first.text == "The color of blood is red.\n\nThe color of snow is [MASK]."
     assert second.text == "Red is the color of blood.\n\n[MASK] is the color of snow."
-    assert (first.asked, second.asked) == ("The color of snow is [MASK].", "[MASK] is the color of snow.")
+    assert (first.asked, second.asked) == (
+        "The color of snow is [MASK].",
+        "[MASK] is the color of snow.",
+    )
     assert second.options == ("Red", "White")
     neutral = TASK.templates[0].ask(snow, TASK.neutral)
     assert neutral.text == "The color of blood is red.\n\nThe color of something is [MASK]."
-    assert len({first.key, neutral.key, TASK.templates[0].ask(blood).key, TASK.templates[0].ask(QUESTIONS[0]).key}) == 4
+    assert (
+        len(
+            {
+                first.key,
+                neutral.key,
+                TASK.templates[0].ask(blood).key,
+                TASK.templates[0].ask(QUESTIONS[0]).key,
+            }
+        )
+        == 4
+    )
 
 
 def test_lettered_examples() -> None:
@@ -107,29 +127,58 @@ def test_a_prompt_without_examples_has_the_key_that_it_always_had() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
-def test_every_family_reads_them(kind: str, tiny_folder: Callable[[str], Path], tmp_path: Path) -> None:
+def test_every_family_reads_them(
+    kind: str, tiny_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
     model = load_model(str(tiny_folder(kind)))
     settings = ask.Settings(resamples=100)
-    runs = [ask.run(with_seed(model, 1, seed), with_shots(TASK, 1, seed), tmp_path, settings) for seed in (0, 1)]
+    runs = [
+        ask.run(with_seed(model, 1, seed), with_shots(TASK, 1, seed), tmp_path, settings)
+        for seed in (0, 1)
+    ]
     plain = ask.run(model, TASK, tmp_path, settings)
-    assert runs[0].manifest.task_fingerprint == plain.manifest.task_fingerprint  # the same questions are compared
+    # the same questions are compared
+    assert runs[0].manifest.task_fingerprint == plain.manifest.task_fingerprint
     assert runs[0].answers[0].scores.logp != plain.answers[0].scores.logp
     assert "|shots:1@" in runs[0].manifest.signature
     assert runs[0].task.questions[0].shots[0].id == "blood"  # the draw is in the run
-    assert [run.manifest.model for run in runs] == [f"{model.name} · 1 shot · seed {seed}" for seed in (0, 1)]
-    (summary,) = [row for row in over_seeds([*runs, plain]) if row.metric == "relaxed_accuracy" and row.slice is None]
+    assert [run.manifest.model for run in runs] == [
+        f"{model.name} · 1 shot · seed {seed}" for seed in (0, 1)
+    ]
+    (summary,) = [
+        row
+        for row in over_seeds([*runs, plain])
+        if row.metric == "relaxed_accuracy" and row.slice is None
+    ]
     assert (summary.model, summary.seeds) == (f"{model.name} · 1 shot", 2)
 
 
 def test_from_the_command_line(
     tiny_folder: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--task", "core-color", "--limit", "4", "--resamples", "100", "--output", str(tmp_path), "--json"]
+    asked = [
+        "--task",
+        "core-color",
+        "--limit",
+        "4",
+        "--resamples",
+        "100",
+        "--output",
+        str(tmp_path),
+        "--json",
+    ]
     with pytest.raises(SystemExit) as ended:
-        main(["probe", str(tiny_folder("gpt2")), "mock", "--shots", "2", "--shot-seeds", "2", *asked])
+        main(
+            ["probe", str(tiny_folder("gpt2")), "mock", "--shots", "2", "--shot-seeds", "2", *asked]
+        )
     assert ended.value.code == 0
     models = {row["model"] for row in json.loads(capsys.readouterr().out)}
-    assert models == {"mock", *(f"{tiny_folder('gpt2')} · 2 shots · seed {seed}" for seed in (0, 1))}
+    assert models == {
+        "mock",
+        *(f"{tiny_folder('gpt2')} · 2 shots · seed {seed}" for seed in (0, 1)),
+    }
     assert json.loads((tmp_path / "seeds.json").read_text())[0]["seeds"] == 2
     assert "say how many with --shots" in refused_here(capsys, "probe", "mock", "--shot-seeds", "3")
-    assert "not for --how linear" in refused_here(capsys, "probe", "mock", "--shots", "3", "--how", "linear")
+    assert "not for --how linear" in refused_here(
+        capsys, "probe", "mock", "--shots", "3", "--how", "linear"
+    )

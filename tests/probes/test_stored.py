@@ -1,4 +1,5 @@
-"""Stored answers get the figures of the model that gave them, and whatever does not fit is reported."""
+"""Stored answers get the figures of the model that gave them, and whatever does not fit is
+reported."""
 
 from __future__ import annotations
 
@@ -54,12 +55,18 @@ def values(run: Run) -> list[tuple[object, ...]]:
 
 def as_rows(run: Run) -> list[dict[str, Any]]:
     return [
-        {"question": a.question, "template": a.template, "logp": dict(zip(a.options, a.scores.logp, strict=True))}
+        {
+            "question": a.question,
+            "template": a.template,
+            "logp": dict(zip(a.options, a.scores.logp, strict=True)),
+        }
         for a in run.answers
     ]
 
 
-def test_log_probabilities_give_the_figures_of_their_model(task: Task, answered: Run, tmp_path: Path) -> None:
+def test_log_probabilities_give_the_figures_of_their_model(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
     rows = as_rows(answered)
     run = scored(lines(tmp_path / "answers.jsonl", rows[::-1]), task, tmp_path)
     assert values(run) == values(answered)
@@ -68,7 +75,8 @@ def test_log_probabilities_give_the_figures_of_their_model(task: Task, answered:
     listed = [{**row, "logp": list(row["logp"].values())} for row in rows]
     pq.write_table(pa.Table.from_pylist(listed), tmp_path / "listed.parquet")
     assert values(scored(tmp_path / "listed.parquet", task, tmp_path)) == values(answered)
-    assert values(scored(answered.folder / ANSWERS, task, tmp_path)) == values(answered)  # a run's own table
+    # a run's own table
+    assert values(scored(answered.folder / ANSWERS, task, tmp_path)) == values(answered)
     (comparison, *_) = api.Results((answered, run)).compare(resamples=RESAMPLES)
     assert comparison.difference == 0
     assert comparison.n == 30
@@ -82,8 +90,11 @@ def test_texts_are_matched_like_free_answers(task: Task, tmp_path: Path) -> None
     run = scored(lines(tmp_path / "texts.jsonl", rows), task, tmp_path)
     headline = next(f for f in run.figures if f.metric == "relaxed_accuracy")
     assert headline.value == pytest.approx(0.5)
-    assert {figure.metric for figure in run.figures} == {"relaxed_accuracy"}  # texts give no probabilities
-    sampled = [{"id": q.id, "answer": [q.best_label, q.best_label, "no idea"]} for q in task.questions]
+    # texts give no probabilities
+    assert {figure.metric for figure in run.figures} == {"relaxed_accuracy"}
+    sampled = [
+        {"id": q.id, "answer": [q.best_label, q.best_label, "no idea"]} for q in task.questions
+    ]
     run = scored(lines(tmp_path / "samples.jsonl", sampled), task, tmp_path)
     assert next(f for f in run.figures if f.metric == "relaxed_accuracy").value == 1.0
     assert any(figure.metric == "true_confidence" for figure in run.figures)
@@ -107,7 +118,9 @@ def test_what_does_not_fit_is_reported(task: Task, answered: Run, tmp_path: Path
     assert "not JSON" in notes
 
 
-def test_a_template_that_nobody_answered_is_left_out(task: Task, answered: Run, tmp_path: Path) -> None:
+def test_a_template_that_nobody_answered_is_left_out(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
     first = task.templates[0].name
     rows = [row for row in as_rows(answered) if row["template"] == first]
     run = scored(lines(tmp_path / "one.jsonl", rows), task, tmp_path)
@@ -126,23 +139,34 @@ def test_a_users_mistakes(task: Task, tmp_path: Path) -> None:
             scored(path, task, tmp_path)
     with pytest.raises(UserError, match="named by their file"):
         load_model("answers:")
-    known = lines(tmp_path / "known.jsonl", [{"question": q.id, "answer": "red"} for q in task.questions])
+    known = lines(
+        tmp_path / "known.jsonl", [{"question": q.id, "answer": "red"} for q in task.questions]
+    )
     with pytest.raises(UserError, match="answers that exist"):
         scored(known, task, tmp_path, how="choice")
 
 
 def test_lm_evals_logged_samples(task: Task, tmp_path: Path) -> None:
-    """Lines as lm-eval 0.4.13 writes them (`tests/export/test_lm_eval.py` runs the program itself)."""
+    """Lines as lm-eval 0.4.13 writes them (`tests/export/test_lm_eval.py` runs the program
+    itself)."""
     rows = []
     for number, question in enumerate(task.questions):
         prompt = task.templates[1].ask(question)
         scores = [-1.0 if option == question.best_label else -2.0 for option in question.options]
         context = prompt.parts[0]
-        arguments = {f"gen_args_{i}": {"arg_0": context, "arg_1": o} for i, o in enumerate(prompt.options)}
+        arguments = {
+            f"gen_args_{i}": {"arg_0": context, "arg_1": o} for i, o in enumerate(prompt.options)
+        }
         rows.append(
-            {"doc_id": number, "doc": {"id": question.id, "context": context}, "target": "0", "arguments": arguments,
-             "resps": [[[str(s), "False"]] for s in scores], "filtered_resps": [[str(s), "False"] for s in scores]}
-        )  # fmt: skip
+            {
+                "doc_id": number,
+                "doc": {"id": question.id, "context": context},
+                "target": "0",
+                "arguments": arguments,
+                "resps": [[[str(s), "False"]] for s in scores],
+                "filtered_resps": [[str(s), "False"] for s in scores],
+            }
+        )
     lines(tmp_path / "samples_core_color_x_2026.jsonl", rows)
     (tmp_path / "results_2026.json").write_text("{}")
     run = scored(tmp_path, task, tmp_path / "runs")

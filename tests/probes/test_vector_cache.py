@@ -18,7 +18,8 @@ from seesay.probes.vector_cache import VectorCache
 
 
 class Letters(Model):
-    """A real if simple encoder: how often each letter stands in a text. It counts what it was asked."""
+    """A real if simple encoder: how often each letter stands in a text. It counts what it was
+    asked."""
 
     name = "letters"
 
@@ -28,7 +29,9 @@ class Letters(Model):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.asked += texts
-        return np.array([[text.count(letter) for letter in "abcdefgh"] for text in texts], np.float32)
+        return np.array(
+            [[text.count(letter) for letter in "abcdefgh"] for text in texts], np.float32
+        )
 
 
 TEXTS = ["cab", "a bad cab", "cab", "face", ""]
@@ -53,7 +56,9 @@ def test_another_process_finds_them(tmp_path: Path) -> None:
     assert later.asked == ["bed"]
 
 
-def test_another_encoder_has_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_encoder_has_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
     VectorCache(Letters()).rows(TEXTS)
     other = Letters("letters-2")
@@ -86,7 +91,9 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
     else:
         rows.write_bytes(rows.read_bytes()[:140])
     encoder = Letters()
-    np.testing.assert_array_equal(VectorCache(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS))
+    np.testing.assert_array_equal(
+        VectorCache(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS)
+    )
     assert len(encoder.asked) == 4
 
 

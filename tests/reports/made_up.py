@@ -22,10 +22,24 @@ HOSTILE = (
     "\u202eתפוח ליים",
     "\x1b[31mred\x07",
 )
-COLORS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
+COLORS = (
+    "black",
+    "blue",
+    "brown",
+    "green",
+    "grey",
+    "orange",
+    "pink",
+    "purple",
+    "red",
+    "white",
+    "yellow",
+)
 
 
-def task(name: str = "made-up", objects: tuple[str, ...] = ("lemon", "crow", "grass"), count: int = 3) -> Task:
+def task(
+    name: str = "made-up", objects: tuple[str, ...] = ("lemon", "crow", "grass"), count: int = 3
+) -> Task:
     """A colour task; the gold label of question i is colour i."""
     questions = tuple(
         Question(
@@ -38,24 +52,41 @@ def task(name: str = "made-up", objects: tuple[str, ...] = ("lemon", "crow", "gr
         )
         for i in range(count)
     )
-    templates = (Template("is", "The {object} is [MASK]."), Template("asked", "What colour is the {object}? [MASK]."))
+    templates = (
+        Template("is", "The {object} is [MASK]."),
+        Template("asked", "What colour is the {object}? [MASK]."),
+    )
     return Task(
-        name, "1", f"Task {name}", templates, questions, ("accuracy", "true_confidence"), citation=f"Cite {name}"
+        name,
+        "1",
+        f"Task {name}",
+        templates,
+        questions,
+        ("accuracy", "true_confidence"),
+        citation=f"Cite {name}",
     )
 
 
-def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", signature: str = "") -> Run:
+def run(
+    task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", signature: str = ""
+) -> Run:
     """A run with seeded scores and plausible figures."""
     draw = random.Random(seed)
     answers = []
     for template in task.templates:
         for question in task.questions:
             n = len(question.options)
-            scores = Scores(tuple(draw.gauss(-4, 2) for _ in range(n)), (1,) * n, tuple(map(len, question.options)))
+            scores = Scores(
+                tuple(draw.gauss(-4, 2) for _ in range(n)),
+                (1,) * n,
+                tuple(map(len, question.options)),
+            )
             answers.append(Answer(question.id, template.name, question.options, scores, scores))
     signature = signature or f"task:{task.name}|model:{model}|length:{length}"
 
-    def figure(metric: str, value: float, template: str | None = None, part: Slice | None = None) -> Figure:
+    def figure(
+        metric: str, value: float, template: str | None = None, part: Slice | None = None
+    ) -> Figure:
         return Figure(
             model=model,
             task=task.name,
@@ -75,7 +106,9 @@ def run(task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", 
     for name, value in zip(task.metrics, (0.412, 0.303), strict=False):
         figures += [figure(name, value), figure(f"calibrated_{name}", value + 0.1)]
         figures += [figure(name, value + 0.01 * i, t.name) for i, t in enumerate(task.templates)]
-    for tag, part in dict.fromkeys((tag, value) for q in task.questions for tag, value in q.tags.items()):
+    for tag, part in dict.fromkeys(
+        (tag, value) for q in task.questions for tag, value in q.tags.items()
+    ):
         figures.append(figure(task.metrics[0], 0.5, part=Slice.of({tag: part})))
     manifest = Manifest(
         seesay="0.1.0",
@@ -108,10 +141,23 @@ def hostile_run() -> Run:
         Question(f"q{i}", {"object": text}, HOSTILE, {text: 1.0}, text, {text[:40]: text[:40]})
         for i, text in enumerate(HOSTILE)
     )
-    templates = (Template(HOSTILE[0], "<b>{object}</b> & </script> [MASK].", {HOSTILE[1]: HOSTILE[2]}),)
-    published = (Published(HOSTILE[1], "accuracy", 0.5, HOSTILE[2]), Published(HOSTILE[0], "accuracy", 0.4, "x"))
+    templates = (
+        Template(HOSTILE[0], "<b>{object}</b> & </script> [MASK].", {HOSTILE[1]: HOSTILE[2]}),
+    )
+    published = (
+        Published(HOSTILE[1], "accuracy", 0.5, HOSTILE[2]),
+        Published(HOSTILE[0], "accuracy", 0.4, "x"),
+    )
     made = Task(
-        HOSTILE[2], HOSTILE[0], HOSTILE[1], templates, questions, ("accuracy",), {}, published, HOSTILE[0] + HOSTILE[7]
+        HOSTILE[2],
+        HOSTILE[0],
+        HOSTILE[1],
+        templates,
+        questions,
+        ("accuracy",),
+        {},
+        published,
+        HOSTILE[0] + HOSTILE[7],
     )
     return run(made, model=HOSTILE[1], signature="|".join(HOSTILE))
 

@@ -1,4 +1,5 @@
-"""Charts: every datum drawn where it should be, names only ever text, missing values break nothing."""
+"""Charts: every datum drawn where it should be, names only ever text, missing values break
+nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +14,17 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from tests.reports.made_up import HOSTILE
 
-from seesay.reports.charts import Bar, Series, bars, columns, dendrogram, heat_map, histograms, lines, stacked_bars
+from seesay.reports.charts import (
+    Bar,
+    Series,
+    bars,
+    columns,
+    dendrogram,
+    heat_map,
+    histograms,
+    lines,
+    stacked_bars,
+)
 from seesay.reports.charts.kernel import axis, log_axis
 from seesay.reports.charts.lines import spread_apart
 from seesay.reports.charts.scatter import HEIGHT, Spot, scatter
@@ -70,7 +81,9 @@ def test_points_are_drawn_in_order_of_x_and_a_missing_one_is_a_gap() -> None:
 
 
 def test_a_logarithmic_axis_gives_every_factor_the_same_room() -> None:
-    chart = lines([Series("a", [1, 10, 100], [1, 2, 3])], title="t", x_label="x", y_label="y", log_x=True)
+    chart = lines(
+        [Series("a", [1, 10, 100], [1, 2, 3])], title="t", x_label="x", y_label="y", log_x=True
+    )
     xs = [float(spot.get("cx", "")) for spot in found(chart, "spot")]
     assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1])
     with pytest.raises(ValueError, match="above 0"):
@@ -78,7 +91,9 @@ def test_a_logarithmic_axis_gives_every_factor_the_same_room() -> None:
 
 
 def test_names_at_the_ends_do_not_lie_on_one_another() -> None:
-    chart = lines([Series(n, [0, 1], [0, 0.5]) for n in "abcd"], title="t", x_label="x", y_label="y")
+    chart = lines(
+        [Series(n, [0, 1], [0, 0.5]) for n in "abcd"], title="t", x_label="x", y_label="y"
+    )
     heights = sorted(float(name.get("y", "")) for name in found(chart, "series"))
     assert all(after - before >= 13 for before, after in pairwise(heights))
 
@@ -108,7 +123,13 @@ def test_cells_stand_in_their_row_and_column_and_darken_with_the_value() -> None
     assert at["a, y"][0] - at["a, x"][0] == pytest.approx(44)
     assert at["b, x"][1] - at["a, x"][1] == pytest.approx(26)
     shade = {told(cell).split(": ")[1]: float(cell.get("fill-opacity", "")) for cell in cells}
-    assert [key for key, _ in sorted(shade.items(), key=lambda item: item[1])] == ["0", "1", "2", "3", "4"]
+    assert [key for key, _ in sorted(shade.items(), key=lambda item: item[1])] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+    ]
     assert (shade["0"], shade["4"]) == (0.04, 1.0)
     assert shade["2"] == pytest.approx(0.52)
     (missing,) = found(chart, "missing")
@@ -116,7 +137,9 @@ def test_cells_stand_in_their_row_and_column_and_darken_with_the_value() -> None
 
 
 def test_a_large_heat_map_keeps_room_for_its_names() -> None:
-    chart = heat_map([[i * j for j in range(57)] for i in range(67)], ["row"] * 67, ["column"] * 57, title="t")
+    chart = heat_map(
+        [[i * j for j in range(57)] for i in range(67)], ["row"] * 67, ["column"] * 57, title="t"
+    )
     cells = [cell for cell in found(chart, "heat") if told(cell)]
     assert len(cells) == 67 * 57
     assert min(box(cell)[3] for cell in cells) >= 11
@@ -126,14 +149,19 @@ def test_a_large_heat_map_keeps_room_for_its_names() -> None:
 
 
 def test_branches_meet_at_their_distance() -> None:
-    """Leaves one (0) and two (1) at 0.5, then three at 1.0; x of distance d is 402.5 − 394.5 d, a row is 14 high."""
+    """Leaves one (0) and two (1) at 0.5, then three at 1.0; x of distance d is 402.5 − 394.5 d, a
+    row is 14 high."""
     chart = dendrogram([(0, 1, 0.5, 2), (2, 3, 1.0, 3)], ["one", "two", "three"], title="t")
     first, second = found(chart, "branch")
     right = 440 - (5 * 6.5 + 4) - 10
     half = (right + 8) / 2
     assert second.get("d") == f"M{right} 7H8V28H{half:.2f}".replace(".50", ".5")
     assert first.get("d") == f"M{right} 21H{half:.2f}V35H{right}"
-    names = {e.text: float(e.get("y", "")) for e in parsed(chart).iter("text") if e.text in {"one", "two", "three"}}
+    names = {
+        e.text: float(e.get("y", ""))
+        for e in parsed(chart).iter("text")
+        if e.text in {"one", "two", "three"}
+    }
     assert sorted(names, key=names.__getitem__) == ["three", "one", "two"]
     with pytest.raises(ValueError, match="3 leaves need 2 merges"):
         dendrogram([(0, 1, 0.5, 2)], ["one", "two", "three"], title="t")
@@ -147,8 +175,14 @@ def test_every_leaf_of_a_tree_is_named_once(n: int, draw: object) -> None:
         roots = [node for node in roots if node not in {one, other}] + [n + step]
         merges.append((one, other, step + 1.0, 2.0))
     chart = dendrogram(merges, [f"leaf {i}" for i in range(n)], title="t")
-    assert sorted(w for w in words(chart) if w.startswith("leaf")) == sorted(f"leaf {i}" for i in range(n))
-    heights = [float(e.get("y", "")) for e in parsed(chart).iter("text") if (e.text or "").startswith("leaf")]
+    assert sorted(w for w in words(chart) if w.startswith("leaf")) == sorted(
+        f"leaf {i}" for i in range(n)
+    )
+    heights = [
+        float(e.get("y", ""))
+        for e in parsed(chart).iter("text")
+        if (e.text or "").startswith("leaf")
+    ]
     assert len(set(heights)) == n
 
 
@@ -169,7 +203,11 @@ def test_bars_begin_at_zero_and_end_at_their_value() -> None:
 
 
 def test_bars_of_one_name_stand_together() -> None:
-    rows = [Bar(name, value, series=series) for series, value in (("s", 1), ("t", 2)) for name in ("a", "b")]
+    rows = [
+        Bar(name, value, series=series)
+        for series, value in (("s", 1), ("t", 2))
+        for name in ("a", "b")
+    ]
     chart = bars(rows, title="title")
     order = [told(bar) for bar in found(chart, "fill") if told(bar)]
     assert order == ["a, s: 1", "a, t: 2", "b, s: 1", "b, t: 2"]
@@ -257,7 +295,11 @@ def test_hostile_names_are_only_text(name: str) -> None:
     for chart in hostile(name):
         tree = parsed(chart)
         assert {e.tag for e in tree.iter()} <= ours
-        assert not any(key.startswith("on") or key in {"style", "href"} for e in tree.iter() for key in e.attrib)
+        assert not any(
+            key.startswith("on") or key in {"style", "href"}
+            for e in tree.iter()
+            for key in e.attrib
+        )
         assert tree.get("aria-label")
         assert tree.get("role") == "img"
 
@@ -277,14 +319,22 @@ def test_a_page_holds_its_sections(tmp_path: Path) -> None:
     chart = columns([("a", 1)], title="Chart", y_label="n")
     table = DataTable(["name", "share"], [[HOSTILE[0], 0.5], ["b", None]])
     path = write_page(
-        tmp_path / "page.html", HOSTILE[0], [Section("First", "One.\n\nTwo <b>.", [chart], table), Section(HOSTILE[1])]
+        tmp_path / "page.html",
+        HOSTILE[0],
+        [Section("First", "One.\n\nTwo <b>.", [chart], table), Section(HOSTILE[1])],
     )
     text = path.read_text(encoding="utf-8")
     assert "<script" not in text
     assert "<img" not in text
     assert "script-src &#39;none&#39;" in text
     assert str(chart) in text
-    for expected in ('<p class="about">One.</p>', "Two &lt;b&gt;.", "<bdi>0.5</bdi>", "<bdi>–</bdi>", "2 rows"):
+    for expected in (
+        '<p class="about">One.</p>',
+        "Two &lt;b&gt;.",
+        "<bdi>0.5</bdi>",
+        "<bdi>–</bdi>",
+        "2 rows",
+    ):
         assert expected in text
 
 
@@ -304,7 +354,10 @@ def test_an_axis_holds_its_values(values: list[float], zero: bool) -> None:
     made = axis(values, 0, 100, zero=zero)
     assert all(-1e-6 <= made.at(value) <= 100 + 1e-6 for value in values)
     assert 2 <= len(made.ticks) <= 8
-    assert all(made.low - 1e-6 * abs(made.low) <= tick <= made.high + 1e-6 * abs(made.high) for tick in made.ticks)
+    assert all(
+        made.low - 1e-6 * abs(made.low) <= tick <= made.high + 1e-6 * abs(made.high)
+        for tick in made.ticks
+    )
     if zero:
         assert 0 <= made.at(0) <= 100
 

@@ -1,4 +1,5 @@
-"""Tables for papers, set by a real LaTeX and rendered by a real Markdown library; figures for other programs."""
+"""Tables for papers, set by a real LaTeX and rendered by a real Markdown library; figures for other
+programs."""
 
 from __future__ import annotations
 
@@ -25,9 +26,14 @@ def two_models() -> tuple[list[Run], Comparison]:
     """Two models on two tasks, and the test between them on the first."""
     asked = replace(task(), published=(Published("people", "accuracy", 0.94, "Norlund 2021"),))
     runs = [run(asked, "a_model"), run(asked, "b-model", 1), run(task("other_task"), "b-model", 2)]
-    better = tuple(f.model_copy(update={"value": 0.6, "low": 0.5, "high": 0.7}) for f in runs[0].figures)
+    better = tuple(
+        f.model_copy(update={"value": 0.6, "low": 0.5, "high": 0.7}) for f in runs[0].figures
+    )
     runs[0] = replace(runs[0], figures=better)
-    signatures = {"signature_a": runs[0].manifest.signature, "signature_b": runs[1].manifest.signature}
+    signatures = {
+        "signature_a": runs[0].manifest.signature,
+        "signature_b": runs[1].manifest.signature,
+    }
     return runs, comparison("a_model", "b-model", 0.19).model_copy(update=signatures)
 
 
@@ -47,7 +53,11 @@ def test_only_what_a_corrected_test_shows_is_bold() -> None:
 def test_markdown_renders_as_one_table_of_these_cells() -> None:
     runs, shown = two_models()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(as_text("markdown", runs, [shown]))
-    cells = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type in ("th_open", "td_open")]
+    cells = [
+        tokens[i + 1].content
+        for i, token in enumerate(tokens)
+        if token.type in ("th_open", "td_open")
+    ]
     assert sum(token.type == "table_open" for token in tokens) == 1
     assert cells[:3] == ["model", "made-up<br>accuracy", "other\\_task<br>accuracy"]
     rows = [cells[i : i + 3] for i in range(3, len(cells), 3)]
@@ -66,11 +76,16 @@ def test_markdown_renders_as_one_table_of_these_cells() -> None:
 def test_hostile_names_stay_in_their_cells() -> None:
     markdown = MarkdownIt("gfm-like", {"linkify": False})
     tokens = markdown.parse(as_text("markdown", [hostile_run(), run(task(), "a|b")], []))
-    assert sum(token.type == "tr_open" for token in tokens) == 7  # header, two models, chance, n, two published
+    # header, two models, chance, n, two published
+    assert sum(token.type == "tr_open" for token in tokens) == 7
     assert not any(token.type == "html_block" for token in tokens)
-    inside = [child for token in tokens for child in token.children or [] if child.type == "html_inline"]
+    inside = [
+        child for token in tokens for child in token.children or [] if child.type == "html_inline"
+    ]
     assert {child.content for child in inside} == {"<br>"}
-    shown = [child.content for token in tokens for child in token.children or [] if child.type == "text"]
+    shown = [
+        child.content for token in tokens for child in token.children or [] if child.type == "text"
+    ]
     assert "a|b" in "".join(shown)
 
 
@@ -78,7 +93,11 @@ def test_hostile_names_stay_in_their_cells() -> None:
 def pdflatex() -> str:
     program = shutil.which("pdflatex")
     finder = shutil.which("kpsewhich")
-    if program is None or finder is None or subprocess.run([finder, "booktabs.sty"], capture_output=True).returncode:
+    if (
+        program is None
+        or finder is None
+        or subprocess.run([finder, "booktabs.sty"], capture_output=True).returncode
+    ):
         absent("LaTeX with booktabs is not installed: apt-get install texlive-latex-recommended")
     return program
 
@@ -86,16 +105,20 @@ def pdflatex() -> str:
 def test_latex_compiles_with_booktabs(tmp_path: Path, pdflatex: str) -> None:
     runs, shown = two_models()
     many = [run(task(f"task_{i} & 100 %"), "b-model") for i in range(7)]
-    hostile = replace(hostile_run(), figures=tuple(f for f in hostile_run().figures if f.template is None))
-    table = as_text("latex", [*runs, *many, hostile], [shown])
-    document = (
-        f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{table}\n\\end{{document}}\n"
+    hostile = replace(
+        hostile_run(), figures=tuple(f for f in hostile_run().figures if f.template is None)
     )
+    table = as_text("latex", [*runs, *many, hostile], [shown])
+    document = f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{table}\n\\end{{document}}\n"
     (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
     done = subprocess.run(
         [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
-        cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
     assert done.returncode == 0, done.stdout[-2000:]
     assert "! " not in done.stdout
     assert (tmp_path / "paper.pdf").stat().st_size > 5_000
@@ -109,9 +132,17 @@ def test_the_long_format_has_every_figure() -> None:
     assert len(rows) == len(figures)
     first, figure = rows[0], figures[0]
     assert [float(first[name]) for name in ("value", "low", "high", "chance", "spread")] == [
-        figure.value, figure.low, figure.high, figure.chance, figure.spread,
-    ]  # fmt: skip
-    assert (first["n"], first["signature"], first["command"]) == ("3", figure.signature, "seesay probe a_model")
+        figure.value,
+        figure.low,
+        figure.high,
+        figure.chance,
+        figure.spread,
+    ]
+    assert (first["n"], first["signature"], first["command"]) == (
+        "3",
+        figure.signature,
+        "seesay probe a_model",
+    )
     assert {row["slice"] for row in rows} >= {"", "half=first"}
     as_json = json.loads(as_text("json", runs, [shown]))
     assert [list(row) for row in as_json] == [list(row) for row in as_json[:1]] * len(figures)

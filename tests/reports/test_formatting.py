@@ -13,7 +13,13 @@ from seesay.reports.formatting import finding, interval, number, p_value, printa
 
 
 def test_numbers_have_three_decimals_and_a_real_minus() -> None:
-    assert [number(x) for x in (0.5, -0.25, None, math.nan, -0.0001)] == ["0.500", "−0.250", "–", "–", "0.000"]
+    assert [number(x) for x in (0.5, -0.25, None, math.nan, -0.0001)] == [
+        "0.500",
+        "−0.250",
+        "–",
+        "–",
+        "0.000",
+    ]
     assert number(0.05, sign=True) == "+0.050"
     assert interval(0.1, 0.2) == "0.100–0.200"
     assert interval(-0.1, 0.2) == "−0.100 to 0.200"
@@ -29,7 +35,9 @@ def test_numbers_have_three_decimals_and_a_real_minus() -> None:
         (0.01, "accuracy", "No difference shown between a and b: +0.010 (−0.020 to 0.040)."),
     ],
 )
-def test_a_finding_claims_no_more_than_its_interval(difference: float, metric: str, said: str) -> None:
+def test_a_finding_claims_no_more_than_its_interval(
+    difference: float, metric: str, said: str
+) -> None:
     assert finding(comparison("a", "b", difference, metric)) == said
 
 
@@ -41,12 +49,17 @@ def test_an_axis_is_the_plainest_that_holds_the_values() -> None:
     assert (percent_axis([0.2, 0.9]).low, percent_axis([0.2, 0.9]).high) == (0, 1)
     assert (percent_axis([-0.2, 0.9]).low, percent_axis([-0.2, 0.9]).high) == (-1, 1)
     assert (percent_axis([0, 37.0]).low, percent_axis([0, 37.0]).high) == (0, 40)
-    assert (percent_axis([-0.12, 0.2], centered=True).low, percent_axis([], centered=True).high) == (-0.2, 0.001)
+    assert (
+        percent_axis([-0.12, 0.2], centered=True).low,
+        percent_axis([], centered=True).high,
+    ) == (-0.2, 0.001)
     assert position(percent_axis([None, math.nan]), 2.0) == "100.00%"
 
 
 def test_a_value_that_is_not_a_number_draws_no_mark() -> None:
-    assert "point" not in dot_row(percent_axis([0.5]), [DotMark(math.nan, math.nan, math.nan, 0)], "none")
+    assert "point" not in dot_row(
+        percent_axis([0.5]), [DotMark(math.nan, math.nan, math.nan, 0)], "none"
+    )
 
 
 def test_swatches_and_marks() -> None:

@@ -1,4 +1,5 @@
-"""What the questions are like: worked by hand, and against the published files read without seesay."""
+"""What the questions are like: worked by hand, and against the published files read without
+seesay."""
 
 from __future__ import annotations
 
@@ -14,7 +15,13 @@ from tests.shared_data import shared
 
 from seesay.questions import Question, Task, Template
 from seesay.reports.analysis import Analysis, GoldDistribution, LabelShares
-from seesay.reports.gold_analyses import by_category, by_scene, cardinality, entropies, task_analyses
+from seesay.reports.gold_analyses import (
+    by_category,
+    by_scene,
+    cardinality,
+    entropies,
+    task_analyses,
+)
 from seesay.tasks.viphy import color, size, space
 
 COLORS = ("red", "green", "white")
@@ -29,10 +36,24 @@ def made_up() -> Task:
         "flag": ("nature", {"red": 1.0, "green": 1.0, "white": 2.0}),
     }
     questions = tuple(
-        Question(name, {"object": name}, COLORS, gold, name, {"labels": str(len(gold)), "category": category})
+        Question(
+            name,
+            {"object": name},
+            COLORS,
+            gold,
+            name,
+            {"labels": str(len(gold)), "category": category},
+        )
         for name, (category, gold) in golds.items()
     )
-    return Task("viphy-color", "1", "t", (Template("x", "{object} [MASK]"),), questions, ("relaxed_accuracy",))
+    return Task(
+        "viphy-color",
+        "1",
+        "t",
+        (Template("x", "{object} [MASK]"),),
+        questions,
+        ("relaxed_accuracy",),
+    )
 
 
 def shares(analysis: Analysis) -> dict[str, tuple[int, dict[str, float]]]:
@@ -60,7 +81,8 @@ def test_categories_by_hand() -> None:
 
 
 def test_entropy_by_hand() -> None:
-    """0 bits for one colour, 1 for two alike, 1.5 for ¼ ¼ ½; equals in the order of the alphabet."""
+    """0 bits for one colour, 1 for two alike, 1.5 for ¼ ¼ ½; equals in the order of the
+    alphabet."""
     found = entropies(made_up())
     assert [(row.object, row.entropy) for row in spreads(found)] == [
         ("pear", 0.0),
@@ -69,7 +91,9 @@ def test_entropy_by_hand() -> None:
         ("flag", 1.5),
     ]
     assert math.copysign(1, spreads(found)[0].entropy) == 1
-    drawn = [e.text for e in ET.fromstring(str(found.charts[0])).iter("{http://www.w3.org/2000/svg}text")]
+    drawn = [
+        e.text for e in ET.fromstring(str(found.charts[0])).iter("{http://www.w3.org/2000/svg}text")
+    ]
     assert drawn.index("pear") < drawn.index("snow") < drawn.index("apple") < drawn.index("flag")
 
 
@@ -91,7 +115,9 @@ def test_the_published_colours(colors: Task) -> None:
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
     assert len(rows) == 9_275
     found = shares(cardinality(colors))
-    assert {part: n for part, (n, _) in found.items()} == Counter(str(len(gold)) for gold in rows.values())
+    assert {part: n for part, (n, _) in found.items()} == Counter(
+        str(len(gold)) for gold in rows.values()
+    )
     category = json.loads(shared("viphy/extra/obj2cat.json").read_text(encoding="utf-8"))
     sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for name, gold in rows.items():
@@ -113,7 +139,9 @@ def test_the_published_colours_by_entropy(colors: Task) -> None:
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
     for row in found[::500]:
         gold = [share / sum(rows[row.object].values()) for share in rows[row.object].values()]
-        assert row.entropy == pytest.approx(sum(-p * math.log(p) for p in gold) / math.log(2), abs=1e-6)
+        assert row.entropy == pytest.approx(
+            sum(-p * math.log(p) for p in gold) / math.log(2), abs=1e-6
+        )
 
 
 def test_the_published_places() -> None:
@@ -121,10 +149,16 @@ def test_the_published_places() -> None:
     with shared("viphy/dataset/spatial/test.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4_599
-    labels = next(name for name in rows[0] if any(set(row[name]) <= set("<=>,") and row[name] for row in rows[:1]))
+    labels = next(
+        name
+        for name in rows[0]
+        if any(set(row[name]) <= set("<=>,") and row[name] for row in rows[:1])
+    )
     task = space.load(shared("viphy"))
     found = shares(by_scene(task))
-    assert {part: n for part, (n, _) in found.items()} == Counter(row["scene"].replace("_", " ") for row in rows)
+    assert {part: n for part, (n, _) in found.items()} == Counter(
+        row["scene"].replace("_", " ") for row in rows
+    )
     counted = shares(cardinality(task))
     alone = Counter(row[labels] for row in rows if "," not in row[labels])
     n, parts = counted["1"]

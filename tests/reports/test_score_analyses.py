@@ -23,7 +23,8 @@ from seesay.runs.run import Run
 
 
 def answered(task: Task, said: Sequence[str], model: str = "a-model") -> Run:
-    """A run in which the model surely says one label to each question, with figures by the real code."""
+    """A run in which the model surely says one label to each question, with figures by the real
+    code."""
     first = run(task, model)
     answers = tuple(
         Answer(
@@ -40,7 +41,9 @@ def answered(task: Task, said: Sequence[str], model: str = "a-model") -> Run:
         for question, label in zip(task.questions, said, strict=True)
     )
     manifest = first.manifest.model_copy(update={"resamples": 100})
-    return replace(first, answers=answers, manifest=manifest, figures=tuple(figures(manifest, task, answers)))
+    return replace(
+        first, answers=answers, manifest=manifest, figures=tuple(figures(manifest, task, answers))
+    )
 
 
 def scores(analysis: Analysis) -> dict[tuple[str, str], float]:
@@ -49,18 +52,30 @@ def scores(analysis: Analysis) -> dict[tuple[str, str], float]:
 
 def sizes(name: str, published: float | None = None) -> Task:
     asked = made_up()
-    row = () if published is None else (Published("BERT-base", "relaxed_accuracy", published, "Table 6"),)
+    row = (
+        ()
+        if published is None
+        else (Published("BERT-base", "relaxed_accuracy", published, "Table 6"),)
+    )
     questions = tuple(replace(q, tags={}) for q in asked.questions)
     return replace(asked, name=name, questions=questions, published=row)
 
 
 def test_by_cardinality_and_category_by_hand() -> None:
-    """Apple and flag right, pear and snow wrong: one label 0 of 2, two 1 of 1, three 1 of 1; each category 1 of 2."""
+    """Apple and flag right, pear and snow wrong: one label 0 of 2, two 1 of 1, three 1 of 1; each
+    category 1 of 2."""
     (g,) = group_runs([answered(made_up(), ["red", "red", "green", "white"])])
     found = {analysis.name: analysis for analysis in group_analyses(g)}
     by_labels = found["score-by-cardinality"]
-    assert scores(by_labels) == {("a-model", "1"): 0.0, ("a-model", "2"): 1.0, ("a-model", "3"): 1.0}
-    assert scores(found["score-by-category"]) == {("a-model", "food"): 0.5, ("a-model", "nature"): 0.5}
+    assert scores(by_labels) == {
+        ("a-model", "1"): 0.0,
+        ("a-model", "2"): 1.0,
+        ("a-model", "3"): 1.0,
+    }
+    assert scores(found["score-by-category"]) == {
+        ("a-model", "food"): 0.5,
+        ("a-model", "nature"): 0.5,
+    }
     assert by_labels.source == "Singh, Qasemi & Chen 2023, Fig. 5"
     assert [row.n for row in by_labels.rows if isinstance(row, PartScore)] == [2, 1, 1]
 
@@ -70,10 +85,14 @@ def test_by_scene_and_two_models() -> None:
     tagged = replace(
         asked,
         questions=tuple(
-            replace(q, tags={"scene": "kitchen" if i else "office"}) for i, q in enumerate(asked.questions)
+            replace(q, tags={"scene": "kitchen" if i else "office"})
+            for i, q in enumerate(asked.questions)
         ),
     )
-    runs = [answered(tagged, ["red", "green", "white", "red"]), answered(tagged, ["white"] * 4, "b-model")]
+    runs = [
+        answered(tagged, ["red", "green", "white", "red"]),
+        answered(tagged, ["white"] * 4, "b-model"),
+    ]
     found = {analysis.name: analysis for analysis in group_analyses(*group_runs(runs))}
     assert "score-by-cardinality" not in found
     assert scores(found["score-by-scene"]) == pytest.approx(
@@ -119,11 +138,17 @@ def test_the_larger_of_two_runs_of_a_set_stands() -> None:
 
 
 def test_ways_of_asking_are_not_mixed() -> None:
-    """Cloze and linear runs of the same sets: a table each, and a title that tells the two apart."""
+    """Cloze and linear runs of the same sets: a table each, and a title that tells the two
+    apart."""
     right = ["red", "green", "white", "white"]
     cloze = [sizes("viphy-size"), sizes("viphy-size-subtype")]
-    linear = [replace(task, templates=(Template("linear", "the size of {object} [MASK]"),)) for task in cloze]
-    groups = group_runs([answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear])
+    linear = [
+        replace(task, templates=(Template("linear", "the size of {object} [MASK]"),))
+        for task in cloze
+    ]
+    groups = group_runs(
+        [answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear]
+    )
     first, second = cross_task_analyses(groups)
     assert scores(first) == {("a-model", "standard"): 0.5, ("a-model", "subtype"): 0.5}
     assert scores(second) == {("a-model", "standard"): 1.0, ("a-model", "subtype"): 1.0}
@@ -152,7 +177,8 @@ def test_few_shot_curves_by_hand() -> None:
 
 
 def test_agreement_with_published_categories_by_hand() -> None:
-    """Food: one of two agrees; animal: its one goes to food. One of three in all; by chance (2·2 + 0·1 + 1·0) / 9."""
+    """Food: one of two agrees; animal: its one goes to food. One of three in all; by chance (2·2 +
+    0·1 + 1·0) / 9."""
     ours = {"apple": "food", "cow": "food", "beef": "person", "new": "food"}
     theirs = {"apple": "food", "cow": "animal", "beef": "food"}
     found = category_agreement("colors", ours, theirs, "minilm")
@@ -205,12 +231,18 @@ def test_other_tasks_stay_as_they_were(tmp_path: Path) -> None:
 def test_hostile_names_stay_text() -> None:
     asked = made_up()
     questions = tuple(
-        replace(q, object=name, tags={"labels": name[:40], "category": name[:40], "scene": name[:40]})
+        replace(
+            q, object=name, tags={"labels": name[:40], "category": name[:40], "scene": name[:40]}
+        )
         for q, name in zip(asked.questions, HOSTILE, strict=False)
     )
     made = answered(replace(asked, questions=questions), ["red"] * 4, HOSTILE[0])
     text = render(
-        [made, answered(sizes("viphy-size"), ["red"] * 4), answered(sizes("viphy-size-subtype"), ["red"] * 4)]
+        [
+            made,
+            answered(sizes("viphy-size"), ["red"] * 4),
+            answered(sizes("viphy-size-subtype"), ["red"] * 4),
+        ]
     )
     assert "<script>alert" not in text
     assert "<img" not in text

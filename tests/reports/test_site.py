@@ -21,7 +21,10 @@ from seesay.reports.site import parameters, write_site
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
-PUBLISHED = (Published("people", "accuracy", 0.94, "Norlund 2021"), Published("BERT-110M", "accuracy", 0.2, "X 2020"))
+PUBLISHED = (
+    Published("people", "accuracy", 0.94, "Norlund 2021"),
+    Published("BERT-110M", "accuracy", 0.2, "X 2020"),
+)
 
 
 def board() -> list[Run]:
@@ -31,7 +34,8 @@ def board() -> list[Run]:
     runs = [run(colors, f"owner/model-{size}M", seed=size) for size in (70, 160, 410)]
     runs += [run(sizes, "owner/model-70M", 4), hostile_run()]
     raised = tuple(
-        f.model_copy(update={end: getattr(f, end) + 0.2 for end in ("value", "low", "high")}) for f in runs[1].figures
+        f.model_copy(update={end: getattr(f, end) + 0.2 for end in ("value", "low", "high")})
+        for f in runs[1].figures
     )
     runs[1] = replace(runs[1], figures=raised)
     return runs
@@ -92,7 +96,12 @@ def test_every_number_has_its_interval_signature_and_command(site: Path) -> None
     assert "task:core-color|model:owner/model-70M|length:sum" in row
     assert "seesay probe owner/model-70M" in row
     page = next((site / "models").glob("owner_model-70M*")).read_text(encoding="utf-8")
-    for expected in ("task:core-size|model:owner/model-70M", "seesay probe owner/model-70M", "0.412", "0.362–0.462"):
+    for expected in (
+        "task:core-size|model:owner/model-70M",
+        "seesay probe owner/model-70M",
+        "0.412",
+        "0.362–0.462",
+    ):
         assert expected in page
 
 
@@ -132,7 +141,14 @@ def test_a_task_asked_in_two_ways_has_two_files_for_the_hub(tmp_path: Path) -> N
 
 
 def test_sizes_are_read_from_names() -> None:
-    names = ["SmolLM2-135M", "pythia-1.4b · 5 shots", "bert-base-uncased", "T5-v1_1", "made-2B-it", "gpt4all"]
+    names = [
+        "SmolLM2-135M",
+        "pythia-1.4b · 5 shots",
+        "bert-base-uncased",
+        "T5-v1_1",
+        "made-2B-it",
+        "gpt4all",
+    ]
     assert [parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
 
 
@@ -164,7 +180,9 @@ def page(browser: Browser, site: Path) -> Iterator[Page]:
 
 def names(page: Page) -> list[str]:
     shown = page.locator(".board tbody tr:visible th bdi:first-child")
-    return [name for name in shown.all_text_contents() if name.startswith(("owner", "people", "BERT"))]
+    return [
+        name for name in shown.all_text_contents() if name.startswith(("owner", "people", "BERT"))
+    ]
 
 
 def test_sorting_and_filtering(page: Page, site: Path) -> None:
@@ -173,7 +191,12 @@ def test_sorting_and_filtering(page: Page, site: Path) -> None:
     expect(heading).to_have_attribute("aria-sort", "descending")
     assert names(page)[:2] == ["people", "owner/model-160M"]
     page.get_by_role("button", name="Parameters").click()
-    assert names(page)[:4] == ["owner/model-410M", "owner/model-160M", "BERT-110M", "owner/model-70M"]
+    assert names(page)[:4] == [
+        "owner/model-410M",
+        "owner/model-160M",
+        "BERT-110M",
+        "owner/model-70M",
+    ]
     page.get_by_label("Search").fill("MODEL-1")
     assert names(page) == ["owner/model-160M"]
     page.get_by_label("Search").fill("")

@@ -23,19 +23,47 @@ def printed(table: Table, width: int = 80) -> list[str]:
 def test_one_model_needs_no_model_column() -> None:
     lines = printed(overview([run(task(), "owner/model")]))
     assert not any("model" in line for line in lines)
-    assert lines[0].split() == ["task", "metric", "value", "95", "%", "interval", "spread", "chance", "n"]
-    assert lines[2].split() == ["made-up", "accuracy", "0.412", "0.362–0.462", "0.021", "0.091", "3"]
+    assert lines[0].split() == [
+        "task",
+        "metric",
+        "value",
+        "95",
+        "%",
+        "interval",
+        "spread",
+        "chance",
+        "n",
+    ]
+    assert lines[2].split() == [
+        "made-up",
+        "accuracy",
+        "0.412",
+        "0.362–0.462",
+        "0.021",
+        "0.091",
+        "3",
+    ]
     assert lines[3].split() == ["calibrated", "0.512", "0.462–0.562", "0.021", "0.091", "3"]
 
 
 def test_several_models_fit_80_columns_uncut() -> None:
     published = (Published("BERT-base", "accuracy", 0.252, "Hagström & Johansson 2022", 0.102),)
     asked = replace(task("memory-colors"), published=published)
-    lines = printed(overview([run(asked, "google-bert/bert-base-uncased"), run(asked, "HuggingFaceTB/SmolLM2-135M")]))
+    lines = printed(
+        overview(
+            [run(asked, "google-bert/bert-base-uncased"), run(asked, "HuggingFaceTB/SmolLM2-135M")]
+        )
+    )
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert "…" not in text
-    for expected in ("memory-colors", "bert-base-uncased", "SmolLM2-135M", "true_confidence", "BERT-base ¹"):
+    for expected in (
+        "memory-colors",
+        "bert-base-uncased",
+        "SmolLM2-135M",
+        "true_confidence",
+        "BERT-base ¹",
+    ):
         assert expected in text
     assert "¹ Hagström & Johansson 2022" in text
 
@@ -62,7 +90,10 @@ def test_hostile_names_are_neither_markup_nor_control_codes() -> None:
 
 
 def test_comparisons() -> None:
-    rows = [comparison("google-bert/bert-base-uncased", "HuggingFaceTB/SmolLM2-135M"), comparison(difference=-0.01)]
+    rows = [
+        comparison("google-bert/bert-base-uncased", "HuggingFaceTB/SmolLM2-135M"),
+        comparison(difference=-0.01),
+    ]
     lines = printed(comparison_table(rows))
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80

@@ -24,7 +24,10 @@ def task(count: int = 4, neutral: bool = True) -> Task:
         )
         for i in range(count)
     )
-    templates = (Template("is", "The {thing} is [MASK]."), Template("asked", "What colour is {thing}? [MASK]."))
+    templates = (
+        Template("is", "The {thing} is [MASK]."),
+        Template("asked", "What colour is {thing}? [MASK]."),
+    )
     return Task(
         "made-up",
         "1",
@@ -64,4 +67,6 @@ class Counting(Model):
 def scores(prompt: Prompt) -> Scores:
     """Made of the text's digest."""
     digits = [int(prompt.key[i], 16) for i in range(len(prompt.options))]
-    return Scores(tuple(-1.0 - d / 7 for d in digits), (1,) * len(digits), tuple(map(len, prompt.options)))
+    return Scores(
+        tuple(-1.0 - d / 7 for d in digits), (1,) * len(digits), tuple(map(len, prompt.options))
+    )

@@ -34,7 +34,15 @@ def tasks(draw: st.DrawFn) -> Task:
         weights = st.floats(0.1, 10)
         gold = draw(st.dictionaries(st.sampled_from(options), weights, min_size=1))
         questions.append(
-            Question(name, draw(fields), options, gold, draw(names), draw(fields), draw(names | st.none()))
+            Question(
+                name,
+                draw(fields),
+                options,
+                gold,
+                draw(names),
+                draw(fields),
+                draw(names | st.none()),
+            )
         )
     templates = [
         Template(name, draw(names.filter(lambda text: "[" not in text)) + "[MASK].", draw(fields))
@@ -48,7 +56,9 @@ def tasks(draw: st.DrawFn) -> Task:
         tuple(questions),
         tuple(draw(st.lists(names, max_size=2))),
         draw(fields),
-        tuple(draw(st.lists(st.builds(Published, names, names, st.floats(0, 1), names), max_size=2))),
+        tuple(
+            draw(st.lists(st.builds(Published, names, names, st.floats(0, 1), names), max_size=2))
+        ),
         draw(names),
         tuple(draw(st.lists(st.builds(BadRow, st.integers(0, 9), names), max_size=2))),
     )

@@ -1,4 +1,5 @@
-"""Asking: each prompt once, nothing asked again after a breakdown, and a manifest that says it all."""
+"""Asking: each prompt once, nothing asked again after a breakdown, and a manifest that says it
+all."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def test_equal_prompts_are_asked_once(tmp_path: Path) -> None:
     asked, model = task(4), Counting()
     ask.ask(model, asked, Journal(tmp_path / "journal.jsonl"))
     assert set(Counter(model.asked).values()) == {1}
-    assert len(model.asked) == 4 * 2 + 2  # every question in both templates, and each template's neutral prompt
+    # every question in both templates, and each template's neutral prompt
+    assert len(model.asked) == 4 * 2 + 2
     assert "The something is [MASK]." in model.asked
 
 
@@ -44,7 +46,9 @@ def test_no_neutral_prompts_without_neutral_fields(tmp_path: Path) -> None:
 
 
 def test_questions_that_read_alike_share_their_answer(tmp_path: Path) -> None:
-    alike = Question("again", {"thing": "thing 0"}, ("red", "green", "blue"), {"blue": 1.0}, "object 9")
+    alike = Question(
+        "again", {"thing": "thing 0"}, ("red", "green", "blue"), {"blue": 1.0}, "object 9"
+    )
     asked, model = replace(task(2), questions=(*task(2).questions, alike)), Counting()
     done = run(model, asked, tmp_path, FEW)
     assert len(model.asked) == 2 * 2 + 2
@@ -64,7 +68,9 @@ def test_a_breakdown_in_the_middle_costs_nothing_that_was_answered(tmp_path: Pat
     assert resumed.answers == whole.answers
     assert resumed.figures == whole.figures
     assert resumed.manifest.signature == whole.manifest.signature
-    assert (resumed.folder / store.ANSWERS).read_bytes() == (whole.folder / store.ANSWERS).read_bytes()
+    assert (resumed.folder / store.ANSWERS).read_bytes() == (
+        whole.folder / store.ANSWERS
+    ).read_bytes()
     assert not (resumed.folder / store.JOURNAL).exists()
 
 
@@ -109,18 +115,30 @@ def test_a_limit_takes_whole_objects_by_a_seed() -> None:
 def test_a_limit_does_not_depend_on_the_order_of_the_questions() -> None:
     asked = task(40)
     turned = replace(asked, questions=asked.questions[::-1])
-    assert {q.id for q in limited(asked, 10, 3).questions} == {q.id for q in limited(turned, 10, 3).questions}
+    assert {q.id for q in limited(asked, 10, 3).questions} == {
+        q.id for q in limited(turned, 10, 3).questions
+    }
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"length": "median"}, {"limit": 0}, {"limit": -3}, {"seed": -1}, {"resamples": 99}, {"resamples": 10**12}]
+    "wrong",
+    [
+        {"length": "median"},
+        {"limit": 0},
+        {"limit": -3},
+        {"seed": -1},
+        {"resamples": 99},
+        {"resamples": 10**12},
+    ],
 )
 def test_settings_are_checked(wrong: dict[str, int]) -> None:
     with pytest.raises(UserError):
         Settings(**wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("document", [records.Record, records.Figure, records.Manifest, records.Comparison])
+@pytest.mark.parametrize(
+    "document", [records.Record, records.Figure, records.Manifest, records.Comparison]
+)
 def test_every_field_is_described(document: type[pydantic.BaseModel]) -> None:
     for name, field in document.model_fields.items():
         assert field.description, name
@@ -129,8 +147,16 @@ def test_every_field_is_described(document: type[pydantic.BaseModel]) -> None:
 
 def test_the_manifest_says_how_the_run_was_made() -> None:
     asked = task()
-    manifest = describe(Counting(), asked, Settings(length="mean", limit=4, seed=3, command="seesay probe counting"))
-    for part in ("made-up.1@" + asked.fingerprint, "counting@f", "scope:option", "length:mean", "seed:3"):
+    manifest = describe(
+        Counting(), asked, Settings(length="mean", limit=4, seed=3, command="seesay probe counting")
+    )
+    for part in (
+        "made-up.1@" + asked.fingerprint,
+        "counting@f",
+        "scope:option",
+        "length:mean",
+        "seed:3",
+    ):
         assert part in manifest.signature
     assert {"python", "numpy"} <= manifest.environment.keys()
     assert manifest.templates == ["is", "asked"]
@@ -149,7 +175,8 @@ def test_a_task_of_one_question_gives_figures(tmp_path: Path) -> None:
     overall = next(figure for figure in done.figures if figure.template is None)
     assert overall.n == 1
     assert (overall.low, overall.value) == (0, 0)
-    assert overall.high == pytest.approx(1.959964**2 / (1 + 1.959964**2), abs=1e-6)  # Wilson's interval of 0 in 1
+    # Wilson's interval of 0 in 1
+    assert overall.high == pytest.approx(1.959964**2 / (1 + 1.959964**2), abs=1e-6)
     assert overall.spread is None
 
 
@@ -157,7 +184,11 @@ class Says(Counting):
     """A model with a fixed answer to everything."""
 
     def __init__(
-        self, logp: tuple[float, ...], scope: str = "option", warning: str = "", breaks_after: int = 10**9
+        self,
+        logp: tuple[float, ...],
+        scope: str = "option",
+        warning: str = "",
+        breaks_after: int = 10**9,
     ) -> None:
         super().__init__(breaks_after=breaks_after)
         self.scope, self._logp, self._warning = scope, logp, warning
@@ -171,7 +202,9 @@ class Says(Counting):
 
 
 @pytest.mark.parametrize("logp", [(-1.0, float("nan"), -2.0), (-1.0,)])
-def test_a_score_that_is_no_number_is_refused_before_it_is_written(tmp_path: Path, logp: tuple[float, ...]) -> None:
+def test_a_score_that_is_no_number_is_refused_before_it_is_written(
+    tmp_path: Path, logp: tuple[float, ...]
+) -> None:
     with pytest.raises(UserError, match="gave no number for an option"):
         run(Says(logp), task(3), tmp_path, FEW)
     assert not list(tmp_path.rglob(store.ANSWERS))
@@ -181,11 +214,20 @@ def test_a_model_that_only_chooses_gets_right_or_wrong_figures(tmp_path: Path) -
     asked = replace(task(3), metrics=("accuracy", "true_confidence"))
     done = run(Says((0.0, -9.0, -9.0), scope="choice"), asked, tmp_path, FEW)
     assert {figure.metric for figure in done.figures} == {"accuracy"}
-    with pytest.raises(UserError, match="needs probabilities, which 'counting' does not give: ask a model"):
-        run(Says((0.0, -9.0, -9.0), scope="choice"), replace(task(3), metrics=("jensen_shannon",)), tmp_path, FEW)
+    with pytest.raises(
+        UserError, match="needs probabilities, which 'counting' does not give: ask a model"
+    ):
+        run(
+            Says((0.0, -9.0, -9.0), scope="choice"),
+            replace(task(3), metrics=("jensen_shannon",)),
+            tmp_path,
+            FEW,
+        )
 
 
-def test_a_models_notes_are_logged_and_stay_with_the_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_models_notes_are_logged_and_stay_with_the_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     model = Says((-1.0, -2.0, -3.0), warning="2 options were out of reach")
     with caplog.at_level(logging.WARNING):
         done = run(model, task(3), tmp_path, FEW)
@@ -203,12 +245,23 @@ def test_a_resumed_run_that_notes_something_keeps_how_it_was_started(tmp_path: P
     started = records.Manifest.model_validate_json(path.read_bytes())
     assert started.notes == [note], "notes of a process that died are kept"
     began = started.model_copy(
-        update={"created": "2020-01-01T00:00:00+00:00", "command": "seesay probe says", "environment": {"python": "3"}}
+        update={
+            "created": "2020-01-01T00:00:00+00:00",
+            "command": "seesay probe says",
+            "environment": {"python": "3"},
+        }
     )
     store.write_manifest(path.parent, began)
-    done = run(Says((-1.0, -2.0, -3.0), warning="another note"), task(9), tmp_path, replace(FEW, command="again"))
+    done = run(
+        Says((-1.0, -2.0, -3.0), warning="another note"),
+        task(9),
+        tmp_path,
+        replace(FEW, command="again"),
+    )
     assert done.manifest.digests.keys() == {store.QUESTIONS, store.ANSWERS, store.FIGURES}
-    assert done.manifest == began.model_copy(update={"notes": [note, "another note"], "digests": done.manifest.digests})
+    assert done.manifest == began.model_copy(
+        update={"notes": [note, "another note"], "digests": done.manifest.digests}
+    )
 
 
 def begun(root: Path) -> Path:
@@ -219,7 +272,9 @@ def begun(root: Path) -> Path:
     return path
 
 
-def test_damaged_lines_of_a_journal_are_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_damaged_lines_of_a_journal_are_asked_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     whole = run(Counting(), task(9), tmp_path / "whole", FEW)
     path = begun(tmp_path / "broken")
     lines = path.read_text().splitlines()
@@ -233,9 +288,13 @@ def test_damaged_lines_of_a_journal_are_asked_again(tmp_path: Path, caplog: pyte
     assert f"2 answers in {path} are damaged: they are asked again." in caplog.messages
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"format": 1}'])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"format": 1}']
+)
 @pytest.mark.parametrize("name", [store.MANIFEST, store.QUESTIONS])
-def test_a_good_journal_with_a_damaged_manifest_is_resumed(tmp_path: Path, name: str, damage: bytes) -> None:
+def test_a_good_journal_with_a_damaged_manifest_is_resumed(
+    tmp_path: Path, name: str, damage: bytes
+) -> None:
     folder = begun(tmp_path).parent
     (folder / name).write_bytes(damage)
     model = Counting()
@@ -252,12 +311,16 @@ def test_a_good_journal_with_a_damaged_manifest_is_resumed(tmp_path: Path, name:
         ((-1.0, -1.0), "one score per option is missing"),
     ],
 )
-def test_a_models_answer_passes_the_check_of_the_journal(tmp_path: Path, logp: tuple[float, ...], why: str) -> None:
+def test_a_models_answer_passes_the_check_of_the_journal(
+    tmp_path: Path, logp: tuple[float, ...], why: str
+) -> None:
     with pytest.raises(UserError, match=f"gave no number for an option of .*: {why}"):
         run(Says(logp), task(2), tmp_path, FEW)
 
 
-def test_many_questions_are_looked_up_and_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_questions_are_looked_up_and_held_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once per part of the answers was a time that grew with the square of their number."""
     calls: list[int] = []
 
@@ -294,8 +357,14 @@ def test_a_tokenizer_that_splits_most_options_is_noted_with_the_time_it_takes(
     tmp_path: Path, tiny_folder: Callable[[str], Path], caplog: pytest.LogCaptureFixture
 ) -> None:
     options = tuple(f"{color}ish{i}" for color in COLORS for i in range(10))
-    questions = tuple(Question(thing, {"thing": thing}, options, {options[0]: 1.0}, thing) for thing in ("sky", "snow"))
-    templates = (Template("is", "The {thing} is [MASK]."), Template("very", "The {thing} is very [MASK]."))
+    questions = tuple(
+        Question(thing, {"thing": thing}, options, {options[0]: 1.0}, thing)
+        for thing in ("sky", "snow")
+    )
+    templates = (
+        Template("is", "The {thing} is [MASK]."),
+        Template("very", "The {thing} is very [MASK]."),
+    )
     many = Task("many", "1", "", templates, questions, ("accuracy", "vocabulary_accuracy"))
     model = load_model(str(tiny_folder("bert")))
     with caplog.at_level(logging.WARNING):

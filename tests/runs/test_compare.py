@@ -17,7 +17,9 @@ from seesay.runs.run import Run
 
 def answered(name: str, right: list[bool], metrics: tuple[str, ...] = ("accuracy",)) -> Run:
     """A run whose model is right or wrong, question by question."""
-    questions = tuple(Question(f"q{i}", {}, ("yes", "no"), {"yes": 1.0}, f"o{i}") for i in range(len(right)))
+    questions = tuple(
+        Question(f"q{i}", {}, ("yes", "no"), {"yes": 1.0}, f"o{i}") for i in range(len(right))
+    )
     asked = Task("known", "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
     answers = tuple(
         Answer(q.id, "is", q.options, Scores((-1.0, -2.0) if ok else (-2.0, -1.0), (1, 1), (3, 2)))
@@ -30,10 +32,17 @@ def test_a_known_example() -> None:
     a = answered("a", [True] * 15 + [False] * 5)
     b = answered("b", [True] * 5 + [False] * 15)
     (found,) = compare([a, b], resamples=2000)
-    assert (found.a, found.b, found.task, found.metric, found.n) == ("a", "b", "known", "accuracy", 20)
+    assert (found.a, found.b, found.task, found.metric, found.n) == (
+        "a",
+        "b",
+        "known",
+        "accuracy",
+        20,
+    )
     assert (found.value_a, found.value_b, found.difference) == (0.75, 0.25, 0.5)
     assert 0.2 < found.low < 0.5 < found.high < 0.8
-    assert found.p_mcnemar == pytest.approx(2 / 2**10)  # ten questions that only a has right: 2 × ½¹⁰
+    # ten questions that only a has right: 2 × ½¹⁰
+    assert found.p_mcnemar == pytest.approx(2 / 2**10)
     assert found.p_signflip == pytest.approx(2 / 2**10, abs=0.003)
     assert found.p_bootstrap < 0.01
     (turned,) = compare([b, a], resamples=2000)
@@ -44,7 +53,10 @@ def test_a_known_example() -> None:
 def test_equal_answers_do_not_differ() -> None:
     right = [True, False, True, True]
     for found in compare(
-        [answered("a", right, ("accuracy", "true_confidence")), answered("b", right, ("accuracy", "true_confidence"))]
+        [
+            answered("a", right, ("accuracy", "true_confidence")),
+            answered("b", right, ("accuracy", "true_confidence")),
+        ]
     ):
         assert (found.difference, found.low, found.high) == (0, 0, 0)
         assert found.p_bootstrap == found.p_signflip == 1
@@ -52,15 +64,28 @@ def test_equal_answers_do_not_differ() -> None:
 
 
 def test_each_run_is_compared_with_the_best_unless_told_otherwise() -> None:
-    runs = [answered("a", [True, False, False]), answered("b", [True] * 3), answered("c", [True, True, False])]
+    runs = [
+        answered("a", [True, False, False]),
+        answered("b", [True] * 3),
+        answered("c", [True, True, False]),
+    ]
     assert [(c.a, c.b) for c in compare(runs, resamples=100)] == [("a", "b"), ("c", "b")]
-    assert [(c.a, c.b) for c in compare(runs, against="a", resamples=100)] == [("b", "a"), ("c", "a")]
-    assert [(c.a, c.b) for c in compare(runs, all_pairs=True, resamples=100)] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [(c.a, c.b) for c in compare(runs, against="a", resamples=100)] == [
+        ("b", "a"),
+        ("c", "a"),
+    ]
+    assert [(c.a, c.b) for c in compare(runs, all_pairs=True, resamples=100)] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
 
 
 def test_a_limited_run_is_not_the_best() -> None:
     full = [answered("a", [True, False, True]), answered("b", [False, False, True])]
-    assert [(c.a, c.b, c.n) for c in compare([*full, answered("lucky", [True])], resamples=100)] == [
+    assert [
+        (c.a, c.b, c.n) for c in compare([*full, answered("lucky", [True])], resamples=100)
+    ] == [
         ("b", "a", 3),
         ("lucky", "a", 1),
     ]
@@ -68,13 +93,18 @@ def test_a_limited_run_is_not_the_best() -> None:
 
 def test_a_reference_is_one_run() -> None:
     a, b = answered("a", [True, False]), answered("b", [True, True])
-    other = replace(b, folder=Path("again"), manifest=b.manifest.model_copy(update={"scope": "sentence"}))
+    other = replace(
+        b, folder=Path("again"), manifest=b.manifest.model_copy(update={"scope": "sentence"})
+    )
     with pytest.raises(UserError, match="no run of 'd' to compare with: there are a, b"):
         compare([a, b], against="d")
     with pytest.raises(UserError, match="say which, 'b · scope option', 'b · scope sentence'"):
         compare([a, b, other], against="b")
     chosen = compare([a, b, other], against="b · scope option", resamples=100)
-    assert [(c.a, c.b) for c in chosen] == [("a", "b · scope option"), ("b · scope sentence", "b · scope option")]
+    assert [(c.a, c.b) for c in chosen] == [
+        ("a", "b · scope option"),
+        ("b · scope sentence", "b · scope option"),
+    ]
 
 
 def test_all_pairs_agree_with_one_reference() -> None:
@@ -125,7 +155,9 @@ def test_runs_of_different_limits_are_compared_on_what_they_share(tmp_path: Path
     (found,) = compare([a, b], resamples=100)
     assert found.n == 10
     assert found.difference == 0  # the model answers by the prompt alone
-    overall = next(figure for figure in a.figures if figure.template is None and figure.slice is None)
+    overall = next(
+        figure for figure in a.figures if figure.template is None and figure.slice is None
+    )
     assert found.value_b == pytest.approx(overall.value)
     assert {q.id for q in limited(asked, 10, 0).questions} == {q.id for q in a.task.questions}
 
@@ -141,7 +173,10 @@ def test_a_model_that_ties_everywhere_gives_mcnemar_nothing_to_count() -> None:
 
 def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() -> None:
     a, b = (answered(name, [True] * 6, ("spearman",)) for name in "ab")
-    tied = (replace(answer, scores=replace(answer.scores, logp=(-1.0, -1.0))) for answer in b.answers[2:])
+    tied = (
+        replace(answer, scores=replace(answer.scores, logp=(-1.0, -1.0)))
+        for answer in b.answers[2:]
+    )
     (found,) = compare([a, replace(b, answers=(*b.answers[:2], *tied))], resamples=200)
     assert (found.value_a, found.value_b, found.n) == (1.0, 1.0, 2)
 
@@ -161,7 +196,9 @@ def test_settings_of_one_model_are_told_apart_in_words() -> None:
     ]
 
 
-def test_one_pair_that_cannot_be_compared_does_not_cost_the_others(caplog: pytest.LogCaptureFixture) -> None:
+def test_one_pair_that_cannot_be_compared_does_not_cost_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     a, b, c = (answered(name, [True]) for name in "abc")
     reworded = replace(c, task=replace(c.task, templates=(Template("is", "It was [MASK]."),)))
     found = compare([a, b, reworded], resamples=100)
@@ -175,7 +212,12 @@ def test_p_values_are_corrected_for_how_many_there_are() -> None:
         assert found.p_signflip <= found.p_holm <= 3 * found.p_signflip
 
 
-def test_too_many_comparisons_for_the_resamples_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+def test_too_many_comparisons_for_the_resamples_are_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     compare([answered(name, [True] * 3) for name in "abcdefg"], resamples=100)
-    assert "6 comparisons of 'known' at once: with 100 resamples no corrected p-value can be below 0.05" in caplog.text
+    assert (
+        "6 comparisons of 'known' at once: with 100 resamples no corrected p-value can be below "
+        "0.05" in caplog.text
+    )
     assert "--resamples 240" in caplog.text

@@ -37,10 +37,16 @@ def scored(logp: tuple[float, float], rank: tuple[int, int] | None = None) -> Sc
     return Scores(logp, (1, 1), (3, 5), rank)
 
 
-def example(metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False) -> tuple[Task, list[Answer]]:
+def example(
+    metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False
+) -> tuple[Task, list[Answer]]:
     questions, answers = [], []
     for name, (gold, kind, *wordings) in HAND.items():
-        questions.append(Question(name, {"thing": name}, OPTIONS, {gold: 1.0}, name, {"kind": kind, "all": "same"}))
+        questions.append(
+            Question(
+                name, {"thing": name}, OPTIONS, {gold: 1.0}, name, {"kind": kind, "all": "same"}
+            )
+        )
         for template, (said, neutral) in zip("AB", wordings, strict=True):
             rank = (1, 2) if ranked and template == "A" else (0, 0)
             answers.append(Answer(name, template, OPTIONS, scored(said, rank), scored(neutral)))
@@ -50,7 +56,10 @@ def example(metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False) -> t
 
 def made(task: Task, answers: list[Answer]) -> dict[tuple[str, str | None, str | None], Figure]:
     found = figures(describe(Counting(), task, SETTINGS), task, answers)
-    return {(figure.metric, figure.template, str(figure.slice) if figure.slice else None): figure for figure in found}
+    return {
+        (figure.metric, figure.template, str(figure.slice) if figure.slice else None): figure
+        for figure in found
+    }
 
 
 def test_the_example_worked_by_hand() -> None:
@@ -109,7 +118,9 @@ def test_length_rules() -> None:
 
 @given(st.permutations(range(3)), st.permutations(range(6)))
 @settings(deadline=None, max_examples=20)
-def test_the_order_of_questions_and_answers_changes_nothing(questions: list[int], rows: list[int]) -> None:
+def test_the_order_of_questions_and_answers_changes_nothing(
+    questions: list[int], rows: list[int]
+) -> None:
     task, answers = example(("accuracy", "true_confidence", "macro_f1"))
     turned = replace(task, questions=tuple(task.questions[i] for i in questions))
     before, after = made(task, answers), made(turned, [answers[i] for i in rows])
@@ -129,7 +140,8 @@ def test_the_top_word_counts_whichever_of_a_labels_words_it_is() -> None:
     )
     options = (">", "<")
     gold = {"bus|cup": ">", "car|key": ">", "pin|bed": "<", "ant|cow": "<", "sun|pea": ">"}
-    # Ranks of (>, <) with "bigger", with "larger", and in the other text; 0 where a word has several tokens.
+    # Ranks of (>, <) with "bigger", with "larger", and in the other text; 0 where a word has
+    # several tokens.
     ranks = {
         "bus|cup": ((1, 5), (2, 5), (3, 4)),
         "car|key": ((4, 5), (1, 5), (3, 4)),
@@ -147,6 +159,10 @@ def test_the_top_word_counts_whichever_of_a_labels_words_it_is() -> None:
         for key, three in ranks.items()
         for template, rank in zip(templates, three, strict=True)
     ]
-    found = {figure.template: figure.value for figure in figures(describe(Counting(), task, SETTINGS), task, answers)}
-    assert found["bigger"] == found["larger"] == pytest.approx(4 / 5)  # all but pin|bed, where the top word is "bigger"
+    found = {
+        figure.template: figure.value
+        for figure in figures(describe(Counting(), task, SETTINGS), task, answers)
+    }
+    # all but pin|bed, where the top word is "bigger"
+    assert found["bigger"] == found["larger"] == pytest.approx(4 / 5)
     assert found["other"] == 0

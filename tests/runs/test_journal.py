@@ -70,8 +70,20 @@ def numbers(values: list[float], kind: str = "<f8") -> str:
 
 def line(**changes: Any) -> bytes:
     """A line with a correct checksum and some fields changed."""
-    columns = {"logp": numbers([-2, -1]), "tokens": numbers([1, 1], "<i4"), "chars": numbers([3, 5], "<i4")}
-    entry = {"key": "b", **columns, "rank": None, "picks": None, "hidden": None, "replies": None, **changes}
+    columns = {
+        "logp": numbers([-2, -1]),
+        "tokens": numbers([1, 1], "<i4"),
+        "chars": numbers([3, 5], "<i4"),
+    }
+    entry = {
+        "key": "b",
+        **columns,
+        "rank": None,
+        "picks": None,
+        "hidden": None,
+        "replies": None,
+        **changes,
+    }
     body = json.dumps(entry)[:-1]
     return f'{body}, "checksum": "{text_digest(body)}"}}'.encode()
 
@@ -124,7 +136,8 @@ def test_the_line_that_is_damaged_above_is_good_without_the_damage(journal: Jour
 
 
 def test_every_changed_byte_of_a_line_is_noticed(journal: Journal) -> None:
-    """A letter of the Base64 is a digit of a score: without the checksum it would be another answer."""
+    """A letter of the Base64 is a digit of a score: without the checksum it would be another
+    answer."""
     journal.append({"b": UNRANKED})
     line = journal.path.read_bytes()
     for place, byte in enumerate(line[:-1]):
@@ -133,7 +146,9 @@ def test_every_changed_byte_of_a_line_is_noticed(journal: Journal) -> None:
 
 
 @given(st.lists(scores(), min_size=1, max_size=4), st.data())
-def test_any_beginning_of_the_file_reads_as_a_beginning_of_the_answers(said: list[Scores], data: st.DataObject) -> None:
+def test_any_beginning_of_the_file_reads_as_a_beginning_of_the_answers(
+    said: list[Scores], data: st.DataObject
+) -> None:
     with TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "journal.jsonl")
         entries = [(f"k{i}", scores) for i, scores in enumerate(said)]

@@ -15,7 +15,17 @@ import pytest
 from seesay.cli import main
 from seesay.runs import store
 
-COMMAND = [sys.executable, "-m", "seesay", "probe", "--task", "core-color", "--resamples", "100", "--quiet"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "seesay",
+    "probe",
+    "--task",
+    "core-color",
+    "--resamples",
+    "100",
+    "--quiet",
+]
 
 
 def finished(arguments: list[str], output: Path) -> Path:
@@ -90,18 +100,23 @@ main()
 
 
 def test_killed_before_a_file_is_in_its_place(tmp_path: Path) -> None:
-    """Manifest, questions, answers, figures: each in turn is written but not yet named when the process dies."""
+    """Manifest, questions, answers, figures: each in turn is written but not yet named when the
+    process dies."""
     arguments = ["mock", "--limit", "20"]
     whole = finished(arguments, tmp_path / "whole")
     for nth in (1, 2, 2, 3):
         command = [sys.executable, "-c", DIES_WRITING, str(nth), *COMMAND[3:], *arguments]
-        died = subprocess.run([*command, "--output", str(tmp_path / "killed")], check=False, timeout=120)
+        died = subprocess.run(
+            [*command, "--output", str(tmp_path / "killed")], check=False, timeout=120
+        )
         assert died.returncode == -signal.SIGKILL
         assert list((tmp_path / "killed").rglob(".*.unfinished"))
     assert_same(finished(arguments, tmp_path / "killed"), whole)
 
 
-def test_a_real_model_goes_on_with_the_same_digits(tmp_path: Path, tiny_folder: Callable[[str], Path]) -> None:
+def test_a_real_model_goes_on_with_the_same_digits(
+    tmp_path: Path, tiny_folder: Callable[[str], Path]
+) -> None:
     arguments = [str(tiny_folder("gpt2")), "--limit", "12", "--batch-size", "64"]
     whole = finished(arguments, tmp_path / "whole")
     killed_again_and_again(arguments, tmp_path / "killed", times=1)

@@ -1,4 +1,5 @@
-"""Learning curves: probes on parts of the training questions, by the metrics that the task names."""
+"""Learning curves: probes on parts of the training questions, by the metrics that the task
+names."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def test_learning_curves(tmp_path: Path) -> None:
     assert few.mean < whole.mean <= whole.high == 1
     table = as_json(points)
     assert [len(table[key]) for key in ("points", "curves")] == [6, 2 * len(SPLITS["test"].metrics)]  # type: ignore[arg-type]
-    everything = tuple(sample(SPLITS["train"].questions, 1.0, seed=1))  # in the order that the seed gives
+    # in the order that the seed gives
+    everything = tuple(sample(SPLITS["train"].questions, 1.0, seed=1))
     train = replace(SPLITS["train"], questions=everything)
     at_full = train_probe(vectors, {**SPLITS, "train": train}, seed=1, config=CONFIG)
     point = next(p for p in points if p.fraction == 1 and p.seed == 1)
@@ -45,19 +47,25 @@ def test_learning_curves(tmp_path: Path) -> None:
 
 
 def test_the_task_names_the_metrics(tmp_path: Path) -> None:
-    one = {name: tuple(q for q in task.questions if len(q.gold) == 1) for name, task in SPLITS.items()}
+    one = {
+        name: tuple(q for q in task.questions if len(q.gold) == 1) for name, task in SPLITS.items()
+    }
     named = {
         name: replace(task, questions=one[name], metrics=("accuracy", "true_confidence"))
         for name, task in SPLITS.items()
     }
-    points = curve(VectorCache(Letters(), tmp_path), named, fractions=(1.0,), seeds=(0,), config=CONFIG)
+    points = curve(
+        VectorCache(Letters(), tmp_path), named, fractions=(1.0,), seeds=(0,), config=CONFIG
+    )
     assert [band.metric for band in bands(points)] == ["accuracy"]
     assert list(points[0].figures) == ["accuracy", "true_confidence"]
 
 
 def test_bands_of_tasks_with_different_headlines() -> None:
     points = [
-        Point("m", "viphy-color", 1.0, 10, 0, 1, {"relaxed_accuracy": 0.5, "true_confidence": 0.25}),
+        Point(
+            "m", "viphy-color", 1.0, 10, 0, 1, {"relaxed_accuracy": 0.5, "true_confidence": 0.25}
+        ),
         Point("m", "viphy-size", 1.0, 10, 0, 1, {"accuracy": 0.75}),
     ]
     assert [(b.task, b.metric, b.mean) for b in bands(points)] == [

@@ -45,11 +45,18 @@ def stored(task: Task, right: dict[str, int], path: Path) -> str:
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     templates = tuple(Template(name, f"{name}: {{thing}} is [MASK].") for name in ("a", "b", "c"))
-    questions = tuple(Question(f"q{i}", {"thing": f"t{i}"}, ("yes", "no"), {"yes": 1.0}, f"t{i}") for i in range(40))
+    questions = tuple(
+        Question(f"q{i}", {"thing": f"t{i}"}, ("yes", "no"), {"yes": 1.0}, f"t{i}")
+        for i in range(40)
+    )
     task = Task("made-up", "1", "", templates, questions, ("accuracy",))
-    # by a and b the order is one, two, three; by c the other way round, and so far that c decides the mean
+    # by a and b the order is one, two, three; by c the other way round, and so far that c decides
+    # the mean
     models = [("one", 20, 20, 2), ("two", 19, 19, 20), ("three", 18, 18, 38)]
-    names = [stored(task, {"a": a, "b": b, "c": c}, tmp_path / f"{name}.jsonl") for name, a, b, c in models]
+    names = [
+        stored(task, {"a": a, "b": b, "c": c}, tmp_path / f"{name}.jsonl")
+        for name, a, b, c in models
+    ]
     api.probe(names, task, output=tmp_path / "runs", resamples=100)
     return tmp_path / "runs"
 
@@ -81,11 +88,15 @@ def test_one_model_has_no_ranking(runs: Path) -> None:
 
 def test_further_metrics_of_runs(runs: Path) -> None:
     results = api.results(runs).measured("brier", "expected_calibration_error")
-    figures = [figure for figure in results.figures if figure.metric == "brier" and figure.template == "a"]
+    figures = [
+        figure for figure in results.figures if figure.metric == "brier" and figure.template == "a"
+    ]
     assert len(figures) == 3
     share = 1 / (1 + np.exp(-2.9))  # of the option at −0.1 beside the one at −3
     expected = (20 * 2 * (1 - share) ** 2 + 20 * 2 * share**2) / 40
-    assert figures[0].value == pytest.approx(expected) or figures[1].value == pytest.approx(expected)
+    assert figures[0].value == pytest.approx(expected) or figures[1].value == pytest.approx(
+        expected
+    )
     assert all(figure.low <= figure.value <= figure.high for figure in figures)
     several = replace(results.runs[0].task.questions[0], gold={"yes": 0.5, "no": 0.5})
     run = replace(results.runs[0], task=replace(results.runs[0].task, questions=(several,)))

@@ -1,4 +1,5 @@
-"""The run folder: files come back as they were written, whole or not at all, and no two runs share a folder."""
+"""The run folder: files come back as they were written, whole or not at all, and no two runs share
+a folder."""
 
 from __future__ import annotations
 
@@ -51,9 +52,15 @@ def test_answers_are_readable_without_the_other_files(tmp_path: Path) -> None:
     assert (first["prompt"], first["gold"]) == ("The thing 0 is [MASK].", [("red", 1.0)])
     for row in rows:
         best = max(row["scores"]["logp"])
-        top = [option for option, logp in zip(row["options"], row["scores"]["logp"], strict=True) if logp == best]
+        top = [
+            option
+            for option, logp in zip(row["options"], row["scores"]["logp"], strict=True)
+            if logp == best
+        ]
         assert row["chosen"] == top[0]
-        assert row["right"] == pytest.approx(sum(option == row["gold"][0][0] for option in top) / len(top))
+        assert row["right"] == pytest.approx(
+            sum(option == row["gold"][0][0] for option in top) / len(top)
+        )
     accuracy = next(figure for figure in done.figures if figure.metric == "accuracy")
     assert sum(row["right"] for row in rows) / len(rows) == pytest.approx(accuracy.value)
 
@@ -78,7 +85,9 @@ def test_tasks_come_back(written: Task) -> None:
         assert read.fingerprint == written.fingerprint
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "file.txt"
     write_text(path, "old")
 
@@ -135,21 +144,29 @@ def test_figures_that_were_edited_or_damaged_are_computed_again(
     done = run(Counting(), task(), tmp_path, FEW)
     path = done.folder / store.FIGURES
     content = path.read_bytes()
-    edited = content.replace(f'"value":{json.dumps(done.figures[0].value)}'.encode(), b'"value":0.99')
+    edited = content.replace(
+        f'"value":{json.dumps(done.figures[0].value)}'.encode(), b'"value":0.99'
+    )
     for bad in (*damaged(content), edited, content.replace(b'"value": 0', b'"value": 1')):
         if bad == content:
             continue
         path.write_bytes(bad)
         caplog.clear()
         assert store.read_run(done.folder).figures == done.figures
-        assert "metrics.json was changed after the run: its figures are computed again" in caplog.text
+        assert (
+            "metrics.json was changed after the run: its figures are computed again" in caplog.text
+        )
     assert run(Counting(), task(), tmp_path, FEW).figures == done.figures
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("column", [[-1.0, float("nan"), -2.0], [-1.0, float("inf"), -2.0], [-1.0, -2.0], None])
+@pytest.mark.parametrize(
+    "column", [[-1.0, float("nan"), -2.0], [-1.0, float("inf"), -2.0], [-1.0, -2.0], None]
+)
 @pytest.mark.parametrize("where", ["scores", "neutral"])
-def test_answers_with_bad_numbers_are_damage(tmp_path: Path, column: list[float] | None, where: str) -> None:
+def test_answers_with_bad_numbers_are_damage(
+    tmp_path: Path, column: list[float] | None, where: str
+) -> None:
     done = run(Counting(), task(), tmp_path, FEW)
     rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
     rows[0][where]["logp"] = column
@@ -163,7 +180,10 @@ def test_answers_with_bad_numbers_are_damage(tmp_path: Path, column: list[float]
 
 def test_a_run_of_a_newer_version_says_so(tmp_path: Path) -> None:
     folder = run(Counting(), task(), tmp_path, FEW).folder
-    newer = json.loads((folder / store.MANIFEST).read_text()) | {"format": FORMAT + 1, "invented": 1}
+    newer = json.loads((folder / store.MANIFEST).read_text()) | {
+        "format": FORMAT + 1,
+        "invented": 1,
+    }
     (folder / store.MANIFEST).write_text(json.dumps(newer))
     sentence = rf"by a newer version of seesay \(format {FORMAT + 1}, .*update seesay"
     with pytest.raises(NewerVersionError, match=sentence):
@@ -191,7 +211,9 @@ def test_runs_that_cannot_be_read_are_left_out_with_a_sentence_each(
 def test_a_changed_byte_never_ends_in_anything_but_a_run_or_a_sentence(data: st.DataObject) -> None:
     with TemporaryDirectory() as root:
         folder = run(Counting(), task(2), Path(root), FEW).folder
-        path = folder / data.draw(st.sampled_from([store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES]))
+        path = folder / data.draw(
+            st.sampled_from([store.MANIFEST, store.QUESTIONS, store.ANSWERS, store.FIGURES])
+        )
         content = bytearray(path.read_bytes())
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
         path.write_bytes(content)
@@ -225,12 +247,18 @@ def test_a_second_process_is_refused_and_goes_on_when_the_first_has_ended(tmp_pa
         "with lock_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as first:
         assert first.stdout
         assert first.stdout.readline() == "held\n"
         with (
-            pytest.raises(UserError, match=r"Another process is using .*: wait for it, or give this one its own"),
+            pytest.raises(
+                UserError,
+                match=r"Another process is using .*: wait for it, or give this one its own",
+            ),
             lock_folder(folder, hint="give this one its own --output"),
         ):
             pass
@@ -292,7 +320,10 @@ ODD = [
 
 def folder_names(models: list[str]) -> list[Path]:
     manifest = describe(Counting(), task(), Settings())
-    return [store.folder_for(Path("root"), manifest.model_copy(update={"model": name})) for name in models]
+    return [
+        store.folder_for(Path("root"), manifest.model_copy(update={"model": name}))
+        for name in models
+    ]
 
 
 def test_odd_names_never_collide_or_escape() -> None:
@@ -305,7 +336,14 @@ def test_odd_names_never_collide_or_escape() -> None:
         assert folder.parts[1].strip(".")
 
 
-@given(st.lists(st.text(st.sampled_from("ab/_.-0"), max_size=12) | names, min_size=2, max_size=2, unique=True))
+@given(
+    st.lists(
+        st.text(st.sampled_from("ab/_.-0"), max_size=12) | names,
+        min_size=2,
+        max_size=2,
+        unique=True,
+    )
+)
 def test_two_names_are_two_folders(pair: list[str]) -> None:
     (hashed,) = folder_names([pair[0]])
     one, other, mimic = (folder.parts[1] for folder in folder_names([*pair, hashed.parts[1]]))

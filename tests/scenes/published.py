@@ -34,9 +34,11 @@ def annotation_files(task: str) -> list[Path]:
 
 
 def full_k(known: AnnotatedScene, kind: TaskKind) -> float:
-    """A k that rounds to the published one and to which every published distance and probability of the scene fits.
+    """A k that rounds to the published one and to which every published distance and probability of
+    the scene fits.
 
-    Labels were computed before k was rounded to four decimals: the rounded one misses about 4 % of the last digits.
+    Labels were computed before k was rounded to four decimals: the rounded one misses about 4 % of
+    the last digits.
     """
     stored = known.scene.k
     assert stored is not None

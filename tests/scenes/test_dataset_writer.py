@@ -27,7 +27,10 @@ FORMATS = ("json", "parquet")
 def digest(folder: Path) -> dict[str, str]:
     """Every file's content."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +57,8 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_killed_and_resumed_without_loss(tmp_path: Path) -> None:
-    """Killed outright in the middle, several times; what comes out is byte for byte what an undisturbed run writes."""
+    """Killed outright in the middle, several times; what comes out is byte for byte what an
+    undisturbed run writes."""
     script, folder = tmp_path / "run.py", tmp_path / "killed"
     script.write_text(SCRIPT.format(folder=str(folder)))
     kills = 0
@@ -70,7 +74,12 @@ def test_killed_and_resumed_without_loss(tmp_path: Path) -> None:
         time.sleep(0.5)  # orphaned workers notice and leave
     assert kills >= 2
     plan = make_plan("pos", 2000)
-    write_dataset(SceneConfig("pos", seed=2), plan, SceneOutput(tmp_path / "whole", 512, 16, FORMATS), workers=2)
+    write_dataset(
+        SceneConfig("pos", seed=2),
+        plan,
+        SceneOutput(tmp_path / "whole", 512, 16, FORMATS),
+        workers=2,
+    )
     assert digest(folder) == digest(tmp_path / "whole")
 
 
@@ -84,8 +93,14 @@ def _complete(folder: Path) -> bool:
 
 
 @pytest.mark.seconds
-def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config, plan, output = SceneConfig("sup1"), make_plan("sup1", 500), SceneOutput(tmp_path / "set", 64, None, FORMATS)
+def test_an_interrupted_chunk_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, plan, output = (
+        SceneConfig("sup1"),
+        make_plan("sup1", 500),
+        SceneOutput(tmp_path / "set", 64, None, FORMATS),
+    )
     real, calls = dataset_writer._make_chunk, []
 
     def failing(job: dataset_writer._Job) -> None:
@@ -101,13 +116,17 @@ def test_an_interrupted_chunk_is_made_again(tmp_path: Path, monkeypatch: pytest.
     (output.folder / "parts" / "train-00000200.part").write_text("half a li")
     monkeypatch.setattr(dataset_writer, "_make_chunk", real)
     told: list[tuple[int, int]] = []
-    write_dataset(config, plan, output, workers=1, progress=lambda done, total: told.append((done, total)))
+    write_dataset(
+        config, plan, output, workers=1, progress=lambda done, total: told.append((done, total))
+    )
     assert told[0] == (200, 500)
     assert sum(done for done, _ in told) == 500
     write_dataset(config, plan, SceneOutput(tmp_path / "whole", 64, None, FORMATS), workers=1)
     assert digest(output.folder) == digest(tmp_path / "whole")
     told.clear()
-    write_dataset(config, plan, output, workers=1, progress=lambda done, total: told.append((done, total)))
+    write_dataset(
+        config, plan, output, workers=1, progress=lambda done, total: told.append((done, total))
+    )
     assert told == [(500, 500)]
 
 
@@ -119,7 +138,11 @@ def test_other_settings_never_mix(tmp_path: Path) -> None:
         (SceneConfig("pos", seed=1), make_plan("pos", 20), output),
         (SceneConfig("pos"), make_plan("pos", 30), output),
         (SceneConfig("pos", adjective="tall"), make_plan("pos", 20), output),
-        (SceneConfig("pos"), make_plan("pos", 20), SceneOutput(output.folder, 128, None, ("json",))),
+        (
+            SceneConfig("pos"),
+            make_plan("pos", 20),
+            SceneOutput(output.folder, 128, None, ("json",)),
+        ),
     ):
         with pytest.raises(UserError, match="other settings"):
             write_dataset(config, plan, other, workers=1)
@@ -133,7 +156,9 @@ def test_a_data_set_of_a_newer_version_says_so(tmp_path: Path) -> None:
     settings = json.loads(manifest.read_text())
     assert settings["format"] == 1
     manifest.write_text(json.dumps({**settings, "format": 2}))
-    with pytest.raises(NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"
+    ):
         write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
 
 
@@ -142,11 +167,18 @@ def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="other files"):
         write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path), workers=1)
     with pytest.raises(UserError, match="is a file"):
-        write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "thesis.tex"), workers=1)
+        write_dataset(
+            SceneConfig("pos"),
+            make_plan("pos", 20),
+            SceneOutput(tmp_path / "thesis.tex"),
+            workers=1,
+        )
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / dataset_writer.MANIFEST).write_text("[]")
     with pytest.raises(UserError, match="other settings"):
-        write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "set"), workers=1)
+        write_dataset(
+            SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "set"), workers=1
+        )
     for output in (
         SceneOutput(tmp_path / "x", 3),
         SceneOutput(tmp_path / "x", array=10**6),
@@ -159,7 +191,11 @@ def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
 
 def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
     folder = tmp_path / "set"
-    config, plan, output = SceneConfig("pos"), make_plan("pos", 250), SceneOutput(folder, None, None, ("json",))
+    config, plan, output = (
+        SceneConfig("pos"),
+        make_plan("pos", 250),
+        SceneOutput(folder, None, None, ("json",)),
+    )
 
     def second(done: int, total: int) -> None:
         if done:  # from another thread: the thread that holds the lock may take it again
@@ -173,7 +209,10 @@ def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
 
 def test_only_arrays(tmp_path: Path) -> None:
     write_dataset(
-        SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path / "set", None, 24, ("json",)), workers=1
+        SceneConfig("pos"),
+        make_plan("pos", 20),
+        SceneOutput(tmp_path / "set", None, 24, ("json",)),
+        workers=1,
     )
     assert not (tmp_path / "set" / "images").exists()
     assert np.load(tmp_path / "set" / "arrays" / "train.npy").shape == (16, 24, 24, 3)

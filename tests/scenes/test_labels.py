@@ -58,7 +58,11 @@ def test_reference_set_is_the_scene_or_the_shape() -> None:
 
 
 def test_superlatives_need_one_of_a_kind() -> None:
-    assert [label.word for label in superlatives(squares(30, 60, 120))] == ["smallest", "NA", "biggest"]
+    assert [label.word for label in superlatives(squares(30, 60, 120))] == [
+        "smallest",
+        "NA",
+        "biggest",
+    ]
     assert [label.word for label in superlatives(squares(30, 30, 120))] == ["NA", "NA", "biggest"]
 
 
@@ -73,7 +77,8 @@ ALL = np.ones_like(SET, dtype=bool)
         ("rh-n", 0.3, 30.0),  # the top 1.5 objects, two: 100 and 40; the first below is 30
         ("rh-n", 0.0, 100.0),
         ("rh-n", 1.0, 10.0),
-        ("rh-sd", 0.5, 40 + 0.5 * np.sqrt(1000)),  # mean 40, variance (900 + 400 + 100 + 0 + 3600) / 5
+        # mean 40, variance (900 + 400 + 100 + 0 + 3600) / 5
+        ("rh-sd", 0.5, 40 + 0.5 * np.sqrt(1000)),
         ("ah", 55.0, 55.0),
     ],
 )
@@ -121,7 +126,10 @@ def test_other_adjectives_use_their_own_dimension() -> None:
     )
     scene = Scene((lying, standing), 0.29)
     config = SceneConfig("pos", adjective="tall", objects=(2, 2))
-    assert [label.word for label in label_objects(scene, config.kind, config.adjectives, config.threshold_fn)] == [
+    assert [
+        label.word
+        for label in label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
+    ] == [
         "short",
         "tall",
     ]
@@ -135,9 +143,14 @@ def test_unknown_names_are_one_sentence() -> None:
             call()
 
 
-def test_the_extremes_of_brightness_follow_the_number_of_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extremes_of_brightness_follow_the_number_of_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bright = ADJECTIVES["bright"]
     for levels in (LEVELS, 7):
         monkeypatch.setattr(labels, "LEVELS", levels)
-        objects = [SceneObject("circle", "red", 60, 512, 512, level=level) for level in range(1, levels + 1)]
+        objects = [
+            SceneObject("circle", "red", 60, 512, 512, level=level)
+            for level in range(1, levels + 1)
+        ]
         assert [obj.level for obj in objects if labels.has_extreme_size(obj, bright)] == [1, levels]

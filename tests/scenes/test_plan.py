@@ -43,7 +43,8 @@ def test_compositional() -> None:
 
 @pytest.mark.parametrize("unseen", MIXTURES)
 def test_mixtures(unseen: int) -> None:
-    """So many unseen combinations among 8,000; each mixture holds the smaller ones' unseen items."""
+    """So many unseen combinations among 8,000; each mixture holds the smaller ones' unseen
+    items."""
     plan, base = make_plan(f"mixture-{unseen}"), make_plan("compositional")
     train = list(plan.items("train", 0, 8000))
     new = [item for item in train if not seen(item[1])]
@@ -59,7 +60,10 @@ def test_mixtures(unseen: int) -> None:
         assert list(plan.items(split, 0, 1000)) == list(base.items(split, 0, 1000))
 
 
-@given(st.sampled_from([name for name in NAMES if not name.startswith("mixture")]), st.integers(1, 3000))
+@given(
+    st.sampled_from([name for name in NAMES if not name.startswith("mixture")]),
+    st.integers(1, 3000),
+)
 def test_any_size_is_balanced(name: str, size: int) -> None:
     plan = make_plan(name, size)
     assert sum(plan.splits().values()) == size
@@ -77,7 +81,9 @@ def test_any_size_is_balanced(name: str, size: int) -> None:
 def test_a_larger_set_begins_with_the_smaller(size: int, start: int, length: int) -> None:
     small, large = make_plan("pos", size), make_plan("pos", 20000)
     stop = min(start + length, small.splits()["train"])
-    assert list(small.items("train", start, stop)) == list(large.items("train", start, max(stop, 0)))
+    assert list(small.items("train", start, stop)) == list(
+        large.items("train", start, max(stop, 0))
+    )
 
 
 def test_test_sets_alone_are_those_of_the_whole() -> None:
@@ -89,7 +95,8 @@ def test_test_sets_alone_are_those_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("pos2", None), ("pos", 0), ("pos", -5), ("pos", 10**9), ("mixture-4000", 500)]
+    ("name", "size"),
+    [("pos2", None), ("pos", 0), ("pos", -5), ("pos", 10**9), ("mixture-4000", 500)],
 )
 def test_impossible_sets_are_refused(name: str, size: int | None) -> None:
     with pytest.raises(UserError):

@@ -1,4 +1,5 @@
-"""Files: published ones are read whole, ours have the published layout, and every format tells the same."""
+"""Files: published ones are read whole, ours have the published layout, and every format tells the
+same."""
 
 from __future__ import annotations
 
@@ -35,7 +36,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         absent(str(error))
     folder = tmp_path_factory.mktemp("scenes") / "set-pos"
     write_dataset(
-        SceneConfig("set+pos", seed=5), make_plan("set+pos", 100), SceneOutput(folder, picture=256, array=32), workers=1
+        SceneConfig("set+pos", seed=5),
+        make_plan("set+pos", 100),
+        SceneOutput(folder, picture=256, array=32),
+        workers=1,
     )
     return folder
 
@@ -59,7 +63,9 @@ def test_published_captions_are_those_of_the_annotation(task: str) -> None:
     told, bad = published.read_captions(folder / "captions.txt")
     known = [scene for file in folder.glob("annotations_*.json") for scene in read(file)[0]]
     assert not bad
-    assert sorted(told) == sorted((scene.image, *pair) for scene in known for pair in scene.captions)
+    assert sorted(told) == sorted(
+        (scene.image, *pair) for scene in known for pair in scene.captions
+    )
 
 
 def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
@@ -80,7 +86,9 @@ def test_published_h5_is_read_and_made_again(name: str) -> None:
     records = json.loads((folder / "test.json").read_text())["questions"]
     vocab = json.loads((folder / "vocab.json").read_text())
     assert published.vocabulary(one["question"] for one in records) == vocab
-    ours = published.arrays(records, vocab, max(len(row["question"].split()) for row in records) + 2)
+    ours = published.arrays(
+        records, vocab, max(len(row["question"].split()) for row in records) + 2
+    )
     with h5.File(folder / "test_questions.h5") as file:
         assert set(file) == set(ours)
         for key, values in ours.items():
@@ -105,25 +113,45 @@ def test_written_dataset_json_has_the_published_keys(made: Path) -> None:
 def test_all_formats_tell_the_same(made: Path) -> None:
     datasets = needed("datasets")
     loaded = datasets.load_dataset(str(made), cache_dir=str(made.parent / "cache"))
-    assert {split: len(rows) for split, rows in loaded.items()} == {"train": 80, "val": 10, "test": 10}
+    assert {split: len(rows) for split, rows in loaded.items()} == {
+        "train": 80,
+        "val": 10,
+        "test": 10,
+    }
     for split, rows in loaded.items():
         asked, _ = published.read_questions(made / "dataset" / f"{split}.json")
         scenes, bad = read(made / "annotation" / f"{split}_annotation.json")
-        told = published.read_h5(made / "dataset" / f"{split}_questions.h5", made / "dataset" / "vocab.json")
+        told = published.read_h5(
+            made / "dataset" / f"{split}_questions.h5", made / "dataset" / "vocab.json"
+        )
         assert not bad
         assert rows.features["label"].names == ["no", "yes"]
         arrays = np.load(made / "arrays" / f"{split}.npy", mmap_mode="r")
-        for row, one, scene, (index, sentence, answer) in zip(rows, asked, scenes, told, strict=True):
-            assert (row["sentence"], row["label"], row["index"]) == (one.question, int(one.answer), one.index)
+        for row, one, scene, (index, sentence, answer) in zip(
+            rows, asked, scenes, told, strict=True
+        ):
+            assert (row["sentence"], row["label"], row["index"]) == (
+                one.question,
+                int(one.answer),
+                one.index,
+            )
             assert (index, sentence, answer) == (one.index, one.question, one.answer)
             assert parse(scene.index, json.loads(row["annotation"])) == scene
-            assert np.array_equal(np.asarray(row["image"]), _picture(made / "images" / split / one.image))
+            assert np.array_equal(
+                np.asarray(row["image"]), _picture(made / "images" / split / one.image)
+            )
             assert one.question in [text for pair in scene.captions for text in pair]
             assert (one.question in [true for true, _ in scene.captions]) == one.answer
         from seesay.scenes.raster import rgb
 
-        assert all(np.array_equal(rgb(scene.scene, 32), array) for scene, array in zip(scenes, arrays, strict=True))
-        assert all(np.array_equal(rgb(s.scene, 256), _picture(made / "images" / split / s.image)) for s in scenes)
+        assert all(
+            np.array_equal(rgb(scene.scene, 32), array)
+            for scene, array in zip(scenes, arrays, strict=True)
+        )
+        assert all(
+            np.array_equal(rgb(s.scene, 256), _picture(made / "images" / split / s.image))
+            for s in scenes
+        )
 
 
 def _picture(path: Path) -> NDArray[np.uint8]:
@@ -138,7 +166,9 @@ def test_card(made: Path) -> None:
 
 
 @given(
-    st.sampled_from(("sup1", "pos", "set+pos-hard")), st.integers(0, 10**6), st.sampled_from(("big", "tall", "bright"))
+    st.sampled_from(("sup1", "pos", "set+pos-hard")),
+    st.integers(0, 10**6),
+    st.sampled_from(("big", "tall", "bright")),
 )
 @settings(max_examples=30, deadline=None)
 def test_annotation_round_trip(task: str, index: int, adjective: str) -> None:
@@ -150,7 +180,15 @@ def test_annotation_round_trip(task: str, index: int, adjective: str) -> None:
     assert back.scene.k == (None if scene.k is None else pytest.approx(scene.k, abs=5e-5))
 
 
-GOOD = {"rr": "500", "cc": "500", "radius": "60", "shape": "square", "color": "red", "area": "14400", "size": "big"}
+GOOD = {
+    "rr": "500",
+    "cc": "500",
+    "radius": "60",
+    "shape": "square",
+    "color": "red",
+    "area": "14400",
+    "size": "big",
+}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +220,18 @@ def test_bad_objects_are_reported_row_by_row(tmp_path: Path, wrong: dict[str, st
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "null", '{"0": []}', '{"0": [{}, {"objects": 3}]}', "[" * 10000, '{"0": "x"}', "\x00\xff"]
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "null",
+        '{"0": []}',
+        '{"0": [{}, {"objects": 3}]}',
+        "[" * 10000,
+        '{"0": "x"}',
+        "\x00\xff",
+    ],
 )
 def test_files_that_are_no_annotation(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.json"
@@ -196,8 +245,19 @@ def test_files_that_are_no_annotation(tmp_path: Path, text: str) -> None:
 
 
 def test_questions_that_cannot_be_used_are_reported(tmp_path: Path) -> None:
-    good = {"question": "The red square is a big object", "answer": "yes", "image_filename": "0.png", "image_index": 0}
-    rows = [good, {**good, "answer": "perhaps"}, {**good, "image_filename": "../../etc/passwd"}, 7, {}]
+    good = {
+        "question": "The red square is a big object",
+        "answer": "yes",
+        "image_filename": "0.png",
+        "image_index": 0,
+    }
+    rows = [
+        good,
+        {**good, "answer": "perhaps"},
+        {**good, "image_filename": "../../etc/passwd"},
+        7,
+        {},
+    ]
     file = tmp_path / "test.json"
     file.write_text(json.dumps({"questions": rows}))
     asked, bad = published.read_questions(file)

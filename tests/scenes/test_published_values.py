@@ -30,7 +30,8 @@ OURS = {"turn", "level"}
 
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_annotation_is_written_as_published(task: str) -> None:
-    """The scene, every object with area, label, probability, distance and vagueness, and every caption: all equal."""
+    """The scene, every object with area, label, probability, distance and vagueness, and every
+    caption: all equal."""
     config, scenes, objects = SceneConfig(task), 0, 0
     for file in annotation_files(task):
         for key, published in json.loads(file.read_text()).items():

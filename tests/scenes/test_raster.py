@@ -34,14 +34,20 @@ CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 
 @st.composite
 def objects(draw: st.DrawFn, levels: bool = False) -> SceneObject:
-    shape, radius, turn = draw(st.sampled_from(SHAPES)), draw(st.sampled_from(RADII)), draw(st.integers(0, 1))
+    shape, radius, turn = (
+        draw(st.sampled_from(SHAPES)),
+        draw(st.sampled_from(RADII)),
+        draw(st.integers(0, 1)),
+    )
     if shape in ("circle", "square"):
         turn = 0
     rows, columns = extent(shape, radius, turn)
     down, right = anchor(shape, radius, turn)
     row, column = draw(st.integers(0, CANVAS - rows)), draw(st.integers(0, CANVAS - columns))
     level = draw(st.integers(1, LEVELS)) if levels else LEVELS
-    return SceneObject(shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level)
+    return SceneObject(
+        shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level
+    )
 
 
 def test_areas_of_circles_are_the_published_ones() -> None:
@@ -65,15 +71,23 @@ def box_mean(picture: NDArray[np.uint8], size: int) -> NDArray[np.float64]:
     """The mean over the area of every pixel, by brute force."""
     edges = np.arange(size + 1) * CANVAS / size
     weights = np.clip(
-        np.minimum.outer(edges[1:], np.arange(1, CANVAS + 1)) - np.maximum.outer(edges[:-1], np.arange(CANVAS)), 0, None
+        np.minimum.outer(edges[1:], np.arange(1, CANVAS + 1))
+        - np.maximum.outer(edges[:-1], np.arange(CANVAS)),
+        0,
+        None,
     )
     weights /= weights.sum(axis=1, keepdims=True)
-    return np.stack([weights @ picture[:, :, channel].astype(float) @ weights.T for channel in range(3)], axis=-1)
+    return np.stack(
+        [weights @ picture[:, :, channel].astype(float) @ weights.T for channel in range(3)],
+        axis=-1,
+    )
 
 
 @given(objects(levels=True), objects(levels=True), st.sampled_from((17, 64, 100, 128, 224, 331)))
 @settings(max_examples=12, deadline=None)
-def test_other_sizes_are_means_over_the_area(one: SceneObject, other: SceneObject, size: int) -> None:
+def test_other_sizes_are_means_over_the_area(
+    one: SceneObject, other: SceneObject, size: int
+) -> None:
     scene = Scene((one,))
     if not ((paint(scene) > 0) & (paint(Scene((other,))) > 0)).any():
         scene = Scene((one, other))
@@ -83,7 +97,9 @@ def test_other_sizes_are_means_over_the_area(one: SceneObject, other: SceneObjec
 
 def test_doubling_repeats_pixels() -> None:
     scene = Scene((SceneObject("triangle", "red", 60, 500, 500),))
-    assert np.array_equal(rgb(scene, 2 * CANVAS), rgb(scene, CANVAS).repeat(2, axis=0).repeat(2, axis=1))
+    assert np.array_equal(
+        rgb(scene, 2 * CANVAS), rgb(scene, CANVAS).repeat(2, axis=0).repeat(2, axis=1)
+    )
 
 
 def _assert_changes_hold_the_pixels(scene: Scene) -> None:
@@ -107,18 +123,31 @@ def test_changes_of_objects_at_every_edge(shape: str, turn: int) -> None:
     """The canvas' first row is lost in the published picture, its last column as well."""
     turn = turn if shape in ("rectangle", "triangle") else WIDE
     (rows, columns), (down, right) = extent(shape, 50, turn), anchor(shape, 50, turn)
-    for color, top, left in (("red", 0, 0), ("white", CANVAS - rows, CANVAS - columns), ("blue", 400, 333)):
-        _assert_changes_hold_the_pixels(Scene((SceneObject(shape, color, 50, top + down, left + right, turn),)))
+    for color, top, left in (
+        ("red", 0, 0),
+        ("white", CANVAS - rows, CANVAS - columns),
+        ("blue", 400, 333),
+    ):
+        _assert_changes_hold_the_pixels(
+            Scene((SceneObject(shape, color, 50, top + down, left + right, turn),))
+        )
 
 
 def test_changes_of_neighbours_that_share_a_byte() -> None:
-    scene = Scene((SceneObject("square", "red", 30, 100, 101), SceneObject("circle", "white", 30, 105, 160)))
+    scene = Scene(
+        (SceneObject("square", "red", 30, 100, 101), SceneObject("circle", "white", 30, 105, 160))
+    )
     _assert_changes_hold_the_pixels(scene)
 
 
 def test_png_is_read_back() -> None:
     image = needed("PIL.Image")
-    scene = Scene((SceneObject("circle", "green", 90, 300, 400), SceneObject("triangle", "white", 50, 800, 700, 1, 4)))
+    scene = Scene(
+        (
+            SceneObject("circle", "green", 90, 300, 400),
+            SceneObject("triangle", "white", 50, 800, 700, 1, 4),
+        )
+    )
     picture, colors = paint(scene, PUBLISHED), palette(LEVELS)
     back = image.open(io.BytesIO(encode_indices(picture, colors)))
     assert (back.mode, back.size) == ("P", (PUBLISHED, PUBLISHED))

@@ -18,14 +18,20 @@ from seesay.scenes.world import Scene, SceneObject
 def _published(annotation: str, dataset: str, rule: str) -> float:
     scenes = {known.index: known.scene for known in read(shared(f"malevic/{annotation}"))[0]}
     asked, _ = read_questions(shared(f"malevic/{dataset}"))
-    return sum(holds(RULES[rule], scenes[str(q.index)], q.question) == q.answer for q in asked) / len(asked)
+    return sum(
+        holds(RULES[rule], scenes[str(q.index)], q.question) == q.answer for q in asked
+    ) / len(asked)
 
 
 def test_sup1_by_rule_is_perfect() -> None:
-    assert _published("sup1/annotation/test_annotation.json", "sup1/dataset/test.json", "fixed-k") == 1
+    assert (
+        _published("sup1/annotation/test_annotation.json", "sup1/dataset/test.json", "fixed-k") == 1
+    )
 
 
-@pytest.mark.parametrize(("rule", "accuracy"), [("fixed-k", 0.976), ("whole-scene", 0.636), ("max-is-big", 0.931)])
+@pytest.mark.parametrize(
+    ("rule", "accuracy"), [("fixed-k", 0.976), ("whole-scene", 0.636), ("max-is-big", 0.931)]
+)
 def test_compositional_seen_set(rule: str, accuracy: float) -> None:
     found = _published(
         "set-pos-compositional/annotation/test_seen_annotation.json",
@@ -35,7 +41,9 @@ def test_compositional_seen_set(rule: str, accuracy: float) -> None:
     assert found == pytest.approx(accuracy)
 
 
-FIGURES = [  # task, rule, the paper's figure, how far ours may be (three standard errors and the paper's rounding)
+# task, rule, the paper's figure, how far ours may be (three standard errors and the paper's
+# rounding)
+FIGURES = [
     ("set+pos", "fixed-k", 0.97, 0.01),
     ("set+pos", "whole-scene", 0.65, 0.02),
     ("set+pos", "max-is-big", 0.92, 0.015),
@@ -53,7 +61,10 @@ def test_fresh_items_reach_the_papers_figures(task: str) -> None:
     items = [draw(config, every[i % 80], config.generator(0, i)) for i in range(20_000)]
     for name, rule, figure, width in FIGURES:
         if name == task:
-            right = sum(holds(RULES[rule], item.scene, sentence(config, item)) == item.cell.answer for item in items)
+            right = sum(
+                holds(RULES[rule], item.scene, sentence(config, item)) == item.cell.answer
+                for item in items
+            )
             print(f"{task}, {rule}: {right / len(items):.4f}")
             assert right / len(items) == pytest.approx(figure, abs=width), rule
 
@@ -83,7 +94,10 @@ def test_each_form_by_hand() -> None:
 
 
 def test_what_no_rule_can_answer() -> None:
-    scene = Scene((SceneObject("square", "red", 60, 200, 200), SceneObject("square", "red", 50, 200, 600)), 0.29)
+    scene = Scene(
+        (SceneObject("square", "red", 60, 200, 200), SceneObject("square", "red", 50, 200, 600)),
+        0.29,
+    )
     with pytest.raises(UserError, match="not a sentence"):
         holds(RULES["fixed-k"], scene, "What is this?")
     with pytest.raises(UserError, match="2 red squares"):

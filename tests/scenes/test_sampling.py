@@ -49,7 +49,11 @@ def check(config: SceneConfig, cell: DesignCell, item: SceneItem) -> None:
         assert names[target.color, target.shape] == names[rival.color, rival.shape] == 1
         return
     assert item.target in askable(scene, config.kind, config.adjectives)
-    words = config.adjectives.superlative if config.kind.degree == "superlative" else config.adjectives.positive
+    words = (
+        config.adjectives.superlative
+        if config.kind.degree == "superlative"
+        else config.adjectives.positive
+    )
     assert (
         label_objects(scene, config.kind, config.adjectives, config.threshold_fn)[item.target].word
         == words[0 if cell.high else 1]
@@ -79,7 +83,11 @@ def test_scene_depends_on_seed_stream_and_index_alone() -> None:
     cell = design_cells()[7]
     one = draw(config, cell, config.generator(0, 5))
     assert draw(SceneConfig("set-pos", seed=3), cell, config.generator(0, 5)) == one
-    others = [config.generator(1, 5), config.generator(0, 6), SceneConfig("set+pos", seed=4).generator(0, 5)]
+    others = [
+        config.generator(1, 5),
+        config.generator(0, 6),
+        SceneConfig("set+pos", seed=4).generator(0, 5),
+    ]
     assert all(draw(config, cell, rng).scene != one.scene for rng in others)
 
 
@@ -109,7 +117,13 @@ def test_classes() -> None:
 
 
 def test_what_cannot_be_made_is_refused() -> None:
-    for bad in ({"objects": (2, 9)}, {"objects": (9, 5)}, {"objects": (5, 99)}, {"seed": -1}, {"k_deviation": -1.0}):
+    for bad in (
+        {"objects": (2, 9)},
+        {"objects": (9, 5)},
+        {"objects": (5, 99)},
+        {"seed": -1},
+        {"k_deviation": -1.0},
+    ):
         with pytest.raises(UserError):
             SceneConfig("set+pos", **bad)
     with pytest.raises(UserError, match="finite"):
@@ -121,7 +135,8 @@ def test_what_cannot_be_made_is_refused() -> None:
 
 
 def _p_value(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
-    """Chi-squared test that two samples come from one distribution; values too rare to count are put together."""
+    """Chi-squared test that two samples come from one distribution; values too rare to count are
+    put together."""
     a, b = Counter(ours), Counter(theirs)
     rare = {value for value in a | b if a[value] + b[value] < 20}
     table = np.array([[a[v], b[v]] for v in sorted((a | b).keys() - rare, key=str)], dtype=float)
@@ -158,10 +173,14 @@ PROPERTIES: dict[str, Property] = {
         ),
     ],
 )
-def test_distributions_are_the_published_ones(task: str, path: str, allowed: list[DesignCell]) -> None:
+def test_distributions_are_the_published_ones(
+    task: str, path: str, allowed: list[DesignCell]
+) -> None:
     published = [known.scene for known in read(shared(path))[0]]
     config = SceneConfig(task, seed=1)
-    ours = [draw(config, allowed[i % len(allowed)], config.generator(0, i)).scene for i in range(6000)]
+    ours = [
+        draw(config, allowed[i % len(allowed)], config.generator(0, i)).scene for i in range(6000)
+    ]
     found = {
         name: _p_value([v for s in ours for v in of(s)], [v for s in published for v in of(s)])
         for name, of in PROPERTIES.items()
@@ -172,12 +191,14 @@ def test_distributions_are_the_published_ones(task: str, path: str, allowed: lis
 
 
 @pytest.mark.parametrize(
-    ("task", "options"), [("set+pos", {}), ("comparative", {"adjective": "bright"}), ("pos", {"objects": (10, 12)})]
+    ("task", "options"),
+    [("set+pos", {}), ("comparative", {"adjective": "bright"}), ("pos", {"objects": (10, 12)})],
 )
 def test_items_drawn_together_are_those_drawn_alone(task: str, options: dict[str, Any]) -> None:
     config, plan = SceneConfig(task, **options), make_plan(task, 12)
     together = list(scene_items(config, plan, "train"))
     alone = [
-        draw(config, cell, config.generator(stream, index)) for _, cell, stream, index in plan.items("train", 0, 12)
+        draw(config, cell, config.generator(stream, index))
+        for _, cell, stream, index in plan.items("train", 0, 12)
     ]
     assert together == alone

@@ -24,19 +24,28 @@ def test_a_distribution_by_hand() -> None:
     ]
     by = {(row.by, row.adjective): row for row in summaries(areas)}
     big = by["true", "big"]
-    assert (big.items, big.mean, big.low, big.quartiles, big.high) == (2, 15, 10, (12.5, 15, 17.5), 20)
+    assert (big.items, big.mean, big.low, big.quartiles, big.high) == (
+        2,
+        15,
+        10,
+        (12.5, 15, 17.5),
+        20,
+    )
     assert big.sd == pytest.approx(50**0.5)
     assert [by["used", word].items for word in ("big", "small")] == [2, 1]
     assert by["true", "small"].sd == 0
 
 
 def test_the_published_superlatives() -> None:
-    """2,000 test items of SUP1: half biggest, half smallest, and no size that gives itself away (radius 30 or 120)."""
+    """2,000 test items of SUP1: half biggest, half smallest, and no size that gives itself away
+    (radius 30 or 120)."""
     folder = shared("malevic/sup1")
     rows, bad = read_areas(folder)
     assert not bad
     found = {(row.by, row.adjective): row for row in summaries(rows)}
-    assert [found[by, word].items for by in ("true", "used") for word in ("biggest", "smallest")] == [1000] * 4
+    assert [
+        found[by, word].items for by in ("true", "used") for word in ("biggest", "smallest")
+    ] == [1000] * 4
     annotation = json.loads((folder / "annotation" / "test_annotation.json").read_bytes())
     questions = json.loads((folder / "dataset" / "test.json").read_bytes())["questions"]
     areas = []
@@ -51,7 +60,11 @@ def test_the_published_superlatives() -> None:
 
 def test_a_written_data_set_is_read_as_it_was_generated(tmp_path: Path) -> None:
     plan = plan_of("set+pos", 80)
-    write_dataset(SceneConfig(plan.task), plan, SceneOutput(tmp_path / "set+pos", picture=None, formats=("json",)))
+    write_dataset(
+        SceneConfig(plan.task),
+        plan,
+        SceneOutput(tmp_path / "set+pos", picture=None, formats=("json",)),
+    )
     rows, bad = read_areas(tmp_path / "set+pos")
     assert not bad
     assert rows == generated_areas("set+pos", 80)
@@ -64,7 +77,19 @@ def test_the_published_examples() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
-        main(["scenes", "stats", "-t", "pos1", "-n", "80", "--json", "-o", str(tmp_path / "areas.html")])
+        main(
+            [
+                "scenes",
+                "stats",
+                "-t",
+                "pos1",
+                "-n",
+                "80",
+                "--json",
+                "-o",
+                str(tmp_path / "areas.html"),
+            ]
+        )
     printed = json.loads(capsys.readouterr().out)
     assert [row["items"] for row in printed["rows"]] == [40] * 4
     assert "POS1: areas asked" in (tmp_path / "areas.html").read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
-"""A file like the CSLB norms in size and shape, made up by a seed: every word and every number in it is invented."""
+"""A file like the CSLB norms in size and shape, made up by a seed: every word and every number in
+it is invented."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from seesay.tasks.property_norms import COLUMNS, SEGMENTS
 CONCEPTS = 638
 WORDS = 614
 ENTRIES = dict(zip(SEGMENTS, (6541, 3641, 2001, 613, 27), strict=True))
-"""Entries of at least this many people, as Hagström & Johansson 2022 count them in the real file."""
+"""Entries of at least this many people, as Hagström & Johansson 2022 count them in the real
+file."""
 
 ANOTHER_WORD, ANOTHER_RELATION, ANOTHER_TYPE = 467, 1899, 13_000
-"""Rows that are not asked: in the real file as many have an answer that is no word piece, or another relation."""
+"""Rows that are not asked: in the real file as many have an answer that is no word piece, or
+another relation."""
 
 RELATIONS = {"is": 0.45, "has": 0.2, "has a": 0.15, "made of": 0.2}
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
@@ -29,14 +32,23 @@ def invented(count: int, syllables: int, draw: random.Random) -> list[str]:
 
 
 def write_full_norms(folder: Path, seed: int = 0, words: Sequence[str] = ()) -> Path:
-    """`norms.dat`, `labels.txt` and `descriptors.csv` in the folder; answer words are invented where none are given."""
+    """`norms.dat`, `labels.txt` and `descriptors.csv` in the folder; answer words are invented
+    where none are given."""
     draw = random.Random(seed)
     answers = list(words) or invented(WORDS, 2, draw)
     concepts = invented(CONCEPTS, 3, draw)
-    entries = [(concept, relation, answer) for concept in concepts for relation in RELATIONS for answer in answers]
+    entries = [
+        (concept, relation, answer)
+        for concept in concepts
+        for relation in RELATIONS
+        for answer in answers
+    ]
     weights = [RELATIONS[relation] for _, relation, _ in entries]
     every = zip(
-        concepts, draw.choices(list(RELATIONS), list(RELATIONS.values()), k=CONCEPTS), answers * 2, strict=False
+        concepts,
+        draw.choices(list(RELATIONS), list(RELATIONS.values()), k=CONCEPTS),
+        answers * 2,
+        strict=False,
     )
     chosen = dict.fromkeys(every)  # every concept and every word occurs
     chosen.update(dict.fromkeys(draw.choices(entries, weights, k=2 * ENTRIES[SEGMENTS[0]])))
@@ -44,9 +56,23 @@ def write_full_norms(folder: Path, seed: int = 0, words: Sequence[str] = ()) -> 
     for (concept, relation, answer), pf in zip(chosen, _frequencies(draw), strict=False):
         rows.append(_row(concept, "visual perceptual", f"{relation} {answer}", pf))
     for _ in range(ANOTHER_WORD):
-        rows.append(_row(draw.choice(concepts), "visual perceptual", f"is {''.join(draw.choices(SYLLABLES, k=5))}", 4))
+        rows.append(
+            _row(
+                draw.choice(concepts),
+                "visual perceptual",
+                f"is {''.join(draw.choices(SYLLABLES, k=5))}",
+                4,
+            )
+        )
     for _ in range(ANOTHER_RELATION):
-        rows.append(_row(draw.choice(concepts), "visual perceptual", f"looks like a {draw.choice(answers)}", 3))
+        rows.append(
+            _row(
+                draw.choice(concepts),
+                "visual perceptual",
+                f"looks like a {draw.choice(answers)}",
+                3,
+            )
+        )
     for _ in range(ANOTHER_TYPE):
         rows.append(_row(draw.choice(concepts), "functional", f"does {draw.choice(answers)}", 5))
     rows.sort()

@@ -31,11 +31,15 @@ def encode() -> Encode:
 
 def letters(texts: Sequence[str]) -> NDArray[np.float32]:
     """How often each letter stands in a text: enough of an encoder to work by hand with."""
-    return np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
+    return np.array(
+        [[text.count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32
+    )
 
 
 def published() -> dict[str, str]:
-    found: dict[str, str] = json.loads(shared("viphy/extra/obj2cat.json").read_text(encoding="utf-8"))
+    found: dict[str, str] = json.loads(
+        shared("viphy/extra/obj2cat.json").read_text(encoding="utf-8")
+    )
     return found
 
 
@@ -59,8 +63,9 @@ def test_plain_things_fall_into_plain_categories(encode: Encode) -> None:
 
 
 def test_agreement_with_a_part_of_the_published_categories(encode: Encode) -> None:
-    """Every 26th published name: the paper's recipe with our encoder agrees on 61.6 % of these, on 59.4 % of all 13,250
-    (docs/viphy.md). Which side of a tie a name falls on may hang on the last digits of a vector."""
+    """Every 26th published name: the paper's recipe with our encoder agrees on 61.6 % of these, on
+    59.4 % of all 13,250 (docs/viphy.md). Which side of a tie a name falls on may hang on the last
+    digits of a vector."""
     theirs = dict(list(published().items())[::26])
     found = agreement(assign(list(theirs), encode), theirs)
     assert found.names == 510
@@ -100,5 +105,8 @@ def test_a_task_is_tagged_where_it_has_no_category() -> None:
     given_one = replace(asked.questions[0], tags={"category": "mine"})
     made = tagged(replace(asked, questions=(given_one, *asked.questions[1:])), letters)
     assert made.questions[0].tags == {"category": "mine"}
-    assert made.questions[1].tags == {**asked.questions[1].tags, "category": assign(["food"], letters)["food"]}
+    assert made.questions[1].tags == {
+        **asked.questions[1].tags,
+        "category": assign(["food"], letters)["food"],
+    }
     assert [q.id for q in made.questions] == [q.id for q in asked.questions]

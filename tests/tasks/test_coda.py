@@ -22,11 +22,19 @@ Rows = list[dict[str, object]]
 
 def rating(kind: str, worker: int, **shares: int) -> dict[str, object]:
     ratings = {colour: shares.get(colour, 0) for colour in COLORS}
-    return {"class_id": kind, "worker_id": worker, "action": "submitted", "included": True, **ratings}
+    return {
+        "class_id": kind,
+        "worker_id": worker,
+        "action": "submitted",
+        "included": True,
+        **ratings,
+    }
 
 
 def thing(kind: str, name: str, *, plural_only: str | None = None) -> dict[str, object]:
-    singular = {"object_s": None, "areis_s": None} if plural_only else {"object_s": name, "areis_s": "is"}
+    singular = (
+        {"object_s": None, "areis_s": None} if plural_only else {"object_s": name, "areis_s": "is"}
+    )
     plural = {"object_pl": name if plural_only else f"{name}s", "areis_pl": plural_only or "are"}
     return {"class_id": kind, "display_name": name.capitalize(), **singular, **plural}
 
@@ -41,15 +49,24 @@ def test_the_published_files_give_the_published_groups() -> None:
     task = load_task("coda", shared("coda/annotations.jsonl").parent)
     assert len(task.questions) == 521
     assert task.bad_rows == ()
-    # What the procedure of Paik et al. 2021 gives, wherever its k-means starts, once it has dropped 15 annotations.
-    assert Counter(q.tags["group"] for q in task.questions) == {"single": 198, "multi": 208, "any": 115}
+    # What the procedure of Paik et al. 2021 gives, wherever its k-means starts, once it has dropped
+    # 15 annotations.
+    assert Counter(q.tags["group"] for q in task.questions) == {
+        "single": 198,
+        "multi": 208,
+        "any": 115,
+    }
     assert all(sum(q.gold.values()) == pytest.approx(1) for q in task.questions)
     asked = {q.object: q for q in task.questions}
     assert TEMPLATES[0].ask(asked["Zebra"]).text == "Most zebras are [MASK]."
     assert TEMPLATES[-1].ask(asked["Zebra"]).text == "This zebra is [MASK]."
     assert TEMPLATES[-1].ask(asked["Jeans"]).text == "These jeans are [MASK]."
     assert TEMPLATES[-1].ask(asked["Popcorn"]).text == "This popcorn is [MASK]."
-    assert [asked[name].tags["group"] for name in ("Blood", "Strawberry", "Car")] == ["single", "multi", "any"]
+    assert [asked[name].tags["group"] for name in ("Blood", "Strawberry", "Car")] == [
+        "single",
+        "multi",
+        "any",
+    ]
     assert max(asked["Blood"].gold, key=asked["Blood"].gold.__getitem__) == "red"
 
 
@@ -66,9 +83,18 @@ def test_templates_are_the_published_ones() -> None:
 
 
 def test_annotations_are_normalised_then_averaged(tmp_path: Path) -> None:
-    annotations = [rating("/m/1", 0, red=5, green=5), rating("/m/1", 1, red=1), rating("/m/2", 0, blue=2)]
+    annotations = [
+        rating("/m/1", 0, red=5, green=5),
+        rating("/m/1", 1, red=1),
+        rating("/m/2", 0, blue=2),
+    ]
     task = load_task(
-        "coda", write(tmp_path, annotations, [thing("/m/1", "apple"), thing("/m/2", "jeans", plural_only="are")])
+        "coda",
+        write(
+            tmp_path,
+            annotations,
+            [thing("/m/1", "apple"), thing("/m/2", "jeans", plural_only="are")],
+        ),
     )
     # red: (1/2 + 1) / 2, green: (1/2 + 0) / 2
     assert task.questions[0].gold == {"green": 0.25, "red": 0.75}
@@ -77,7 +103,9 @@ def test_annotations_are_normalised_then_averaged(tmp_path: Path) -> None:
 
 def test_an_annotation_that_disagrees_is_dropped(tmp_path: Path) -> None:
     many = [rating("/m/1", worker, red=5, orange=3, yellow=1) for worker in range(4)]
-    odd = rating("/m/1", 9, **{colour: 1 for colour in COLORS if colour not in ("red", "orange", "yellow")})
+    odd = rating(
+        "/m/1", 9, **{colour: 1 for colour in COLORS if colour not in ("red", "orange", "yellow")}
+    )
     task = load_task("coda", write(tmp_path, [*many, odd], [thing("/m/1", "tomato")]))
     assert set(task.questions[0].gold) == {"red", "orange", "yellow"}
 

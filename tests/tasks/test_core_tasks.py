@@ -1,4 +1,5 @@
-"""The four tasks of the embedded battery: what they ask, and what they do with a table of somebody else."""
+"""The four tasks of the embedded battery: what they ask, and what they do with a table of somebody
+else."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ from seesay.errors import UserError
 from seesay.questions import SLOT, Prompt, Task
 from seesay.tasks import load_task
 
-TABLES = {"core-color": "colors", "core-size": "sizes", "core-space": "spaces", "core-parts": "parts"}
+TABLES = {
+    "core-color": "colors",
+    "core-size": "sizes",
+    "core-space": "spaces",
+    "core-parts": "parts",
+}
 HEADERS = {
     "core-color": "article,object,colors,category",
     "core-size": "article,object,metres,category",
@@ -69,12 +75,21 @@ class TestEveryTask:
         assert load_task(task.name).fingerprint == task.fingerprint
 
     def test_a_table_of_the_same_format_can_stand_in(self, task: Task) -> None:
-        assert load_task(task.name, FOLDER / f"{TABLES[task.name]}.csv").fingerprint == task.fingerprint
+        assert (
+            load_task(task.name, FOLDER / f"{TABLES[task.name]}.csv").fingerprint
+            == task.fingerprint
+        )
 
     def test_the_card_shows_every_wording_and_the_count(self, task: Task) -> None:
-        card = (Path(__file__).parents[2] / "docs" / "tasks" / f"{task.name}.md").read_text(encoding="utf-8")
+        card = (Path(__file__).parents[2] / "docs" / "tasks" / f"{task.name}.md").read_text(
+            encoding="utf-8"
+        )
         assert f"{len(task.questions)} questions" in card
-        asked = {template.ask(question).text for template in task.templates for question in task.questions}
+        asked = {
+            template.ask(question).text
+            for template in task.templates
+            for question in task.questions
+        }
         examples = re.findall(r"^\| `[a-z-]+` \| (.+?) \|", card, flags=re.MULTILINE)
         assert len(examples) == len(task.templates)
         assert [example for example in examples if example not in asked] == []
@@ -116,7 +131,9 @@ class TestSize:
             assert counts[tag, value, "larger"] == counts[tag, value, "smaller"]
 
     def test_strata_are_equally_large(self) -> None:
-        counts = Counter((question.tags["ratio"], question.tags["category"]) for question in self.task.questions)
+        counts = Counter(
+            (question.tags["ratio"], question.tags["category"]) for question in self.task.questions
+        )
         assert set(counts.values()) == {100}
         assert len(counts) == 6
 
@@ -137,26 +154,43 @@ class TestSize:
         assert set(uses.values()) <= {4, 6, 8}  # two to four pairs, each asked twice
 
     def test_things_of_one_size_are_no_pair(self, tmp_path: Path) -> None:
-        path = table(tmp_path / "s.csv", "article,object,metres,category", "a,cat,0.5,animal", "a,hen,0.4,animal")
-        with pytest.raises(UserError, match="no two rows of which one has 2 times the 'metres' of the other"):
+        path = table(
+            tmp_path / "s.csv",
+            "article,object,metres,category",
+            "a,cat,0.5,animal",
+            "a,hen,0.4,animal",
+        )
+        with pytest.raises(
+            UserError, match="no two rows of which one has 2 times the 'metres' of the other"
+        ):
             load_task("core-size", path)
 
     def test_a_table_too_large_to_compare_is_refused(self, tmp_path: Path) -> None:
         things = [f"a,thing {i},{i + 1},other" for i in range(MOST_RANKED + 1)]
         with pytest.raises(UserError, match="There are 2,001 rows"):
-            load_task("core-size", table(tmp_path / "s.csv", "article,object,metres,category", *things))
+            load_task(
+                "core-size", table(tmp_path / "s.csv", "article,object,metres,category", *things)
+            )
 
     def test_a_small_table_gives_all_its_pairs(self, tmp_path: Path) -> None:
         things = ("a,flea,0.002,animal", "a,cat,0.5,animal", "a,cow,2.4,animal")
-        task = load_task("core-size", table(tmp_path / "s.csv", "article,object,metres,category", *things))
-        assert {question.object for question in task.questions} == {"cat|flea", "cow|flea", "cat|cow"}
+        task = load_task(
+            "core-size", table(tmp_path / "s.csv", "article,object,metres,category", *things)
+        )
+        assert {question.object for question in task.questions} == {
+            "cat|flea",
+            "cow|flea",
+            "cat|cow",
+        }
 
 
 class TestSpace:
     task = load_task("core-space")
 
     def test_the_scene_takes_its_article(self) -> None:
-        office = next(question for question in self.task.questions if question.tags["scene"] == "office")
+        office = next(
+            question for question in self.task.questions if question.tags["scene"] == "office"
+        )
         assert self.task.templates[0].ask(office).text.startswith("In an office, the ")
 
     def test_both_directions_are_one_fact(self) -> None:
@@ -179,11 +213,17 @@ class TestParts:
     task = load_task("core-parts")
 
     def test_all_words_of_a_relation_are_offered(self) -> None:
-        sizes = {question.tags["relation"]: len(question.options) for question in self.task.questions}
+        sizes = {
+            question.tags["relation"]: len(question.options) for question in self.task.questions
+        }
         assert sizes == {"has": 39, "is made of": 16}
 
     def test_one_concept_may_be_asked_both_ways(self) -> None:
-        car = {question.id: set(question.gold) for question in self.task.questions if question.object == "car"}
+        car = {
+            question.id: set(question.gold)
+            for question in self.task.questions
+            if question.object == "car"
+        }
         assert car["car|has"] == {"wheels", "headlights", "pedals", "doors", "windows"}
         assert car["car|is made of"] == {"metal", "glass", "rubber", "plastic"}
 
@@ -228,12 +268,15 @@ GOOD = {
         ("core-parts", "a,dog,has,eyes", "repeats row 2"),
     ],
 )
-def test_a_bad_row_is_reported_and_the_others_are_used(tmp_path: Path, name: str, row: str, reason: str) -> None:
+def test_a_bad_row_is_reported_and_the_others_are_used(
+    tmp_path: Path, name: str, row: str, reason: str
+) -> None:
     last = {"core-size": "a,whale,25,animal"}.get(name)
     path = table(tmp_path / "t.csv", HEADERS[name], GOOD[name], row, *([last] if last else []))
     task = load_task(name, path)
     assert [(bad.row, reason in bad.reason) for bad in task.bad_rows] == [(3, True)], task.bad_rows
-    assert len(task.questions) == (2 if name in ("core-size", "core-space") else 1)  # these are asked both ways
+    # these are asked both ways
+    assert len(task.questions) == (2 if name in ("core-size", "core-space") else 1)
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
@@ -247,15 +290,21 @@ class TestUnusableFiles:
             load_task(name, tmp_path)
 
     def test_missing_columns(self, name: str, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match=rf"t.csv does not fit the task '{name}': there is no column '\w+'"):
+        with pytest.raises(
+            UserError, match=rf"t.csv does not fit the task '{name}': there is no column '\w+'"
+        ):
             load_task(name, table(tmp_path / "t.csv", "article,thing", "a,lemon"))
 
     def test_empty(self, name: str, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match=f"t.csv does not fit the task '{name}': there is no column"):
+        with pytest.raises(
+            UserError, match=f"t.csv does not fit the task '{name}': there is no column"
+        ):
             load_task(name, table(tmp_path / "t.csv", ""))
 
     def test_no_good_row(self, name: str, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match=r"t.csv holds no row that can be used \(row 2: has 1 cells"):
+        with pytest.raises(
+            UserError, match=r"t.csv holds no row that can be used \(row 2: has 1 cells"
+        ):
             load_task(name, table(tmp_path / "t.csv", HEADERS[name], "nothing"))
 
 
@@ -263,7 +312,8 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     """A byte order mark, Windows line ends, quoted cells, more columns in another order."""
     path = tmp_path / "t.csv"
     path.write_bytes(
-        b'\xef\xbb\xbfnote,object,article,category,colors\r\n"ripe, of course",lemon,a,food,"yellow"\r\n\r\n'
+        b'\xef\xbb\xbfnote,object,article,category,colors\r\n"ripe, of '
+        b'course",lemon,a,food,"yellow"\r\n\r\n'
     )
     task = load_task("core-color", path)
     assert task.bad_rows == ()

@@ -1,4 +1,5 @@
-"""The field's data as tasks: counts as published, and the rules that make questions of the published rows."""
+"""The field's data as tasks: counts as published, and the rules that make questions of the
+published rows."""
 
 from __future__ import annotations
 
@@ -68,7 +69,10 @@ def test_imagenetvc_has_4076_questions_and_five_examples_of_each_kind() -> None:
 
 
 def test_imagenetvc_others_has_three_sets_of_options() -> None:
-    sets = {question.tags["kind"]: question.options for question in loaded("imagenetvc-others").questions}
+    sets = {
+        question.tags["kind"]: question.options
+        for question in loaded("imagenetvc-others").questions
+    }
     assert sets["yes or no"] == ("no", "yes")
     assert sets["number"] == ("1", "10", "2", "3", "4", "5", "6", "8")
     assert len(sets["word"]) == 46
@@ -78,7 +82,10 @@ def test_imagenetvc_others_has_three_sets_of_options() -> None:
 def test_votes_of_vsr_are_weights_and_the_label_is_the_majority() -> None:
     for name in task_groups()["vsr"]:
         for question in loaded(name).questions:
-            assert max(question.gold, key=lambda label: question.gold[label]) == question.tags["answer"]
+            assert (
+                max(question.gold, key=lambda label: question.gold[label])
+                == question.tags["answer"]
+            )
             assert sum(question.gold.values()) == pytest.approx(1)
     assert "1,874 pictures are not there" in loaded("vsr-random").data_notes[0]
 
@@ -95,25 +102,44 @@ def test_prost_asks_what_its_rules_say() -> None:
     task = loaded("prost")
     by_id = {question.id: question for question in task.questions}
     assert Counter(question.tags["concept"] for question in task.questions).keys() == {
-        "bouncing", "breaking", "circumference", "directions", "grasping",
-        "height", "mass", "rolling", "sliding", "stacking",
-    }  # fmt: skip
-    turned = {q.fields["context"]: next(iter(q.gold)) for q in task.questions if q.id.startswith("directions_1/")}
+        "bouncing",
+        "breaking",
+        "circumference",
+        "directions",
+        "grasping",
+        "height",
+        "mass",
+        "rolling",
+        "sliding",
+        "stacking",
+    }
+    turned = {
+        q.fields["context"]: next(iter(q.gold))
+        for q in task.questions
+        if q.id.startswith("directions_1/")
+    }
     assert turned["A person is walking west. They turn to the right."] == "north"
     assert turned["A person is walking east. They turn around."] == "west"
     assert turned["A person is walking north. They turn to the left."] == "west"
     mass = by_id["mass_1_a/0"]
     assert mass.options == ("leaf", "coin", "egg", "apple")
     assert mass.gold == {"apple": 1.0}
-    assert mass.fields["context"].startswith("A leaf, a coin, an egg, and an apple moving at identical speeds")
+    assert mass.fields["context"].startswith(
+        "A leaf, a coin, an egg, and an apple moving at identical speeds"
+    )
     seesaw = by_id["mass_2_a/0"]  # only the first two are on it
     assert (seesaw.options, seesaw.gold) == (("leaf", "coin", "egg", "apple"), {"coin": 1.0})
     broken = by_id["breaking_1/0"]
     assert task.templates[0].ask(broken).text == (
-        "A person drops an egg, a coin, a shirt, and a pen from a balcony. The [MASK] is the most likely to break."
+        "A person drops an egg, a coin, a shirt, and a pen from a balcony. The [MASK] is the most "
+        "likely to break."
     )
     assert broken.gold == {"egg": 1.0}
-    assert task.choice_templates[0].ask(broken).text.endswith("Which object is the most likely to break? [MASK]")
+    assert (
+        task.choice_templates[0]
+        .ask(broken)
+        .text.endswith("Which object is the most likely to break? [MASK]")
+    )
     for question in task.questions:
         assert len(set(question.options)) == 4
 
@@ -140,7 +166,11 @@ def test_the_embedded_sizes_are_the_published_ones() -> None:
     with shared("things_sizes/size_fixed.csv").open(encoding="utf-8-sig") as file:
         theirs = list(csv.DictReader(file, delimiter=";"))
     assert ours == [{name: row[name] for name in ours[0]} for row in theirs]
-    assert (len(ours), len({row["word"] for row in ours}), len({row["uniqueID"] for row in ours})) == (1854, 1824, 1854)
+    assert (
+        len(ours),
+        len({row["word"] for row in ours}),
+        len({row["uniqueID"] for row in ours}),
+    ) == (1854, 1824, 1854)
 
 
 def test_things_are_compared_by_their_ratings() -> None:
@@ -148,7 +178,10 @@ def test_things_are_compared_by_their_ratings() -> None:
     assert len(task.questions) == 3000
     assert task.data_notes == ("3,000 pairs drawn from 1,854 rows with seed 0",)
     with (TASK_FILES / "things-sizes.csv").open(encoding="utf-8") as file:
-        sizes = {row["uniqueID"]: (float(row["meanSize"]), float(row["stdSize"])) for row in csv.DictReader(file)}
+        sizes = {
+            row["uniqueID"]: (float(row["meanSize"]), float(row["stdSize"]))
+            for row in csv.DictReader(file)
+        }
     occurrences: Counter[str] = Counter()
     for question in task.questions:
         a, b = question.id.split("|")
@@ -159,7 +192,10 @@ def test_things_are_compared_by_their_ratings() -> None:
         assert question.gold.get("larger", 0.0) == pytest.approx(share, abs=1e-6)
         sure = max(share, 1 - share)
         expected = "sure" if sure >= 0.95 else "rather sure" if sure >= 0.75 else "unsure"
-        assert question.tags["certainty"] == expected or min(abs(sure - edge) for edge in (0.75, 0.95)) < 1e-6
+        assert (
+            question.tags["certainty"] == expected
+            or min(abs(sure - edge) for edge in (0.75, 0.95)) < 1e-6
+        )
     assert set(occurrences.values()) <= {2, 3, 4}  # 6,000 places for 1,854 things
 
 
@@ -167,7 +203,13 @@ def test_things_are_compared_by_their_ratings() -> None:
 
 
 def test_groups_hold_every_source() -> None:
-    assert expand(["color"]) == ["core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"]
+    assert expand(["color"]) == [
+        "core-color",
+        "memory-colors",
+        "coda",
+        "viphy-color",
+        "imagenetvc-color",
+    ]
     assert set(expand(["size,space"])) >= {
         "things-size",
         "verb-physics-size",
@@ -178,7 +220,9 @@ def test_groups_hold_every_source() -> None:
         assert set(members) <= set(TASKS.names())
 
 
-def test_a_group_is_asked_as_far_as_its_data_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_is_asked_as_far_as_its_data_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
     store.add("memory-colors", shared("memory_colors"))
     tasks, errors = load_tasks(["color"])
@@ -194,8 +238,11 @@ def test_every_file_is_a_task_of_its_name(path: Path) -> None:
     assert f"name: {path.stem}\n" in path.read_text()
 
 
-def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp_path: Path) -> None:
-    """COCO's pictures are not here, so others are drawn under their names; a tiny model of random weights answers."""
+def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(
+    tmp_path: Path,
+) -> None:
+    """COCO's pictures are not here, so others are drawn under their names; a tiny model of random
+    weights answers."""
     image = pytest.importorskip("PIL.Image")
     from tests.models.vision.tiny_vision import save_tiny_vision
 
@@ -205,7 +252,9 @@ def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp
     (tmp_path / "random" / "test.jsonl").write_text("\n".join(rows), encoding="utf-8")
     for number, row in enumerate(rows):
         name = json.loads(row)["image"]
-        image.new("RGB", (32, 32), (20 * number, 100, 255 - 20 * number)).save(tmp_path / "images" / name)
+        image.new("RGB", (32, 32), (20 * number, 100, 255 - 20 * number)).save(
+            tmp_path / "images" / name
+        )
     task = load_task("vsr-random", tmp_path)
     assert not task.data_notes  # no picture is missing
     assert not task.as_published
@@ -221,9 +270,12 @@ def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(tmp
 
 
 @pytest.mark.parametrize(
-    ("choices", "rule"), [(("{w}", "{w}", "{w}", "{w}"), "pick_odd_one_out"), (("x",) * 4, "turning")]
+    ("choices", "rule"),
+    [(("{w}", "{w}", "{w}", "{w}"), "pick_odd_one_out"), (("x",) * 4, "turning")],
 )
-def test_a_prost_template_that_does_not_fit_its_rule_is_one_sentence(choices: tuple[str, ...], rule: str) -> None:
+def test_a_prost_template_that_does_not_fit_its_rule_is_one_sentence(
+    choices: tuple[str, ...], rule: str
+) -> None:
     pattern = prost.Pattern("p1", "mass", "A {w}.", "It is [MASK].", "", choices, rule)
     with pytest.raises(UserError, match=f"PROST's p1 does not fit its rule, '{rule}'"):
         list(prost.expand(pattern, {"w": ["cup", "lid"]}))

@@ -1,4 +1,5 @@
-"""Property norms at full size, from a file made up by a seed: counts, figures beside scikit-learn's, and memory."""
+"""Property norms at full size, from a file made up by a seed: counts, figures beside
+scikit-learn's, and memory."""
 
 from __future__ import annotations
 
@@ -18,12 +19,14 @@ from seesay.runs.run import Run
 from seesay.tasks import load_task
 
 pytestmark = pytest.mark.seconds
-SEGMENTS = ("pf>=10", "pf>=20", "pf>=30")  # scikit-learn takes its time: benchmarks/norms.py checks all five
+# scikit-learn takes its time: benchmarks/norms.py checks all five
+SEGMENTS = ("pf>=10", "pf>=20", "pf>=30")
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """All questions in three of the nine templates, asked of `baseline:random`; the benchmark takes all nine."""
+    """All questions in three of the nine templates, asked of `baseline:random`; the benchmark takes
+    all nine."""
     folder = write_full_norms(tmp_path_factory.mktemp("norms"))
     task = load_task("property-norms", folder / "norms.dat")
     task = replace(task, templates=task.templates[::4])
@@ -34,8 +37,13 @@ def test_every_segment_has_its_entries(done: Run) -> None:
     assert [note.partition(";")[0] for note in done.task.data_notes[-5:]] == [
         f"entries of pf>={segment}: {count:,} (as published)" for segment, count in ENTRIES.items()
     ]
-    assert (len({q.object for q in done.task.questions}), len(done.task.labels)) == (CONCEPTS, WORDS)
-    assert [str(part) for part in done.task.parts] == [f"segment=pf>={segment}" for segment in ENTRIES]
+    assert (len({q.object for q in done.task.questions}), len(done.task.labels)) == (
+        CONCEPTS,
+        WORDS,
+    )
+    assert [str(part) for part in done.task.parts] == [
+        f"segment=pf>={segment}" for segment in ENTRIES
+    ]
 
 
 def test_the_mean_average_precision_is_scikit_learns(done: Run) -> None:
@@ -47,7 +55,9 @@ def test_the_mean_average_precision_is_scikit_learns(done: Run) -> None:
         question = questions[answer.question]
         if answer.template == template.name and question.tags["segment"] in SEGMENTS:
             gold = [label in question.gold for label in options]
-            by_segment.setdefault(question.tags["segment"], []).append(reference(gold, answer.scores.logp))
+            by_segment.setdefault(question.tags["segment"], []).append(
+                reference(gold, answer.scores.logp)
+            )
     figures = {(f.metric, f.template, f.slice): f for f in done.figures}
     assert sorted(by_segment) == list(SEGMENTS)
     for segment, expected in by_segment.items():
@@ -57,7 +67,9 @@ def test_the_mean_average_precision_is_scikit_learns(done: Run) -> None:
 
 
 def test_chance_is_what_a_random_order_gets(done: Run) -> None:
-    headline = [f for f in done.figures if f.metric == "average_precision" and f.slice in done.task.parts]
+    headline = [
+        f for f in done.figures if f.metric == "average_precision" and f.slice in done.task.parts
+    ]
     whole = headline[0]
     assert whole.chance is not None
     assert whole.low < whole.chance < whole.high
@@ -71,7 +83,8 @@ def test_what_is_shared_is_stored_and_held_once(done: Run) -> None:
     assert len(held) == 3 * len(asked) < len(done.answers) / 2
     assert len({id(answer.neutral) for answer in done.answers}) == 3 * 4
     assert {id(scores.chars) for scores in held.values()} == {id(done.answers[0].scores.chars)}
-    assert (done.folder / store.ANSWERS).stat().st_size < 3 * len(asked) * WORDS * 9  # bytes, compressed or not
+    # bytes, compressed or not
+    assert (done.folder / store.ANSWERS).stat().st_size < 3 * len(asked) * WORDS * 9
     assert (done.folder / store.QUESTIONS).stat().st_size < 4_000_000
 
 

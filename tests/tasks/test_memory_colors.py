@@ -28,7 +28,9 @@ MODELS = {
 
 
 def write(path: Path, *rows: object) -> Path:
-    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+    path.write_text(
+        "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
+    )
     return path
 
 
@@ -43,9 +45,15 @@ def test_the_published_file_has_109_things() -> None:
     assert set(task.labels) == {label for question in task.questions for label in question.gold}
     asked = {question.id: question for question in task.questions}
     templates = task.templates
-    assert templates[0].ask(asked["sunflower"]).text == "Q: What is the color of a sunflower? A: It is [MASK]."
+    assert (
+        templates[0].ask(asked["sunflower"]).text
+        == "Q: What is the color of a sunflower? A: It is [MASK]."
+    )
     assert templates[4].ask(asked["grass"]).text == "What is the color of grass? [SEP] [MASK]."
-    assert templates[8].ask(asked["pineapple"]).text == "the inside of a pineapple usually has the color of [MASK]."
+    assert (
+        templates[8].ask(asked["pineapple"]).text
+        == "the inside of a pineapple usually has the color of [MASK]."
+    )
     assert asked["stone"].gold == {"grey": 1.0}
 
 
@@ -54,7 +62,9 @@ def test_templates_are_those_of_the_published_results() -> None:
         rows = list(csv.DictReader(file))
     published = list(dict.fromkeys(row["question_template"] for row in rows))
     templates = load_task("memory-colors", shared("memory_colors")).templates
-    assert [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates] == published
+    assert [
+        template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates
+    ] == published
 
 
 def test_published_figures_are_those_of_the_published_results() -> None:
@@ -63,7 +73,10 @@ def test_published_figures_are_those_of_the_published_results() -> None:
         for entry in csv.DictReader(file):
             accuracies.setdefault(entry["model"], []).append(float(entry["accuracy"]))
     assert set(accuracies) == set(MODELS)
-    figures = {figure.model: figure for figure in load_task("memory-colors", shared("memory_colors")).published}
+    figures = {
+        figure.model: figure
+        for figure in load_task("memory-colors", shared("memory_colors")).published
+    }
     for model, values in accuracies.items():
         assert len(values) == 13
         assert all(value * 109 == pytest.approx(round(value * 109), abs=1e-6) for value in values)
@@ -95,7 +108,11 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     assert [question.fields["thing"] for question in task.questions] == ["a tomato", "grass"]
     assert task.bad_rows == (
         BadRow(2, "not JSON"),
-        BadRow(3, "gold 'turquoise' is not among the options (black, blue, brown, green, grey, orange, …)"),
+        BadRow(
+            3,
+            "gold 'turquoise' is not among the options (black, blue, brown, green, grey, orange, "
+            "…)",
+        ),
         BadRow(4, "'thing' is missing"),
         BadRow(5, "id 'tomato' is already that of row 1"),
         BadRow(6, "'thing' is longer than 20,000 characters"),
@@ -103,7 +120,9 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_folder_the_data_folder_and_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_the_data_folder_and_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
     with pytest.raises(UserError, match="`seesay data fetch memory-colors` fetches it"):
         load_task("memory-colors")

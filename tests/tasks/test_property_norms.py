@@ -42,13 +42,36 @@ LOOKS: tuple[Row, ...] = (
     ("soot", "is black", 30, "is black", people(30)),
     ("soot", "is fine", 3, "is fine", people(3)),
 )
-OTHER = ("nonliving", "functional", "magic_lamp", "does grant wishes", "25", "does grant wishes", people(25))
-WORDS = ["black", "brass", "dark", "fine", "gleaming", "gold", "grip", "handle", "horns", "red", "shiny", "spout"]
+OTHER = (
+    "nonliving",
+    "functional",
+    "magic_lamp",
+    "does grant wishes",
+    "25",
+    "does grant wishes",
+    people(25),
+)
+WORDS = [
+    "black",
+    "brass",
+    "dark",
+    "fine",
+    "gleaming",
+    "gold",
+    "grip",
+    "handle",
+    "horns",
+    "red",
+    "shiny",
+    "spout",
+]
 
 
 def line(row: Row) -> str:
     concept, feature, pf, alternatives, participants = row
-    return "\t".join(("nonliving", "visual perceptual", concept, feature, str(pf), alternatives, participants))
+    return "\t".join(
+        ("nonliving", "visual perceptual", concept, feature, str(pf), alternatives, participants)
+    )
 
 
 def write(folder: Path, rows: Sequence[str], *, words: bool = True, articles: bool = True) -> Path:
@@ -71,7 +94,9 @@ def asked(folder: Path) -> dict[str, Question]:
 
 def gold(questions: dict[str, Question], segment: int) -> dict[tuple[str, str], set[str]]:
     return {
-        (q.object, q.tags["relation"]): set(q.gold) for q in questions.values() if q.tags["segment"] == f"pf>={segment}"
+        (q.object, q.tags["relation"]): set(q.gold)
+        for q in questions.values()
+        if q.tags["segment"] == f"pf>={segment}"
     }
 
 
@@ -93,7 +118,11 @@ def test_questions_of_every_segment(tmp_path: Path) -> None:
         ("imp", "has"): {"horns"},
         ("soot", "is"): {"black"},
     }
-    assert gold(questions, 30) == {("magic lamp", "is"): {"shiny"}, ("imp", "is"): {"red"}, ("soot", "is"): {"black"}}
+    assert gold(questions, 30) == {
+        ("magic lamp", "is"): {"shiny"},
+        ("imp", "is"): {"red"},
+        ("soot", "is"): {"black"},
+    }
     assert all(question.options == tuple(WORDS) for question in questions.values())
 
 
@@ -123,16 +152,23 @@ def test_colour_answers_are_those_with_nothing_else(tmp_path: Path) -> None:
 
 
 def test_without_the_word_list_the_answers_of_the_file_are_the_options(tmp_path: Path) -> None:
-    task = load_task("property-norms", write(tmp_path, list(map(line, LOOKS)), words=False, articles=False))
+    task = load_task(
+        "property-norms", write(tmp_path, list(map(line, LOOKS)), words=False, articles=False)
+    )
     assert "unobtainium" in task.labels
     assert list(task.labels) == sorted(task.labels)
-    assert task.data_notes[:2] == ("the 10 answer words of the file as options", "concepts without articles")
+    assert task.data_notes[:2] == (
+        "the 10 answer words of the file as options",
+        "concepts without articles",
+    )
     assert task.questions[0].fields["thing"] == "magic lamp"
 
 
 def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
     (tmp_path / "norms").mkdir()
-    path = write(tmp_path / "norms", list(map(line, LOOKS)), words=False, articles=False) / "norms.dat"
+    path = (
+        write(tmp_path / "norms", list(map(line, LOOKS)), words=False, articles=False) / "norms.dat"
+    )
     place = store.stored_path(store.get_dataset("property-norms"), "labels.txt")
     place.parent.mkdir(parents=True)
     place.write_text("red\nblack\n")
@@ -149,7 +185,8 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
         ("is big_large", "is big; is large", "p 1 2 / 3 4", "is big"),
         ("has a lid_a cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
         ("has a lid_cap", "has a cap; has a lid", "p 1 2 / 3", "has a cap"),
-        ("has a lid_cap", "does close; has a cap", "p 1 2 / 3", "has a lid"),  # the first form, where neither was said
+        # the first form, where neither was said
+        ("has a lid_cap", "does close; has a cap", "p 1 2 / 3", "has a lid"),
         ("has a lid_a flat cap", "has a lid flat cap; is odd", "p 1 2 / 3", "has a lid flat cap"),
         # Read as another feature, as in the authors' create-visual-property-norms-evaluation.ipynb.
         ("is circular_round", "is rounded; is circular", "p 1 2 / 3", "is round"),
@@ -158,7 +195,9 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
         ("made of china_ceramic", "made of clay; made of china", "p 1 2 / 3", "made of ceramic"),
     ],
 )
-def test_features_with_alternatives(feature: str, alternatives: str, participants: str, resolved: str) -> None:
+def test_features_with_alternatives(
+    feature: str, alternatives: str, participants: str, resolved: str
+) -> None:
     assert resolve(feature, alternatives, participants) == resolved
 
 
@@ -201,7 +240,9 @@ def test_files_that_are_not_the_norms(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="separated by commas, not by tabs"):
         load_task("property-norms", tmp_path)
     (tmp_path / "norms.dat").write_text("concept\tfeature\n")
-    with pytest.raises(UserError, match="is not the CSLB norms: its first line has no column 'domain'"):
+    with pytest.raises(
+        UserError, match="is not the CSLB norms: its first line has no column 'domain'"
+    ):
         load_task("property-norms", tmp_path)
     with pytest.raises(UserError, match="contains nothing that can be asked"):
         load_task("property-norms", write(tmp_path, ["\t".join(OTHER)]))

@@ -9,7 +9,9 @@ from typing import Any
 from seesay.questions import Task
 from seesay.tasks import load_task
 
-FRUIT = "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+FRUIT = (
+    "fruit,color,kind\nlemon,yellow,citrus\napple,red,pome\nplum,purple,stone\nlime,green,citrus\n"
+)
 FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntemplates: The color of {a fruit} is [MASK].\n"
 
 
@@ -21,8 +23,15 @@ def task_of(folder: Path, text: str, **files: str) -> Task:
 
 
 def prompts(task: Task) -> list[tuple[str, tuple[str, ...]]]:
-    return [(prompt.text, prompt.options) for q in task.questions for t in task.templates for prompt in [t.ask(q)]]
+    return [
+        (prompt.text, prompt.options)
+        for q in task.questions
+        for t in task.templates
+        for prompt in [t.ask(q)]
+    ]
 
 
-def inline(folder: Path, rows: list[dict[str, Any]], rest: str, template: str = "{x} is [MASK]") -> Task:
+def inline(
+    folder: Path, rows: list[dict[str, Any]], rest: str, template: str = "{x} is [MASK]"
+) -> Task:
     return task_of(folder, f"rows: {json.dumps(rows)}\ntemplates: {json.dumps(template)}\n{rest}")

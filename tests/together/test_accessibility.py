@@ -1,4 +1,5 @@
-"""axe-core on every kind of page, on a desktop and on a phone, in light and dark; nothing is wider than the screen.
+"""axe-core on every kind of page, on a desktop and on a phone, in light and dark; nothing is wider
+than the screen.
 
 Those of `seesay judge` are in tests/judge/web/test_in_browser.py.
 """
@@ -37,10 +38,29 @@ from seesay.scenes.reports.reasoner_page import reasoner_page, sweep_page
 from seesay.scenes.reports.scene_charts import area_charts, area_table
 from seesay.scenes.statistics import generated_areas, summaries
 
-RELATIONS = ("above", "below", "on top of", "to the left of", "to the right of", "in front of", "behind", "next to")
+RELATIONS = (
+    "above",
+    "below",
+    "on top of",
+    "to the left of",
+    "to the right of",
+    "in front of",
+    "behind",
+    "next to",
+)
 SCREENS = [(1400, "light"), (390, "dark")]
 KINDS = (
-    *("report", "knowledge", "diagnosis", "sweep", "curve", "relations", "analyses", "areas", "paper"),
+    *(
+        "report",
+        "knowledge",
+        "diagnosis",
+        "sweep",
+        "curve",
+        "relations",
+        "analyses",
+        "areas",
+        "paper",
+    ),
     *("leaderboard", "leaderboard: task", "leaderboard: model"),
 )
 
@@ -56,7 +76,13 @@ def write_pages(folder: Path) -> dict[str, Path]:
     colours = task("colours", ("lemon", "crow", "grass"), count=12)
     runs = [run(colours, "a-model"), run(colours, "b-model", seed=1)]
     history = [
-        {"step": 10 * i, "epoch": float(i), "seconds": 60.0 * i, "loss": 2 / i, "validation_loss": 3 / i}
+        {
+            "step": 10 * i,
+            "epoch": float(i),
+            "seconds": 60.0 * i,
+            "loss": 2 / i,
+            "validation_loss": 3 / i,
+        }
         for i in (1, 2, 3)
     ]
     perplexity = np.exp(np.random.default_rng(0).normal(3, 1, (len(RELATIONS), len(RELATIONS))))
@@ -77,10 +103,16 @@ def write_pages(folder: Path) -> dict[str, Path]:
             lambda name: knowledge.small_jpeg(folder / name),
         ),
         "diagnosis": reasoner_page(folder / "diagnosis.html", [FILM, OBJECTS])[0],
-        "sweep": sweep_page(folder / "sweep.html", summary([row("film", "pos", test=0.9)]), [FILM])[0],
-        "analyses": write_analyses(folder / "analyses.html", "The data", task_analyses(viphy_colors())),
+        "sweep": sweep_page(folder / "sweep.html", summary([row("film", "pos", test=0.9)]), [FILM])[
+            0
+        ],
+        "analyses": write_analyses(
+            folder / "analyses.html", "The data", task_analyses(viphy_colors())
+        ),
         "areas": write_page(
-            folder / "areas.html", "Areas", [Section("Areas", "", area_charts(areas), area_table(summaries(areas)))]
+            folder / "areas.html",
+            "Areas",
+            [Section("Areas", "", area_charts(areas), area_table(summaries(areas)))],
         ),
         "paper": write_paper(folder / "paper.html", paper, render_entries(paper, Material())),
         "leaderboard": site / "index.html",
@@ -100,7 +132,11 @@ def browser() -> Iterator[Browser]:
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_serious_violation(
-    kind: str, width: int, scheme: Literal["light", "dark"], pages: dict[str, Path], browser: Browser
+    kind: str,
+    width: int,
+    scheme: Literal["light", "dark"],
+    pages: dict[str, Path],
+    browser: Browser,
 ) -> None:
     tab = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     try:

@@ -1,4 +1,5 @@
-"""The test of the floor plan: whoever deletes an instrument's folder deletes its feature and nothing else."""
+"""The test of the floor plan: whoever deletes an instrument's folder deletes its feature and
+nothing else."""
 
 from __future__ import annotations
 
@@ -14,9 +15,24 @@ from seesay.cli import command_addresses
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTRUMENTS = sorted(path.parent.name for path in (ROOT / "src" / "seesay").glob("*/plugin.py"))
-CORE_TESTS = ("cli", "data", "export", "metrics", "models", "probes", "reports", "runs", "tasks", "training")
+CORE_TESTS = (
+    "cli",
+    "data",
+    "export",
+    "metrics",
+    "models",
+    "probes",
+    "reports",
+    "runs",
+    "tasks",
+    "training",
+)
 """The folders of tests that must pass without any one instrument."""
-CHAPTERS = {"scenes": ["malevic"], "language": ["spatial_relations"], "captions": ["spatial_relations"]}
+CHAPTERS = {
+    "scenes": ["malevic"],
+    "language": ["spatial_relations"],
+    "captions": ["spatial_relations"],
+}
 """The chapters of papers that read an instrument, and go with it."""
 
 
@@ -26,7 +42,9 @@ def run(copy: Path, *command: str | Path) -> str:
         "PYTHONPATH": str(copy / "src"),
         "SEESAY_SHARED": str(ROOT.parent / "shared" / "data"),
     }
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=copy, env=environment)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=copy, env=environment
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}\n{done.stderr[-5000:]}"
     return done.stdout
 
@@ -60,12 +78,28 @@ def copy(instrument: str, tmp_path: Path) -> Path:
 @pytest.mark.seconds
 def test_everything_else_works(instrument: str, copy: Path) -> None:
     listing = run(copy, sys.executable, "-m", "seesay", "--help").partition("Commands:")[2]
-    commands = {line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "}
-    remaining = {name for name, address in command_addresses().items() if f"seesay.{instrument}." not in address}
+    commands = {
+        line.split()[0] for line in listing.splitlines() if line.startswith("  ") and line[2] != " "
+    }
+    remaining = {
+        name
+        for name, address in command_addresses().items()
+        if f"seesay.{instrument}." not in address
+    }
     assert commands == remaining
     run(copy, sys.executable, "-m", "seesay", "tasks")
     run(copy, sys.executable, "-m", "seesay", "models")
-    probe = ("probe", "baseline:majority", "baseline:random", "--limit", "5", "--resamples", "100", "--output", "runs")
+    probe = (
+        "probe",
+        "baseline:majority",
+        "baseline:random",
+        "--limit",
+        "5",
+        "--resamples",
+        "100",
+        "--output",
+        "runs",
+    )
     run(copy, sys.executable, "-m", "seesay", *probe)
     assert (copy / "runs" / "report.html").is_file()
     run(copy, program("ruff"), "check", "src")
@@ -78,6 +112,16 @@ def test_types_the_demo_and_the_tests_of_the_core(copy: Path) -> None:
     if cache.is_dir():
         shutil.copytree(cache, copy / ".mypy_cache")
     run(copy, program("mypy"), "src")
-    run(copy, sys.executable, "-m", "seesay", "probe", "--limit", "20", "--output", "runs/first-look")
+    run(
+        copy,
+        sys.executable,
+        "-m",
+        "seesay",
+        "probe",
+        "--limit",
+        "20",
+        "--output",
+        "runs/first-look",
+    )
     folders = [f"tests/{folder}" for folder in CORE_TESTS]
     run(copy, sys.executable, "-m", "pytest", "-n", "2", "-m", "not slow", *folders)

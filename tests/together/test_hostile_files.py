@@ -1,4 +1,5 @@
-"""Files that were made to break their readers: bad rows, reported, or one sentence; never a crash, nor gigabytes."""
+"""Files that were made to break their readers: bad rows, reported, or one sentence; never a crash,
+nor gigabytes."""
 
 from __future__ import annotations
 
@@ -34,7 +35,18 @@ from seesay.scenes import annotation
 
 
 @pytest.mark.parametrize(
-    "text", ["NaN", "[Infinity]", "-Infinity", "1e400", '["\\ud800"]', '{"\\udfff": 1}', "[" * 100_000, "9" * 5000, "{"]
+    "text",
+    [
+        "NaN",
+        "[Infinity]",
+        "-Infinity",
+        "1e400",
+        '["\\ud800"]',
+        '{"\\udfff": 1}',
+        "[" * 100_000,
+        "9" * 5000,
+        "{",
+    ],
 )
 def test_json_that_should_not_be_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
@@ -57,13 +69,21 @@ def test_a_key_that_is_there_twice_is_noticed_and_pairs_of_surrogates_are_read()
 
 
 def row(**fields: object) -> dict[str, object]:
-    return {"id": "1", "width": 10, "height": 10, "regions": [{"name": "cup", "box": [0, 0, 5, 5]}], **fields}
+    return {
+        "id": "1",
+        "width": 10,
+        "height": 10,
+        "regions": [{"name": "cup", "box": [0, 0, 5, 5]}],
+        **fields,
+    }
 
 
 def annotated(tmp_path: Path, *rows: object) -> tuple[list[Picture], list[str]]:
     """What is read of JSON lines: pictures, and the reasons for what was left out."""
     path = tmp_path / "plain.jsonl"
-    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in rows))
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in rows)
+    )
     items = list(read(f"plain:{path}"))
     return (
         [item for item in items if isinstance(item, Picture)],
@@ -72,24 +92,36 @@ def annotated(tmp_path: Path, *rows: object) -> tuple[list[Picture], list[str]]:
 
 
 def test_half_a_surrogate_pair_costs_its_row_only(tmp_path: Path) -> None:
-    usable, bad = annotated(tmp_path, *(row(**{key: "\ud800"}) for key in ("id", "scene", "path")), row(id="4"))
+    usable, bad = annotated(
+        tmp_path, *(row(**{key: "\ud800"}) for key in ("id", "scene", "path")), row(id="4")
+    )
     assert [picture.id for picture in usable] == ["4"]
     assert bad == ["holds half of a surrogate pair"] * 3
     images = [{"id": 1, "file_name": "\ud800.jpg", "width": 9, "height": 9}]
     coco: dict[str, object] = {"images": images, "annotations": [], "categories": []}
-    captions = {"images": images, "annotations": [{"id": 1, "image_id": 1, "caption": "a \ud800 cup"}]}
+    captions = {
+        "images": images,
+        "annotations": [{"id": 1, "image_id": 1, "caption": "a \ud800 cup"}],
+    }
     for name, document in (("instances", coco), ("captions", captions)):
         (tmp_path / f"{name}.json").write_text(json.dumps(document))
     items = list(read(f"coco:{tmp_path / 'instances.json'},{tmp_path / 'captions.json'}"))
-    assert [item.kind for item in items if isinstance(item, BadAnnotation)] == ["the caption is not a text, or empty"]
+    assert [item.kind for item in items if isinstance(item, BadAnnotation)] == [
+        "the caption is not a text, or empty"
+    ]
     assert [item.captions for item in items if isinstance(item, Picture)] == [()]
 
 
 def test_half_a_surrogate_pair_in_captions_is_a_bad_row(tmp_path: Path) -> None:
     path = tmp_path / "captions.json"
-    path.write_text(json.dumps([{"image_id": 1, "caption": "a \ud800"}, {"image_id": 2, "caption": "a cup"}]))
+    path.write_text(
+        json.dumps([{"image_id": 1, "caption": "a \ud800"}, {"image_id": 2, "caption": "a cup"}])
+    )
     captions = pairs.read_captions(path)
-    assert (captions.texts, captions.bad) == ({"2": ["a cup"]}, [BadRow(1, "holds half of a surrogate pair")])
+    assert (captions.texts, captions.bad) == (
+        {"2": ["a cup"]},
+        [BadRow(1, "holds half of a surrogate pair")],
+    )
     with Corpus(path) as corpus:
         assert [caption.text for caption in corpus.read()] == ["a cup"]
     assert corpus.bad_rows == [BadRow(1, "holds half of a surrogate pair")]
@@ -99,7 +131,10 @@ def test_loops_of_links_and_long_names_are_bad_rows(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     names = ("loop", "loop/x.jpg", "x" * 300, f"/{'y' * 300}", "a/" * 3000, "../../etc/passwd")
     usable, bad = annotated(
-        tmp_path, *(row(id=str(i), path=name) for i, name in enumerate(names)), row(depth="z" * 300), row(id="good")
+        tmp_path,
+        *(row(id=str(i), path=name) for i, name in enumerate(names)),
+        row(depth="z" * 300),
+        row(id="good"),
     )
     assert [picture.id for picture in usable] == ["good"]
     assert len(bad) == len(names) + 1
@@ -110,14 +145,18 @@ def test_loops_of_links_and_long_names_are_bad_rows(tmp_path: Path) -> None:
 def test_the_longest_line_takes_less_than_a_gigabyte(tmp_path: Path, unit: str) -> None:
     """Brackets take the most memory; a line of any length took 4 GB."""
     path = tmp_path / "plain.jsonl"
-    longest = f'{{"id": "1", "width": 5, "height": 5, "x": [{unit * ((MAX_ENTRY - 100) // len(unit))}0]}}'
+    longest = (
+        f'{{"id": "1", "width": 5, "height": 5, "x": [{unit * ((MAX_ENTRY - 100) // len(unit))}0]}}'
+    )
     path.write_text("\n".join([longest, "[" * (MAX_ENTRY + 5), json.dumps(row(id="3"))]))
     code = (
         "import resource, sys; from seesay.mining.readers import read\n"
         "print(*(getattr(item, 'id', 'bad') for item in read(f'plain:{sys.argv[1]}')))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
     ids, kilobytes = done.stdout.splitlines()
     assert ids == "1 bad 3"
     assert int(kilobytes) < 1 << 20  # 667 MiB were measured
@@ -130,14 +169,20 @@ def test_captions_too_long_to_tag_are_bad_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("content", [b"a\n", b"a", b'{"image_id": 1, "caption": "a"}\n', b"[[],", b'[{"a": 1}, '])
-def test_a_gzip_bomb_is_one_sentence(tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "content", [b"a\n", b"a", b'{"image_id": 1, "caption": "a"}\n', b"[[],", b'[{"a": 1}, ']
+)
+def test_a_gzip_bomb_is_one_sentence(
+    tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lines, "MOST_UNZIPPED", 1 << 20)
     path = tmp_path / "captions.gz"
     with gzip.open(path, "wb") as file:
         for _ in range(200):
             file.write(content * (1 << 14))
-    with pytest.raises(UserError, match=r"holds more than [0-9,]+ bytes|is not JSON|holds no caption"):
+    with pytest.raises(
+        UserError, match=r"holds more than [0-9,]+ bytes|is not JSON|holds no caption"
+    ):
         pairs.read_captions(path)
     with (
         pytest.raises(UserError, match=r"holds more than [0-9,]+ bytes|it is not JSON|is damaged"),
@@ -183,7 +228,8 @@ def test_duplicate_keys_of_captions_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["state.json", "dataset_dict.json"])
 @pytest.mark.parametrize(
-    "content", ["[]", "{", "[" * 100_000, '{"_data_files": [{"filename": "../x"}], "splits": [".."]}']
+    "content",
+    ["[]", "{", "[" * 100_000, '{"_data_files": [{"filename": "../x"}], "splits": [".."]}'],
 )
 def test_a_data_set_names_its_own_files_only(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / "x").write_text("secret")
@@ -207,7 +253,10 @@ def test_seventy_kilobytes_of_quotes(tmp_path: Path) -> None:
     ("tree", "reason"),
     [
         ("(S " * 20_000 + "(A b)" + ")" * 20_000, f"nested more than {DEEPEST_TREE:,} deep"),
-        ("(S " + "(NP (A b))" * (MOST_BRACKETS + 1) + ")", f"more than {MOST_BRACKETS:,} constituents"),
+        (
+            "(S " + "(NP (A b))" * (MOST_BRACKETS + 1) + ")",
+            f"more than {MOST_BRACKETS:,} constituents",
+        ),
     ],
 )
 def test_a_tree_without_end_is_a_bad_row(tmp_path: Path, tree: str, reason: str) -> None:
@@ -230,7 +279,9 @@ ARPA = "\\data\\\nngram 1={count}\n\n\\{order}-grams:\n-0.5\t</s>\t{backoff}\n-1
         ({"more": "-2\tcup", "count": "3"}, "line 7: the n-gram 'cup' is there twice"),
     ],
 )
-def test_hostile_arpa_files_are_one_sentence(tmp_path: Path, fields: dict[str, str], message: str) -> None:
+def test_hostile_arpa_files_are_one_sentence(
+    tmp_path: Path, fields: dict[str, str], message: str
+) -> None:
     path = tmp_path / "model.arpa"
     good = {"count": "2", "order": "1", "backoff": "-0.25", "more": ""}
     path.write_text(ARPA.format(**good))
@@ -242,29 +293,46 @@ def test_hostile_arpa_files_are_one_sentence(tmp_path: Path, fields: dict[str, s
 
 @pytest.mark.parametrize("name", ["vectors.txt", "vectors.bin"])
 @pytest.mark.parametrize("header", ["9" * 5000 + " 3", "2 " + "9" * 5000, "2 999999999", "² 3"])
-def test_a_header_of_word_vectors_without_end_is_one_sentence(tmp_path: Path, name: str, header: str) -> None:
+def test_a_header_of_word_vectors_without_end_is_one_sentence(
+    tmp_path: Path, name: str, header: str
+) -> None:
     (tmp_path / name).write_text(f"{header}\ncup 0.1 0.2 0.3\n")
     with pytest.raises(UserError, match=r"word vector|vector for none"):
         read_vectors(tmp_path / name, ["cup"])
 
 
-SQUARE = {"shape": "square", "color": "red", "radius": "20", "rr": "100", "cc": "100", "size": "big"}
+SQUARE = {
+    "shape": "square",
+    "color": "red",
+    "radius": "20",
+    "rr": "100",
+    "cc": "100",
+    "size": "big",
+}
 
 
 def scenes(tmp_path: Path, **by_key: str) -> tuple[list[annotation.AnnotatedScene], list[BadRow]]:
     path = tmp_path / "annotation.json"
-    path.write_text(json.dumps({key: [{"image_url": url}, {"objects": [SQUARE]}] for key, url in by_key.items()}))
+    path.write_text(
+        json.dumps(
+            {key: [{"image_url": url}, {"objects": [SQUARE]}] for key, url in by_key.items()}
+        )
+    )
     return annotation.read(path)
 
 
 def test_scene_keys_that_look_like_numbers(tmp_path: Path) -> None:
     endless = "8" * 5000
-    usable, bad = scenes(tmp_path, **{"10": "10.png", "²": "2.png", "9": "9.png", "٣": "3.png", endless: "x.png"})
+    usable, bad = scenes(
+        tmp_path, **{"10": "10.png", "²": "2.png", "9": "9.png", "٣": "3.png", endless: "x.png"}
+    )
     assert [scene.index for scene in usable] == ["٣", "9", "10", endless, "²"]
     assert bad == []
 
 
-@pytest.mark.parametrize("url", ["../secret.png", "/etc/passwd", "a/../../b.png", "x\0.png", "..\\b.png", ""])
+@pytest.mark.parametrize(
+    "url", ["../secret.png", "/etc/passwd", "a/../../b.png", "x\0.png", "..\\b.png", ""]
+)
 def test_a_scene_names_no_picture_outside_its_folder(tmp_path: Path, url: str) -> None:
     usable, bad = scenes(tmp_path, **{"1": url, "2": "images/2.png"})
     assert [scene.image for scene in usable] == ["images/2.png"]
@@ -282,13 +350,19 @@ def test_pictures_are_opened_one_at_a_time_and_not_beyond_a_limit(
 ) -> None:
     for number in range(3):
         Image.fromarray(np.full((20, 30, 3), 200, np.uint8)).save(tmp_path / f"{number}.png")
-    usable, bad = annotated(tmp_path, *(row(id=str(i), width=30, height=20, path=f"{i}.png") for i in range(3)))
+    usable, bad = annotated(
+        tmp_path, *(row(id=str(i), width=30, height=20, path=f"{i}.png") for i in range(3))
+    )
     assert (len(usable), bad) == (3, [])
     alive: list[int] = []
     opened = pictures.open_rgb
 
     def counted(path: str) -> Image.Image:
-        alive.append(sum(isinstance(each, Image.Image) and each.size == (30, 20) for each in gc.get_objects()))
+        alive.append(
+            sum(
+                isinstance(each, Image.Image) and each.size == (30, 20) for each in gc.get_objects()
+            )
+        )
         return opened(path)
 
     monkeypatch.setattr("seesay.mining.visual_features.open_rgb", counted)

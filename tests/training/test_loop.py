@@ -21,7 +21,9 @@ from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 
 WEIGHTS = torch.tensor([[1.0, -2.0, 3.0]])
-SCHEDULE = Schedule(epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4)
+SCHEDULE = Schedule(
+    epochs=3, learning_rate=0.05, warmup=0.1, decay="cosine", weight_decay=0.01, validate_every=4
+)
 
 
 class Batches(Sequence[tuple[torch.Tensor, torch.Tensor]]):
@@ -49,11 +51,17 @@ def network() -> torch.nn.Sequential:
     """With what a checkpoint must not forget: dropout's generator, and a batch norm's buffers."""
     torch.manual_seed(7)
     return torch.nn.Sequential(
-        torch.nn.Linear(3, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Dropout(0.2), torch.nn.Linear(16, 1)
+        torch.nn.Linear(3, 16),
+        torch.nn.BatchNorm1d(16),
+        torch.nn.ReLU(),
+        torch.nn.Dropout(0.2),
+        torch.nn.Linear(16, 1),
     )
 
 
-def losses(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+def losses(
+    net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]
+) -> dict[str, torch.Tensor]:
     x, y = batch
     return {"loss": ((net(x) - y) ** 2).mean()}
 
@@ -62,11 +70,15 @@ def validate(net: torch.nn.Module) -> loop.Measurements:
     return {"loss": losses(net, Batches(99)[0])["loss"].item()}
 
 
-def run(folder: Path, schedule: Schedule = SCHEDULE, stop_after: int | None = None) -> dict[str, torch.Tensor]:
+def run(
+    folder: Path, schedule: Schedule = SCHEDULE, stop_after: int | None = None
+) -> dict[str, torch.Tensor]:
     """Train; with `stop_after` the process is interrupted within that step."""
     taken = 0
 
-    def counted(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def counted(
+        net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
         nonlocal taken
         taken += 1
         if taken == stop_after:
@@ -84,28 +96,38 @@ def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 
 def untimed(folder: Path) -> list[loop.Measurements]:
     return [
-        {name: value for name, value in line.items() if name != "seconds"} for line in checkpoint.read_history(folder)
+        {name: value for name, value in line.items() if name != "seconds"}
+        for line in checkpoint.read_history(folder)
     ]
 
 
 def test_it_learns_and_says_so(tmp_path: Path) -> None:
     seen: list[loop.TrainingProgress] = []
     net = network()
-    result = loop.train(net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append)
+    result = loop.train(
+        net, Batches, losses, validate, tmp_path, SCHEDULE, device="cpu", progress=seen.append
+    )
     history = checkpoint.read_history(tmp_path)
     assert result.steps == 30
     assert result.epochs == 3.0
     assert not result.stopped_early
     assert [line["step"] for line in history] == [0, 4, 8, 10, 12, 16, 20, 24, 28, 30]
-    assert result.best == min(line["validation_loss"] for line in history) < history[0]["validation_loss"] / 10
-    assert validate(net.eval()) == pytest.approx({"loss": result.best})  # the best weights, not the last
+    assert (
+        result.best
+        == min(line["validation_loss"] for line in history)
+        < history[0]["validation_loss"] / 10
+    )
+    # the best weights, not the last
+    assert validate(net.eval()) == pytest.approx({"loss": result.best})
     assert seen[-1].done == 1.0
     assert seen[-1].step == 30
     assert seen[-1].losses["loss"] > 0
 
 
 @pytest.mark.parametrize("at", [(1,), (4,), (10,), (13, 5), (29,), (2, 3, 9, 7)])
-def test_interrupted_and_resumed_it_ends_with_the_same_weights(tmp_path: Path, at: tuple[int, ...]) -> None:
+def test_interrupted_and_resumed_it_ends_with_the_same_weights(
+    tmp_path: Path, at: tuple[int, ...]
+) -> None:
     whole = run(tmp_path / "whole")
     for stop in at:
         with pytest.raises(KeyboardInterrupt):
@@ -134,7 +156,9 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> Non
     for wait in (0.05, 0.12):  # after a checkpoint of its own, so many seconds on
         before = kept.stat().st_mtime_ns if kept.exists() else 0
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as process:
-            while not (kept.exists() and kept.stat().st_mtime_ns > before) and process.poll() is None:
+            while (
+                not (kept.exists() and kept.stat().st_mtime_ns > before) and process.poll() is None
+            ):
                 time.sleep(0.01)
             time.sleep(wait)
             assert process.poll() is None  # still at work
@@ -157,7 +181,9 @@ def test_another_seed_is_another_training(tmp_path: Path) -> None:
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, stop_after=3)
-    with pytest.raises(UserError, match=r"was started with learning_rate 0.05, not 0.1.*another folder"):
+    with pytest.raises(
+        UserError, match=r"was started with learning_rate 0.05, not 0.1.*another folder"
+    ):
         run(tmp_path, SCHEDULE.changed(learning_rate=0.1))
 
 
@@ -184,7 +210,14 @@ STATE_DAMAGE = {
 
 @pytest.mark.parametrize("damage", STATE_DAMAGE)
 @pytest.mark.parametrize(
-    "name", [checkpoint.SETTINGS, checkpoint.HISTORY, checkpoint.RESULT, checkpoint.CHECKPOINT, checkpoint.BEST]
+    "name",
+    [
+        checkpoint.SETTINGS,
+        checkpoint.HISTORY,
+        checkpoint.RESULT,
+        checkpoint.CHECKPOINT,
+        checkpoint.BEST,
+    ],
 )
 def test_a_damaged_state_file_is_one_sentence(tmp_path: Path, name: str, damage: str) -> None:
     if name in (checkpoint.RESULT, checkpoint.BEST):
@@ -200,9 +233,19 @@ def test_a_damaged_state_file_is_one_sentence(tmp_path: Path, name: str, damage:
 
 
 @pytest.mark.parametrize(
-    "position", ["", "[]", "{}", '{"step": 1}', '{"step": "1", "epoch": 0, "index": 0, "size": 1}', "[" * 100_000]
+    "position",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"step": 1}',
+        '{"step": "1", "epoch": 0, "index": 0, "size": 1}',
+        "[" * 100_000,
+    ],
 )
-def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(tmp_path: Path, position: str) -> None:
+def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(
+    tmp_path: Path, position: str
+) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, stop_after=5)
     path = tmp_path / checkpoint.CHECKPOINT
@@ -210,7 +253,11 @@ def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(tmp_path
     save_file(tensors, path, {"position": position})
     with pytest.raises(UserError, match=r"checkpoint.safetensors is damaged"):
         run(tmp_path)
-    save_file({name: t[:1].clone() if t.dim() else t for name, t in tensors.items()}, path, {"position": position})
+    save_file(
+        {name: t[:1].clone() if t.dim() else t for name, t in tensors.items()},
+        path,
+        {"position": position},
+    )
     with pytest.raises(UserError, match=r"has another shape"):
         run(tmp_path)
 
@@ -227,13 +274,24 @@ def test_a_missing_file_of_a_finished_training_is_one_sentence(tmp_path: Path) -
 def test_it_stops_early_once_validation_gets_no_better(tmp_path: Path) -> None:
     falling = iter([5.0, 4.0, 3.0, 3.5, 3.25, 1.0, 1.0, 1.0])
     schedule = SCHEDULE.changed(patience=2)
-    result = loop.train(network(), Batches, losses, lambda _: {"loss": next(falling)}, tmp_path, schedule, device="cpu")
+    result = loop.train(
+        network(),
+        Batches,
+        losses,
+        lambda _: {"loss": next(falling)},
+        tmp_path,
+        schedule,
+        device="cpu",
+    )
     # validated at steps 0, 4, 8, 10, 12: best at the third, then two in vain
     assert (result.steps, result.best, result.best_step, result.stopped_early) == (12, 3.0, 8, True)
 
 
-def test_out_of_patience_it_cools_down_and_then_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No validation is better than the first: at steps 4 and 8 patience runs out, and a quarter of six epochs is left.
+def test_out_of_patience_it_cools_down_and_then_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No validation is better than the first: at steps 4 and 8 patience runs out, and a quarter of
+    six epochs is left.
 
     These are 15 more steps, interrupted in one of them or not.
     """
@@ -251,8 +309,11 @@ def test_out_of_patience_it_cools_down_and_then_stops(tmp_path: Path, monkeypatc
 
 
 def test_weight_decay_of_adam_is_part_of_the_gradient(tmp_path: Path) -> None:
-    """Without a loss to speak of, Adam's first step moves every weight by the rate against its sign."""
-    schedule = Schedule(epochs=1, learning_rate=0.01, optimizer="adam", weight_decay=1.0, clip=math.inf)
+    """Without a loss to speak of, Adam's first step moves every weight by the rate against its
+    sign."""
+    schedule = Schedule(
+        epochs=1, learning_rate=0.01, optimizer="adam", weight_decay=1.0, clip=math.inf
+    )
     net = torch.nn.Linear(3, 1)
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
 
@@ -260,13 +321,25 @@ def test_weight_decay_of_adam_is_part_of_the_gradient(tmp_path: Path) -> None:
         return {"loss": 0.0 * sum((p.sum() for p in net.parameters()), torch.zeros(()))}
 
     size = iter((1.0, 0.0))  # the weights after the only step are the best
-    loop.train(net, lambda _: [None], nothing, lambda _: {"loss": next(size)}, tmp_path, schedule, device="cpu")
+    loop.train(
+        net,
+        lambda _: [None],
+        nothing,
+        lambda _: {"loss": next(size)},
+        tmp_path,
+        schedule,
+        device="cpu",
+    )
     for name, tensor in net.state_dict().items():
-        torch.testing.assert_close(tensor, before[name] - 0.01 * before[name].sign(), rtol=0, atol=1e-5)
+        torch.testing.assert_close(
+            tensor, before[name] - 0.01 * before[name].sign(), rtol=0, atol=1e-5
+        )
 
 
 def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
-    def broken(net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def broken(
+        net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]
+    ) -> dict[str, torch.Tensor]:
         return {"loss": losses(net, batch)["loss"] * float("nan")}
 
     with pytest.raises(UserError, match="not a number at step 1: try a lower learning rate"):
@@ -275,9 +348,13 @@ def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
 
 def test_the_learning_rate_rises_then_falls() -> None:
     linear = Schedule(epochs=1, learning_rate=2.0, warmup=0.2, decay="linear")
-    assert [linear.rate(done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx([0.0, 1.0, 2.0, 1.0, 0.0])
+    assert [linear.rate(done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx(
+        [0.0, 1.0, 2.0, 1.0, 0.0]
+    )
     cosine = linear.changed(decay="cosine")
-    assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx([1.0, 2.0, 1.0, 0.0])
+    assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx(
+        [1.0, 2.0, 1.0, 0.0]
+    )
     assert Schedule(epochs=1, learning_rate=2.0).rate(0.7) == 2.0
 
 

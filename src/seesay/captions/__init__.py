@@ -1,4 +1,5 @@
-"""Captions and parses against references. Everything here works with NumPy alone, but for the command.
+"""Captions and parses against references. Everything here works with NumPy alone, but for the
+command.
 
 >>> from seesay.captions import CaptionCorpus, bleu, rouge
 >>> corpus = CaptionCorpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])
@@ -25,10 +26,28 @@ if TYPE_CHECKING:
     from seesay.captions.scoring import CaptionScores, ParseScores, score_captions, score_parses
 
 __all__ = [
-    "CaptionCorpus", "CaptionScores", "DocumentFrequency", "MeteorResources", "PairedTest", "ParseScores", "bleu",
-    "cider", "cider_d", "compare", "evaluate", "fuse", "load", "meteor", "rouge", "rouge_l", "score_captions",
-    "score_parses", "signature", "tokenize", "unigram_precision",
-]  # fmt: skip
+    "CaptionCorpus",
+    "CaptionScores",
+    "DocumentFrequency",
+    "MeteorResources",
+    "PairedTest",
+    "ParseScores",
+    "bleu",
+    "cider",
+    "cider_d",
+    "compare",
+    "evaluate",
+    "fuse",
+    "load",
+    "meteor",
+    "rouge",
+    "rouge_l",
+    "score_captions",
+    "score_parses",
+    "signature",
+    "tokenize",
+    "unigram_precision",
+]
 
 __getattr__ = lazy_names(
     __name__,

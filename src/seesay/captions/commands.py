@@ -15,38 +15,68 @@ from seesay.cli.options import Json, Quiet, Seed
 if TYPE_CHECKING:
     from seesay.captions.scoring.records import TextComparison, TextRecord
 
-app = typer.Typer(help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True)
+app = typer.Typer(
+    help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True
+)
 
-Many = Annotated[int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")]
+Many = Annotated[
+    int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")
+]
 
 
 @app.command()
 def captions(
-    hypotheses: Annotated[Path, typer.Argument(metavar="HYPS", help="Captions: COCO JSON, JSON lines or plain text.")],
-    references: Annotated[
-        list[Path], typer.Argument(metavar="REFS", help="References, likewise; several files if plain text.")
+    hypotheses: Annotated[
+        Path, typer.Argument(metavar="HYPS", help="Captions: COCO JSON, JSON lines or plain text.")
     ],
-    versus: Annotated[Path | None, typer.Option(help="A second system's captions: adds paired tests.")] = None,
-    per_caption: Annotated[Path | None, typer.Option(help="Write every caption's scores here, as JSON lines.")] = None,
-    meteor: Annotated[Path | None, typer.Option(help="Folder with METEOR's jar and paraphrase table.")] = None,
-    no_meteor: Annotated[bool, typer.Option("--no-meteor", help="Leave METEOR out, and the average with it.")] = False,
-    df: Annotated[Path | None, typer.Option(help="Document frequencies for CIDEr-D, saved by --save-df.")] = None,
-    save_df: Annotated[Path | None, typer.Option(help="Save the references' document frequencies here.")] = None,
-    jobs: Annotated[int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")] = 0,
+    references: Annotated[
+        list[Path],
+        typer.Argument(metavar="REFS", help="References, likewise; several files if plain text."),
+    ],
+    versus: Annotated[
+        Path | None, typer.Option(help="A second system's captions: adds paired tests.")
+    ] = None,
+    per_caption: Annotated[
+        Path | None, typer.Option(help="Write every caption's scores here, as JSON lines.")
+    ] = None,
+    meteor: Annotated[
+        Path | None, typer.Option(help="Folder with METEOR's jar and paraphrase table.")
+    ] = None,
+    no_meteor: Annotated[
+        bool, typer.Option("--no-meteor", help="Leave METEOR out, and the average with it.")
+    ] = False,
+    df: Annotated[
+        Path | None, typer.Option(help="Document frequencies for CIDEr-D, saved by --save-df.")
+    ] = None,
+    save_df: Annotated[
+        Path | None, typer.Option(help="Save the references' document frequencies here.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")
+    ] = 0,
     resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left out."""
+    """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left
+    out."""
     from seesay.captions.scoring import score_captions
     from seesay.cli.output import err
     from seesay.files import write_json_lines
 
     scores = score_captions(
-        hypotheses, references, versus=versus, use_meteor=not no_meteor, meteor=meteor, document_frequency=df,
-        resamples=resamples, seed=seed, jobs=jobs, notify=None if quiet else err.print,
-    )  # fmt: skip
+        hypotheses,
+        references,
+        versus=versus,
+        use_meteor=not no_meteor,
+        meteor=meteor,
+        document_frequency=df,
+        resamples=resamples,
+        seed=seed,
+        jobs=jobs,
+        notify=None if quiet else err.print,
+    )
     if save_df is not None:
         scores.document_frequency().save(save_df)
     if per_caption is not None:
@@ -57,18 +87,27 @@ def captions(
 
 @app.command()
 def parses(
-    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Gold parses in Penn Treebank brackets.")],
-    test: Annotated[Path, typer.Argument(metavar="TEST", help="Parses of the same sentences, in the same order.")],
+    gold: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="Gold parses in Penn Treebank brackets.")
+    ],
+    test: Annotated[
+        Path,
+        typer.Argument(metavar="TEST", help="Parses of the same sentences, in the same order."),
+    ],
     parameters: Annotated[
-        Path | None, typer.Option("--parameters", "-p", help="evalb's parameter file; default: as COLLINS.prm.")
+        Path | None,
+        typer.Option("--parameters", "-p", help="evalb's parameter file; default: as COLLINS.prm."),
     ] = None,
-    per_sentence: Annotated[Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")] = None,
+    per_sentence: Annotated[
+        Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")
+    ] = None,
     resamples: Many = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be compared."""
+    """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be
+    compared."""
     from seesay.captions.scoring import score_parses
     from seesay.files import write_json_lines
 
@@ -80,7 +119,11 @@ def parses(
 
 
 def _show(
-    records: Sequence[TextRecord], comparisons: Sequence[TextComparison], as_json: bool, line: str, quiet: bool
+    records: Sequence[TextRecord],
+    comparisons: Sequence[TextComparison],
+    as_json: bool,
+    line: str,
+    quiet: bool,
 ) -> None:
     from seesay.cli.output import out, print_json, table
 
@@ -97,7 +140,12 @@ def _show(
         + [record.metric, f"{record.value:.4f}", f"{record.low:.4f}", f"{record.high:.4f}"]
         for record in records
     ]
-    out.print(table([*["system"] * several, *["sentences"] * sliced, "metric", ">value", ">low", ">high"], rows))
+    out.print(
+        table(
+            [*["system"] * several, *["sentences"] * sliced, "metric", ">value", ">low", ">high"],
+            rows,
+        )
+    )
     if comparisons:
         rows = [
             [c.metric]
@@ -106,7 +154,13 @@ def _show(
             for c in comparisons
         ]
         title = f"{comparisons[0].a} − {comparisons[0].b}"
-        out.print(table(["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"], rows, title=title))
+        out.print(
+            table(
+                ["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"],
+                rows,
+                title=title,
+            )
+        )
     if not quiet:
         out.print(f"n = {records[0].n}  {line}")
 

@@ -1,4 +1,5 @@
-"""Captions by image: COCO's JSON, JSON lines or plain text, gzipped or not, or from memory. Bad rows are reported."""
+"""Captions by image: COCO's JSON, JSON lines or plain text, gzipped or not, or from memory. Bad
+rows are reported."""
 
 from __future__ import annotations
 
@@ -16,22 +17,27 @@ from seesay.questions import BadRow
 
 MOST_ROWS = 2_000_000
 MOST_WORDS = 2000
-"""METEOR's search grows with the square of a text that repeats itself: a longer one is no caption."""
+"""METEOR's search grows with the square of a text that repeats itself: a longer one is no
+caption."""
 MOST_CHARACTERS = 20_000
 _IDS = ("image_id", "id", "image")
 _TEXTS = ("caption", "captions", "references", "text")
 
 CaptionSource = Path | str | Mapping[str, str] | Sequence[str]
 """A file, or captions in memory: by image, or in the order of their references."""
-ReferenceSource = Path | str | Sequence[Path] | Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
+ReferenceSource = (
+    Path | str | Sequence[Path] | Mapping[str, Sequence[str]] | Sequence[Sequence[str]]
+)
 """A file, several plain-text files, or the references of each caption in memory."""
 
 
 @dataclass
 class CaptionSet:
-    """Captions by image, and the rows that could not be used. `unit` is what a row of the source is called.
+    """Captions by image, and the rows that could not be used. `unit` is what a row of the source is
+    called.
 
-    Of `plain` text, line by line, the line number is the image. In a `single` set, an image has one caption.
+    Of `plain` text, line by line, the line number is the image. In a `single` set, an image has one
+    caption.
     """
 
     source: str
@@ -58,7 +64,9 @@ class CaptionSet:
         if not all(map(is_text, (image, *texts))):
             raise BadValueError("holds half of a surrogate pair")
         if any(len(text) > MOST_CHARACTERS or len(text.split()) > MOST_WORDS for text in texts):
-            raise BadValueError(f"a caption of more than {MOST_WORDS:,} words, or {MOST_CHARACTERS:,} letters")
+            raise BadValueError(
+                f"a caption of more than {MOST_WORDS:,} words, or {MOST_CHARACTERS:,} letters"
+            )
 
     def add_entry(self, number: int, entry: object) -> None:
         """Add what a JSON object says of an image."""
@@ -89,7 +97,9 @@ def load_captions(source: CaptionSource) -> CaptionSet:
     """One caption per image, from a file or from memory."""
     if isinstance(source, str | Path):
         return read_captions(Path(source), single=True)
-    captions = CaptionSet("the captions", single=True, unit="entry", plain=not isinstance(source, Mapping))
+    captions = CaptionSet(
+        "the captions", single=True, unit="entry", plain=not isinstance(source, Mapping)
+    )
     for number, image, text in _rows_in_memory(source):
         captions.add(number, image, [text])
     return captions
@@ -104,14 +114,19 @@ def load_references(source: ReferenceSource) -> CaptionSet:
     references = CaptionSet("the references", unit="entry", plain=not isinstance(source, Mapping))
     for number, image, texts in _rows_in_memory(source):
         if isinstance(texts, str | Path) or not isinstance(texts, Iterable):
-            raise UserError("Give the references of each caption as a list of texts, or files as Path objects.")
+            raise UserError(
+                "Give the references of each caption as a list of texts, or files as Path objects."
+            )
         references.add(number, image, list(texts))
     return references
 
 
 def _rows_in_memory(source: Mapping[str, Any] | Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
     """The number, the image and what is said of it, row by row."""
-    rows: Iterable[tuple[object, Any]] = source.items() if isinstance(source, Mapping) else enumerate(source, 1)
+    if isinstance(source, Mapping):
+        rows: Iterable[tuple[object, Any]] = source.items()
+    else:
+        rows = enumerate(source, 1)
     for number, (image, value) in enumerate(rows, 1):
         yield number, str(image), value
 
@@ -135,12 +150,15 @@ def read_captions(path: Path, *, single: bool = False) -> CaptionSet:
 
 
 def read_references(paths: Sequence[Path]) -> CaptionSet:
-    """References: one file of any kind, or several plain-text files with one reference of each caption in each."""
+    """References: one file of any kind, or several plain-text files with one reference of each
+    caption in each."""
     references = read_captions(paths[0])
     for path in paths[1:]:
         more = read_captions(path)
         if not (references.plain and more.plain):
-            raise UserError("Several files of references must all be plain text, one caption per line.")
+            raise UserError(
+                "Several files of references must all be plain text, one caption per line."
+            )
         _check_same_length(references, more)
         for image, texts in more.texts.items():
             references.texts.setdefault(image, []).extend(texts)
@@ -149,23 +167,38 @@ def read_references(paths: Sequence[Path]) -> CaptionSet:
 
 
 def _check_same_length(a: CaptionSet, b: CaptionSet) -> None:
-    left, right = len(a.texts) + len(a.bad), len(b.texts) + len(b.bad)
+    left = len(a.texts) + len(a.bad)
+    right = len(b.texts) + len(b.bad)
     if left != right:
         sizes = f"{a.source} has {left} {a.unit}s and {b.source} has {right}"
         raise UserError(f"{sizes}: without image ids they are paired in order.")
 
 
 def pair(hypotheses: CaptionSet, references: CaptionSet) -> tuple[list[str], list[str]]:
-    """The images that have both captions and references, and every row that was left out, as a sentence."""
+    """The images that have both captions and references, and every row that was left out, as a
+    sentence."""
     if hypotheses.plain != references.plain:
-        raise UserError("Plain text has no image ids: captions and references must both be plain text, or neither.")
+        raise UserError(
+            "Plain text has no image ids: captions and references must both be plain text, or "
+            "neither."
+        )
     if hypotheses.plain:
         _check_same_length(hypotheses, references)
     both = (hypotheses, references)
-    left_out = [f"{each.source}, {each.unit} {row.row}: {row.reason}" for each in both for row in each.bad]
-    dropped = {str(row.row) for each in both for row in each.bad} if hypotheses.plain else set()
-    for each, other, lack in ((hypotheses, references, "reference"), (references, hypotheses, "caption")):
-        missing = [image for image in each.texts if image not in other.texts and image not in dropped]
+    left_out = [
+        f"{each.source}, {each.unit} {row.row}: {row.reason}" for each in both for row in each.bad
+    ]
+    if hypotheses.plain:
+        dropped = {str(row.row) for each in both for row in each.bad}
+    else:
+        dropped = set()
+    for each, other, lack in (
+        (hypotheses, references, "reference"),
+        (references, hypotheses, "caption"),
+    ):
+        missing = [
+            image for image in each.texts if image not in other.texts and image not in dropped
+        ]
         name = Path(other.source).name
         left_out += [f"{each.source}: image {image} has no {lack} in {name}" for image in missing]
     images = [image for image in hypotheses.texts if image in references.texts]
@@ -175,7 +208,8 @@ def pair(hypotheses: CaptionSet, references: CaptionSet) -> tuple[list[str], lis
 
 
 def _is_json_lines(head: str) -> bool:
-    """Whether a line by itself is an object with an image, and not COCO's annotations all in one."""
+    """Whether a line by itself is an object with an image, and not COCO's annotations all in
+    one."""
     rows = json_rows(enumerate(head.splitlines()[:3], 1))
     return any(key in row.cells for row in rows if isinstance(row, Row) for key in _IDS)
 
@@ -219,4 +253,6 @@ def _read_document(captions: CaptionSet, path: Path) -> None:
         raise UserError(f"{path} is not JSON: {error}.") from error
     for number, (image, texts) in enumerate(() if has_records else by_image.items(), 1):
         captions.add_entry(number, {"image_id": image, "captions": texts})
-    captions.bad += [BadRow(number, f"the key {key!r} is there twice: the first is kept") for key in duplicates]
+    captions.bad += [
+        BadRow(number, f"the key {key!r} is there twice: the first is kept") for key in duplicates
+    ]

@@ -56,7 +56,8 @@ def load_command(name: str) -> Any:
     if not isinstance(loaded, typer.Typer):
         application = typer.Typer()
         application.command()(loaded)
-    application._add_completion = False  # seesay itself has it, and a group's help is as plain as its own
+    # seesay itself has it, and a group's help is as plain as its own
+    application._add_completion = False
     application.rich_markup_mode = None
     command = get_command(application)
     command.name = name
@@ -80,7 +81,8 @@ class _Group(TyperGroup):
 
 
 def adapt(command: Any) -> None:
-    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python, and let every command take --quiet."""
+    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python, and let every command
+    take --quiet."""
     subcommands = getattr(command, "commands", {}).values()
     for subcommand in subcommands:
         adapt(subcommand)
@@ -92,7 +94,8 @@ def adapt(command: Any) -> None:
         word = next((word for mark, word in _VALUES.items() if mark in kind), None)
         if word and parameter.metavar is None:
             parameter.metavar = word
-        elif word and hasattr(parameter, "display_type"):  # newer typer shows the type beside an argument's name
+        # newer typer shows the type beside an argument's name
+        elif word and hasattr(parameter, "display_type"):
             parameter.display_type = lambda _: ""
         if parameter.name == "quiet":
             parameter.default = parameter.default or is_silent()
@@ -106,7 +109,9 @@ def _quiet_option() -> Any:
 
     single = typer.Typer(add_completion=False)
     single.command()(command)
-    option = next(parameter for parameter in get_command(single).params if parameter.name == "quiet")
+    option = next(
+        parameter for parameter in get_command(single).params if parameter.name == "quiet"
+    )
     option.expose_value = False
     return option
 
@@ -136,7 +141,10 @@ def _version(requested: bool) -> None:
 def _seesay(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -144,10 +152,12 @@ def _seesay(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. A user's mistake is one sentence and exit code 2; an interrupt is 130."""
+    """Run the command line. A user's mistake is one sentence and exit code 2; an interrupt is
+    130."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # names may hold what the terminal cannot show
+            # names may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
     words = typed_words() if arguments is None else list(arguments)
     set_silent("--silent" in words)
     try:
@@ -161,7 +171,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Stopped as stopped:
         if isinstance(stopped.__cause__, BrokenPipeError):
             _closed_pipe()
-        _fail("Interrupted. What was saved is kept: commands that save their progress resume when run again.", 130)
+        _fail(
+            "Interrupted. What was saved is kept: commands that save their progress resume when "
+            "run again.",
+            130,
+        )
     except BrokenPipeError:
         _closed_pipe()
     except OSError as error:
@@ -169,7 +183,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         _silence()
         place = f" '{error.filename}'" if error.filename else ""
-        _fail(f"Cannot read or write{place}: {os.strerror(error.errno)}. Fix this, then run the same command again.")
+        _fail(
+            f"Cannot read or write{place}: {os.strerror(error.errno)}. Fix this, then run the same "
+            "command again."
+        )
 
 
 def _fail(sentence: str, code: int = 2) -> None:

@@ -31,15 +31,24 @@ def cache(context: typer.Context, as_json: Json = False) -> None:
         ]
         print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": caches})
         return
-    rows = [(name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in known.items()]
+    rows = [
+        (name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in known.items()
+    ]
     out.print(table(["name", "what it holds", "size", "path"], rows))
-    remark(f"{_megabytes(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another folder).")
-    remark("Next: seesay cache clear NAME deletes one; what is needed again is fetched or made again.")
+    remark(
+        f"{_megabytes(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another "
+        "folder)."
+    )
+    remark(
+        "Next: seesay cache clear NAME deletes one; what is needed again is fetched or made again."
+    )
 
 
 @app.command()
 def clear(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Caches. Default: all.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Caches. Default: all.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -19,22 +19,41 @@ if TYPE_CHECKING:
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/MODEL.")
+        list[Path],
+        typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/MODEL."),
     ],
     against: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Compare each run with this model's. Default: with the best.")
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Compare each run with this model's. Default: with the best."
+        ),
     ] = None,
-    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")] = False,
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare every run with every other.")
+    ] = False,
     plan: Annotated[
-        bool, typer.Option("--plan", help="How many questions it takes to show the differences, from these runs.")
+        bool,
+        typer.Option(
+            "--plan", help="How many questions it takes to show the differences, from these runs."
+        ),
     ] = False,
     difference: Annotated[
-        float | None, typer.Option(min=0.0001, help="With --plan: the difference to be shown. Default: each as it is.")
+        float | None,
+        typer.Option(
+            min=0.0001, help="With --plan: the difference to be shown. Default: each as it is."
+        ),
     ] = None,
-    power: Annotated[float, typer.Option(min=0.5, max=0.999, help="With --plan: the chance to show it.")] = POWER,
-    report: Annotated[Path | None, typer.Option(help="Write a page with the runs and the tests.")] = None,
+    power: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="With --plan: the chance to show it.")
+    ] = POWER,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with the runs and the tests.")
+    ] = None,
     stability: Annotated[
-        bool, typer.Option("--stability", help="How stable the ranking is over templates (Kendall's tau), instead.")
+        bool,
+        typer.Option(
+            "--stability", help="How stable the ranking is over templates (Kendall's tau), instead."
+        ),
     ] = False,
     seed: Seed = 0,
     resamples: Resamples = RESAMPLES,
@@ -46,7 +65,9 @@ def compare(
     from seesay.reports.tables import comparison_table, stability_table
 
     if against is not None and all_pairs:
-        raise UserError("--against and --all-pairs do not go together: one reference, or every pair.")
+        raise UserError(
+            "--against and --all-pairs do not go together: one reference, or every pair."
+        )
     results = api.results(runs)
     if stability:
         rankings = results.stability(resamples=resamples, seed=seed)
@@ -57,7 +78,12 @@ def compare(
                 out.print(stability_table(ranking))
         return
     comparisons = results.compare(
-        against=against, all_pairs=all_pairs, resamples=resamples, seed=seed, strict=True, all_seeds=True
+        against=against,
+        all_pairs=all_pairs,
+        resamples=resamples,
+        seed=seed,
+        strict=True,
+        all_seeds=True,
     )
     if plan:
         _print_plan(comparisons, difference, power, as_json)
@@ -72,24 +98,41 @@ def compare(
         remark(f"Report: {report}")
 
 
-def _print_plan(comparisons: Sequence[Comparison], difference: float | None, power: float, as_json: bool) -> None:
+def _print_plan(
+    comparisons: Sequence[Comparison], difference: float | None, power: float, as_json: bool
+) -> None:
     from seesay.cli.output import out, print_json, table
     from seesay.metrics.power import power_plan
 
-    plans = [(c, power_plan(c.difference, c.low, c.high, c.n, target=difference, power=power)) for c in comparisons]
+    plans = [
+        (c, power_plan(c.difference, c.low, c.high, c.n, target=difference, power=power))
+        for c in comparisons
+    ]
     if as_json:
         print_json(
-            [{"task": c.task, "metric": c.metric, "a": c.a, "b": c.b, "n": c.n, **asdict(plan)} for c, plan in plans]
+            [
+                {"task": c.task, "metric": c.metric, "a": c.a, "b": c.b, "n": c.n, **asdict(plan)}
+                for c, plan in plans
+            ]
         )
         return
     rows = [
-        (f"{c.task}, {c.metric}", f"{c.a} − {c.b}", f"{c.difference:+.3f}", c.n, f"{plan.target:.3f}",
-         "–" if plan.questions is None else f"{plan.questions:,}", f"{plan.detectable:.3f}")
+        (
+            f"{c.task}, {c.metric}",
+            f"{c.a} − {c.b}",
+            f"{c.difference:+.3f}",
+            c.n,
+            f"{plan.target:.3f}",
+            "–" if plan.questions is None else f"{plan.questions:,}",
+            f"{plan.detectable:.3f}",
+        )
         for c, plan in plans
-    ]  # fmt: skip
+    ]
     columns = ["task, metric", "a − b", ">now", ">n", ">to show", ">questions", ">with n"]
     out.print(table(columns, rows))
     out.print(
-        f"Questions that it takes to show the difference (two-sided, p at most 0.05, power {power:.0%}), and the "
-        "smallest difference that as many as now would show. More comparisons take more, because p is corrected."
+        "Questions that it takes to show the difference (two-sided, p at most 0.05, power "
+        f"{power:.0%}), and the "
+        "smallest difference that as many as now would show. More comparisons take more, because p "
+        "is corrected."
     )

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
 Names = Annotated[
-    list[str], typer.Argument(metavar="NAME", help="Data sets, or 'all' for every one that can be fetched.")
+    list[str],
+    typer.Argument(metavar="NAME", help="Data sets, or 'all' for every one that can be fetched."),
 ]
 
 
@@ -45,13 +46,19 @@ def _list(as_json: bool) -> None:
     if as_json:
         keys = ("name", "title", "task", "licence", "citation", "home", "fetchable", "request")
         datasets = [
-            {key: getattr(entry, key) for key in keys} | {"files": [_as_row(status) for status in statuses[entry.name]]}
+            {key: getattr(entry, key) for key in keys}
+            | {"files": [_as_row(status) for status in statuses[entry.name]]}
             for entry in CATALOGUE.values()
         ]
         print_json({"folder": str(data_folder()), "datasets": datasets})
         return
     rows = [
-        (entry.name, entry.title, ", ".join(sorted({status.state for status in statuses[entry.name]})), entry.licence)
+        (
+            entry.name,
+            entry.title,
+            ", ".join(sorted({status.state for status in statuses[entry.name]})),
+            entry.licence,
+        )
         for entry in CATALOGUE.values()
     ]
     out.print(table(["name", "what it is", "state", "licence"], rows))
@@ -59,7 +66,10 @@ def _list(as_json: bool) -> None:
         if not entry.fetchable:
             remark(f"{entry.name} is given out on request: {entry.request}")
     remark(f"The data folder is {data_folder()} (SEESAY_DATA names another).")
-    remark("Next: seesay data fetch NAME fetches one; seesay data add NAME PATH adds a file that you have.")
+    remark(
+        "Next: seesay data fetch NAME fetches one; seesay data add NAME PATH adds a file that you "
+        "have."
+    )
 
 
 def _as_row(status: FileStatus) -> dict[str, Any]:
@@ -80,7 +90,9 @@ def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
 
     every = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
     selected = dict.fromkeys(
-        name for typed in names for name in (every if typed == "all" else [store.get_dataset(typed).name])
+        name
+        for typed in names
+        for name in (every if typed == "all" else [store.get_dataset(typed).name])
     )
     for name in selected:
         shown: Counter[str] = Counter()
@@ -104,7 +116,8 @@ def add(
     name: Annotated[str, typer.Argument(help="The data set.")],
     path: Annotated[Path, typer.Argument(help="Its file, or a folder that holds its files.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Take a file with another checksum, marked as unverified.")
+        bool,
+        typer.Option("--force", help="Take a file with another checksum, marked as unverified."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -150,10 +163,15 @@ def check(as_json: Json = False) -> None:
     if as_json:
         print_json({"files": _as_rows(statuses), "damaged": len(damaged)})
     else:
-        out.print(table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in statuses]))
+        out.print(
+            table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in statuses])
+        )
         for status in damaged:
             entry = store.get_dataset(status.dataset)
-            how = f"seesay data fetch {entry.name}" if entry.fetchable else entry.request
+            if entry.fetchable:
+                how = f"seesay data fetch {entry.name}"
+            else:
+                how = entry.request
             out.print(f"{status.file} has changed since it was added: {how}")
     if damaged:
         raise typer.Exit(1)

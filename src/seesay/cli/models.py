@@ -23,12 +23,19 @@ def models(as_json: Json = False) -> None:
     ]
     if as_json:
         keys = ("name", "what", "licence")
-        print_json([{**dict(zip(keys, row, strict=True)), "default": row[0] == DEFAULT} for row in rows])
+        print_json(
+            [{**dict(zip(keys, row, strict=True)), "default": row[0] == DEFAULT} for row in rows]
+        )
         return
     out.print(table(["name", "what", "licence"], [list(row) for row in rows]))
-    out.print("Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf), a server")
     out.print(
-        "(openai:MODEL --base-url http://host:port/v1), vLLM (vllm:MODEL), a model for pictures (vision:MODEL, "
-        "openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, clip-bert-implicit:FOLDER without), or "
+        "Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf), "
+        "a server"
+    )
+    out.print(
+        "(openai:MODEL --base-url http://host:port/v1), vLLM (vllm:MODEL), a model for pictures "
+        "(vision:MODEL, "
+        "openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, "
+        "clip-bert-implicit:FOLDER without), or "
         "answers that exist (answers:FILE)."
     )

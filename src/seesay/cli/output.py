@@ -1,7 +1,8 @@
 """What commands print: people get tables, programs get one JSON document.
 
-`out` and `err` are rich consoles on stdout and stderr, created on first use so that `--help` does not wait for them.
-They print text as it is: names from files cannot style the terminal, and their control characters are not sent to it.
+`out` and `err` are rich consoles on stdout and stderr, created on first use so that `--help` does
+not wait for them. They print text as it is: names from files cannot style the terminal, and their
+control characters are not sent to it.
 """
 
 from __future__ import annotations
@@ -32,10 +33,17 @@ def __getattr__(name: str) -> Any:
 
     class PlainConsole(Console):
         def print(self, *objects: Any, **options: Any) -> None:
-            super().print(*(plain(each) if isinstance(each, str) else each for each in objects), **options)
+            super().print(
+                *(plain(each) if isinstance(each, str) else each for each in objects), **options
+            )
 
     # without a width of its own, a table is as wide as its names need; nothing is cut
-    settings: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
+    settings: dict[str, Any] = {
+        "markup": False,
+        "highlight": False,
+        "emoji": False,
+        "soft_wrap": True,
+    }
     console = PlainConsole(stderr=name == "err", quiet=name == "out" and is_silent(), **settings)
     globals()[name] = console
     return console
@@ -48,11 +56,17 @@ def print_json(obj: object) -> None:
 
 
 def plain(text: object) -> str:
-    """A text that is safe to show: control characters from other people's files become visible marks."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in str(text))
+    """A text that is safe to show: control characters from other people's files become visible
+    marks."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for char in str(text)
+    )
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> Table:
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None
+) -> Table:
     """A table for `out.print`. A column name that starts with ">" is aligned to the right."""
     from rich import box
     from rich.table import Table
@@ -61,9 +75,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
     rich_table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         longest = max((len(word) for row in rows for word in str(row[place]).split()), default=0)
-        justify: Literal["left", "right"] = "right" if column.startswith(">") else "left"
+        if column.startswith(">"):
+            justify: Literal["left", "right"] = "right"
+        else:
+            justify = "left"
         # a name is never broken: lines break between words
-        rich_table.add_column(plain(column.removeprefix(">")), justify=justify, min_width=min(longest, _LONGEST_NAME))
+        rich_table.add_column(
+            plain(column.removeprefix(">")), justify=justify, min_width=min(longest, _LONGEST_NAME)
+        )
     for row in rows:
         rich_table.add_row(*(plain(cell) for cell in row))
     return rich_table
@@ -72,7 +91,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: st
 def sources_table(sources: Sequence[CorpusSummary]) -> Table:
     """How much of each corpus was read."""
     rows = [
-        (source.source, source.form, f"{source.captions:,}", f"{source.blank:,}", f"{source.left_out:,}")
+        (
+            source.source,
+            source.form,
+            f"{source.captions:,}",
+            f"{source.blank:,}",
+            f"{source.left_out:,}",
+        )
         for source in sources
     ]
     return table(("source", "form", ">texts", ">blank", ">left out"), rows)
@@ -144,7 +169,8 @@ class Advance(Protocol):
 
 @contextmanager
 def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """A bar on stderr with a rate and an end time. It yields a function of how many are newly done, and of how many."""
+    """A bar on stderr with a rate and an end time. It yields a function of how many are newly done,
+    and of how many."""
     console = __getattr__("err")
     if not quiet and not console.is_terminal:
         yield _plain_progress(plain(title), unit)
@@ -152,7 +178,8 @@ def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Adva
     from rich import progress
 
     name, detail = (
-        progress.TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[detail]")
+        progress.TextColumn(f"{{task.{field}}}", markup=False)
+        for field in ("description", "fields[detail]")
     )
     times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
     columns = (name, progress.BarColumn(), progress.MofNCompleteColumn(), detail, *times)
@@ -162,7 +189,10 @@ def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Adva
         def advance(done: int, total: int, detail: str = "") -> None:
             bar.update(task, advance=done, total=total)
             speed = bar.tasks[0].speed
-            rate = f"{speed:.{0 if speed >= 10 else 1}f} {unit}/s" if speed else ""
+            if speed:
+                rate = f"{speed:.{0 if speed >= 10 else 1}f} {unit}/s"
+            else:
+                rate = ""
             bar.update(task, detail=" · ".join(filter(None, (detail, rate))))
 
         yield advance
@@ -172,7 +202,8 @@ _SECONDS_BETWEEN_LINES = 10.0
 
 
 def _plain_progress(title: str, unit: str) -> Advance:
-    """Progress in lines, for a file or a pipe: one at the start, one every few seconds, and one at the end."""
+    """Progress in lines, for a file or a pipe: one at the start, one every few seconds, and one at
+    the end."""
     print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
@@ -185,7 +216,10 @@ def _plain_progress(title: str, unit: str) -> Advance:
             return
         last = now
         rate = count / max(now - began, 0.001)
-        remaining = f"{(total - count) / rate:,.0f} s left" if rate and count < total else f"{now - began:,.0f} s"
+        if rate and count < total:
+            remaining = f"{(total - count) / rate:,.0f} s left"
+        else:
+            remaining = f"{now - began:,.0f} s"
         speed = f"{rate:,.{0 if rate >= 10 else 1}f} {unit}/s"
         parts = (f"{count:,} of {total:,}", detail, speed, remaining)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from seesay.cli.options import AllowPickle, Device, Json, Quiet, Resamples, Revision, TrustRemoteCode
+from seesay.cli.options import (
+    AllowPickle,
+    Device,
+    Json,
+    Quiet,
+    Resamples,
+    Revision,
+    TrustRemoteCode,
+)
 from seesay.command_line import recorded_command
 from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError
@@ -59,14 +67,17 @@ def probe(
         ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="The task's data file or folder, in place of the data folder's.")
+        Path | None,
+        typer.Option(help="The task's data file or folder, in place of the data folder's."),
     ] = None,
     how: Annotated[
         str,
         typer.Option(
             help="cloze: fill a slot. choice: pick a lettered option. generate: write a free answer, which is "
-            "matched to the options. linear: a layer trained on the model's vectors (linear-question: of the question "
-            "with its options, as UnifiedQA is asked). learning-curve: linear, from parts of the training questions."
+            "matched to the options. linear: a layer trained on the model's vectors "
+            "(linear-question: of the question "
+            "with its options, as UnifiedQA is asked). learning-curve: linear, from parts of the "
+            "training questions."
         ),
     ] = "cloze",
     chat: Annotated[
@@ -77,19 +88,36 @@ def probe(
             "both: with and without, and the difference.",
         ),
     ] = None,
-    system: Annotated[str | None, typer.Option(help="The system's text, which opens the chat.")] = None,
+    system: Annotated[
+        str | None, typer.Option(help="The system's text, which opens the chat.")
+    ] = None,
     shots: Annotated[
-        int, typer.Option(min=0, help="In-context examples before each question, from the training split.")
+        int,
+        typer.Option(
+            min=0, help="In-context examples before each question, from the training split."
+        ),
     ] = 0,
-    shot_seeds: Annotated[int, typer.Option(min=1, help="Draws of the examples: mean and sd over them.")] = 1,
-    samples: Annotated[int, typer.Option(min=1, help="Free answers per question; their shares count.")] = 1,
-    temperature: Annotated[float, typer.Option(help="Temperature of free answers; 0 takes the likeliest one.")] = 0.0,
+    shot_seeds: Annotated[
+        int, typer.Option(min=1, help="Draws of the examples: mean and sd over them.")
+    ] = 1,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Free answers per question; their shares count.")
+    ] = 1,
+    temperature: Annotated[
+        float, typer.Option(help="Temperature of free answers; 0 takes the likeliest one.")
+    ] = 0.0,
     max_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens of a free answer at most; a model that reasons needs more.")
+        int,
+        typer.Option(
+            min=1, help="Tokens of a free answer at most; a model that reasons needs more."
+        ),
     ] = MAX_TOKENS,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="Probes to train, each with its own seed. Default: 1, for a learning curve 5."),
+        typer.Option(
+            min=1,
+            help="Probes to train, each with its own seed. Default: 1, for a learning curve 5.",
+        ),
     ] = None,
     layers: Annotated[
         str | None,
@@ -99,7 +127,9 @@ def probe(
             "cloze what the output head reads out of each layer (logit lens).",
         ),
     ] = None,
-    control: Annotated[bool, typer.Option(help="With --layers: train the control probes, or not.")] = True,
+    control: Annotated[
+        bool, typer.Option(help="With --layers: train the control probes, or not.")
+    ] = True,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -108,62 +138,103 @@ def probe(
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", help="Ask at most this many questions of each task.")
+        int | None,
+        typer.Option("--limit", "-n", help="Ask at most this many questions of each task."),
     ] = None,
     scope: Annotated[
-        str, typer.Option(help="What a causal model's score covers: sentence (option and what follows it) or option.")
+        str,
+        typer.Option(
+            help="What a causal model's score covers: sentence (option and what follows it) or option."
+        ),
     ] = "sentence",
-    length: Annotated[str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")] = "sum",
-    batch_size: Annotated[str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")] = "auto",
+    length: Annotated[
+        str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")
+    ] = "sum",
+    batch_size: Annotated[
+        str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")
+    ] = "auto",
     device: Device = "auto",
     dtype: Annotated[
         str | None,
-        typer.Option(help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 or auto."),
+        typer.Option(
+            help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 or auto."
+        ),
     ] = None,
     device_map: Annotated[
-        str | None, typer.Option(help="Where a large model goes: auto, balanced, …, or JSON from modules to devices.")
+        str | None,
+        typer.Option(
+            help="Where a large model goes: auto, balanced, …, or JSON from modules to devices."
+        ),
     ] = None,
     quantization: Annotated[
         str | None,
         typer.Option(
-            metavar="METHOD[:KEY=VALUE,…]", help="A method of transformers: bitsandbytes_4bit, quanto:weights=int8, …"
+            metavar="METHOD[:KEY=VALUE,…]",
+            help="A method of transformers: bitsandbytes_4bit, quanto:weights=int8, …",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
     resamples: Resamples = RESAMPLES,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path("runs"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path(
+        "runs"
+    ),
     report: Annotated[
         Path | None,
-        typer.Option(help="Where the page goes. Default: report.html or learning-curve.html in the output folder."),
+        typer.Option(
+            help="Where the page goes. Default: report.html or learning-curve.html in the output folder."
+        ),
     ] = None,
     family: Annotated[
-        str | None, typer.Option(help="masked, causal or encoder-decoder, where the model does not say.")
+        str | None,
+        typer.Option(help="masked, causal or encoder-decoder, where the model does not say."),
     ] = None,
-    style: Annotated[str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")] = "qa",
+    style: Annotated[
+        str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")
+    ] = "qa",
     engine_option: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="An option of vLLM's engine, such as tensor_parallel_size=4."),
+        typer.Option(
+            metavar="KEY=VALUE", help="An option of vLLM's engine, such as tensor_parallel_size=4."
+        ),
     ] = None,
     revision: Revision = None,
-    base_url: Annotated[str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")
+    ] = None,
     endpoint: Annotated[
         str | None,
-        typer.Option(help="A server's endpoint: completions (the default) or chat (one constrained choice)."),
+        typer.Option(
+            help="A server's endpoint: completions (the default) or chat (one constrained choice)."
+        ),
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, max=512, help="Requests to a server at a time, at most. Default: 4.")
+        int | None,
+        typer.Option(min=1, max=512, help="Requests to a server at a time, at most. Default: 4."),
     ] = None,
     price: Annotated[
-        str | None, typer.Option(metavar="IN,OUT", help="A server's prices per million tokens read and written.")
+        str | None,
+        typer.Option(
+            metavar="IN,OUT", help="A server's prices per million tokens read and written."
+        ),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(min=0, help="Stop before a server costs more: money with --price, else tokens.")
+        float | None,
+        typer.Option(
+            min=0, help="Stop before a server costs more: money with --price, else tokens."
+        ),
     ] = None,
-    reuse: Annotated[bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")] = False,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Keep a server's answers, and reuse them by prompt.")
+    ] = False,
     engine: Annotated[
-        str, typer.Option(help="local, or ray: on the cluster of RAY_ADDRESS, or on one that is started here.")
+        str,
+        typer.Option(
+            help="local, or ray: on the cluster of RAY_ADDRESS, or on one that is started here."
+        ),
     ] = "local",
-    workers: Annotated[int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")
+    ] = 2,
     trust_remote_code: TrustRemoteCode = False,
     allow_pickle: AllowPickle = False,
     quiet: Quiet = False,
@@ -179,10 +250,16 @@ def probe(
 
     way = How(how)
     _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
-    name = "layers" if layers else "learning-curve" if way is How.LEARNING_CURVE else "report"
+    if layers:
+        name = "layers"
+    elif way is How.LEARNING_CURVE:
+        name = "learning-curve"
+    else:
+        name = "report"
     target = report or output / f"{name}.html"
     refuse_folder(target, "report")
-    for folder in (output, target.parent):  # a folder that cannot be written is found now, not after an hour
+    # a folder that cannot be written is found now, not after an hour
+    for folder in (output, target.parent):
         folder.mkdir(parents=True, exist_ok=True)
     common: dict[str, Any] = {
         "models": models or [DEFAULT],
@@ -221,7 +298,9 @@ def probe(
             raise UserError("--layers goes without --categories, --chat and --shots.")
         del common["categories"]
         settings = Settings(length, limit, seed, resamples)
-        curves, errors = api.layers(**common, settings=settings, layers=layers, how=way, control=control)
+        curves, errors = api.layers(
+            **common, settings=settings, layers=layers, how=way, control=control
+        )
         _show_layers(curves, target, as_json)
     elif way is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)
@@ -248,18 +327,25 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool) -> None:
+def _check(
+    how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool
+) -> None:
     """Reject what makes no sense, alone or together."""
     from seesay.runs.ways import How
 
     if seeds is not None and not how.trains:
-        raise UserError(f"--seeds is for probes that are trained (--how linear or learning-curve), not for {how}.")
+        raise UserError(
+            "--seeds is for probes that are trained (--how linear or learning-curve), not for "
+            f"{how}."
+        )
     if sampled and how is not How.GENERATE:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")
     if asked_otherwise and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if limit is not None and how is How.LEARNING_CURVE:
-        raise UserError("--limit does not go with --how learning-curve: it uses parts of the questions already.")
+        raise UserError(
+            "--limit does not go with --how learning-curve: it uses parts of the questions already."
+        )
 
 
 def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:
@@ -284,7 +370,9 @@ def _show_layers(curves: list[LayerCurve], target: Path, as_json: bool) -> None:
     _print(curves_json(curves), [layers_table(curves)], target, as_json)
 
 
-def _show(results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool) -> None:
+def _show(
+    results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool
+) -> None:
     """Write the page and the figures over seeds, and print them."""
     from seesay.files import write_json
     from seesay.reports.tables import comparison_table, overview, seeds_table
@@ -302,7 +390,9 @@ def _show(results: Results, target: Path, output: Path, seed: int, resamples: in
     if comparisons:
         tables.append(comparison_table(comparisons))
     fields = set(Record.model_fields)
-    _print([figure.model_dump(include=fields) for figure in results.figures], tables, target, as_json)
+    _print(
+        [figure.model_dump(include=fields) for figure in results.figures], tables, target, as_json
+    )
 
 
 def _print(document: object, tables: Sequence[Table], page: Path, as_json: bool) -> None:

@@ -17,25 +17,38 @@ def report(
     runs: RunFolders,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file to write. Default: report.html; other formats are printed."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file to write. Default: report.html; other formats are printed.",
+        ),
     ] = None,
     format: Annotated[
         Format,
         typer.Option(
-            "--format", "-f", help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure."
+            "--format",
+            "-f",
+            help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure.",
         ),
     ] = Format.html,
     slices: Annotated[
         list[str] | None,
-        typer.Option("--slice", metavar="TAG,TAG", help="Cross these tags, as in answers,segment; may be repeated."),
+        typer.Option(
+            "--slice",
+            metavar="TAG,TAG",
+            help="Cross these tags, as in answers,segment; may be repeated.",
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A further metric, such as brier or expected_calibration_error; may be repeated."),
+        typer.Option(
+            help="A further metric, such as brier or expected_calibration_error; may be repeated."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write one page for runs that exist, with paired tests, or their figures for a paper or a program."""
+    """Write one page for runs that exist, with paired tests, or their figures for a paper or a
+    program."""
     from seesay import api
     from seesay.cli.output import out, print_json, remark
     from seesay.files import write_text
@@ -56,10 +69,15 @@ def report(
     output = output or Path("report.html")
     results.save_report(output)
     if as_json:
-        document: dict[str, object] = {"report": str(output), "runs": [str(run.folder) for run in results.runs]}
+        document: dict[str, object] = {
+            "report": str(output),
+            "runs": [str(run.folder) for run in results.runs],
+        }
         if slices:
             fields = set(Record.model_fields)
-            document["figures"] = [f.model_dump(include=fields) for f in results.figures if f.slice and not f.template]
+            document["figures"] = [
+                f.model_dump(include=fields) for f in results.figures if f.slice and not f.template
+            ]
         print_json(document)
     else:
         for tags in slices or ():

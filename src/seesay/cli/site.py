@@ -12,13 +12,21 @@ from seesay.cli.options import RunFolders
 
 def site(
     runs: RunFolders,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("public"),
-    url: Annotated[str | None, typer.Option(help="Where the site will be, for links from the Hub's files.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path(
+        "public"
+    ),
+    url: Annotated[
+        str | None, typer.Option(help="Where the site will be, for links from the Hub's files.")
+    ] = None,
     hub_dataset: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="The Hub's benchmark data set, for .eval_results files.")
+        str,
+        typer.Option(
+            metavar="OWNER/NAME", help="The Hub's benchmark data set, for .eval_results files."
+        ),
     ] = "seesay/seesay",
 ) -> None:
-    """Write a leaderboard: models by tasks, a page per model and task, and results for the Hub's model pages."""
+    """Write a leaderboard: models by tasks, a page per model and task, and results for the Hub's
+    model pages."""
     from seesay import api
     from seesay.cli.output import remark
 

@@ -30,13 +30,17 @@ class _ShowByDefault(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=_ShowByDefault, help="List and show tasks; check, start and export task files.")
+app = typer.Typer(
+    cls=_ShowByDefault, help="List and show tasks; check, start and export task files."
+)
 app.command("show")(tasks)
 
 TaskArgument = Annotated[
     str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")
 ]
-DataOption = Annotated[Path | None, typer.Option(help="A file or folder of rows to read instead of the task's own.")]
+DataOption = Annotated[
+    Path | None, typer.Option(help="A file or folder of rows to read instead of the task's own.")
+]
 
 
 @app.command()
@@ -45,7 +49,8 @@ def check(
     data: DataOption = None,
     as_json: Json = False,
 ) -> None:
-    """Say everything that is wrong with a task file, and show what models would see; exit with 1 if anything is."""
+    """Say everything that is wrong with a task file, and show what models would see; exit with 1 if
+    anything is."""
     from seesay.cli.output import out, print_json
     from seesay.tasks.from_file.check import check as check_file
 
@@ -56,7 +61,10 @@ def check(
         for problem in examination.problems[:_SHOWN_PROBLEMS]:
             out.print(f"{'hint: ' if problem.hint else ''}{problem}")
         if len(examination.problems) > _SHOWN_PROBLEMS:
-            out.print(f"… and {len(examination.problems) - _SHOWN_PROBLEMS:,} more (`--json` lists them all)")
+            out.print(
+                f"… and {len(examination.problems) - _SHOWN_PROBLEMS:,} more (`--json` lists them "
+                "all)"
+            )
         if examination.task is not None:
             _show_task(examination)
         errors = len(examination.errors)
@@ -79,7 +87,11 @@ def _as_json(examination: Examination) -> dict[str, Any]:
         "task": task and task.name,
         "questions": 0 if task is None else len(task.questions),
         "slices": {} if task is None else slices(task),
-        "examples": [dict(previews(task, question)) for question in task.questions[:_SHOWN_QUESTIONS]] if task else [],
+        "examples": [
+            dict(previews(task, question)) for question in task.questions[:_SHOWN_QUESTIONS]
+        ]
+        if task
+        else [],
     }
 
 
@@ -92,7 +104,8 @@ def _show_task(examination: Examination) -> None:
     if task is None:
         return
     out.print(
-        f"{task.name}: {len(task.questions):,} questions about {len({q.object for q in task.questions}):,} objects."
+        f"{task.name}: {len(task.questions):,} questions about "
+        f"{len({q.object for q in task.questions}):,} objects."
     )
     for note in task.data_notes:
         out.print(f"{note}.")
@@ -106,7 +119,9 @@ def _show_task(examination: Examination) -> None:
 
 @app.command()
 def new(
-    table: Annotated[Path, typer.Argument(help="A table of rows: CSV, TSV, JSON lines, JSON or Parquet.")],
+    table: Annotated[
+        Path, typer.Argument(help="A table of rows: CSV, TSV, JSON lines, JSON or Parquet.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The task file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Quiet = False,
@@ -142,9 +157,13 @@ def schema() -> None:
 def export(
     task: TaskArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="A new folder.")],
-    to: Annotated[str, typer.Option(help="seesay (a task file), lm-eval, inspect or datasets.")] = "seesay",
+    to: Annotated[
+        str, typer.Option(help="seesay (a task file), lm-eval, inspect or datasets.")
+    ] = "seesay",
     data: DataOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most this many questions.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="At most this many questions.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of --limit, as for probe.")] = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -160,4 +179,7 @@ def export(
     chosen = loaded[0] if limit is None else limited(loaded[0], limit, seed)
     files = export_task(chosen, output, to)
     if not quiet:
-        out.print(f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in {output}.")
+        out.print(
+            f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in "
+            f"{output}."
+        )

@@ -21,11 +21,17 @@ _SHOWN = 12  # options of a question, or slices by a tag
 
 def tasks(
     name: Annotated[
-        str | None, typer.Argument(help="A task, or a task file, to show; without one, all are listed.")
+        str | None,
+        typer.Argument(help="A task, or a task file, to show; without one, all are listed."),
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="A file or folder to read instead of the data folder.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A file or folder to read instead of the data folder.")
+    ] = None,
     page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the analyses of a ViPhy task's questions as a page."
+        ),
     ] = None,
     categories: Annotated[
         str | None,
@@ -42,7 +48,10 @@ def tasks(
     if page is not None and (name is None or len(expand([name])) != 1):
         raise UserError("--page goes with one task: `seesay tasks viphy-color --page FILE`.")
     if categories is not None and page is None:
-        raise UserError("--categories goes with --page: `seesay tasks viphy-color --page FILE --categories minilm`.")
+        raise UserError(
+            "--categories goes with --page: `seesay tasks viphy-color --page FILE --categories "
+            "minilm`."
+        )
     if name is None or name == "all" or name in task_groups():
         _list(expand([name or "all"]), as_json)
         return
@@ -75,7 +84,9 @@ def _write_page(task: Task, page: Path, encoder: str | None) -> None:
         (task,) = with_categories([task], encoder, ModelOptions())
     analyses = [*task_analyses(task), *analyses]
     if not analyses:
-        raise UserError(f"There is nothing to draw for {task.name}: its questions have two labels and no tags.")
+        raise UserError(
+            f"There is nothing to draw for {task.name}: its questions have two labels and no tags."
+        )
     if page.is_dir():
         raise UserError(f"'{page}' is a folder: name a file for the page.")
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +105,10 @@ def _list(names: list[str], as_json: bool) -> None:
         missing = [
             need
             for need in about.needs
-            if any(not store.stored_path(CATALOGUE[need], f.name).is_file() for f in CATALOGUE[need].files)
+            if any(
+                not store.stored_path(CATALOGUE[need], f.name).is_file()
+                for f in CATALOGUE[need].files
+            )
         ]
         rows.append(
             {
@@ -107,9 +121,16 @@ def _list(names: list[str], as_json: bool) -> None:
             }
         )
     if as_json:
-        print_json({"tasks": rows, "groups": {group: list(members) for group, members in task_groups().items()}})
+        print_json(
+            {
+                "tasks": rows,
+                "groups": {group: list(members) for group, members in task_groups().items()},
+            }
+        )
         return
-    shown = [(r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows]
+    shown = [
+        (r["name"], r["title"], r["source"], _data_state(r["needs"], r["missing"])) for r in rows
+    ]
     out.print(table(["name", "what it asks", "source", "data"], shown))
     remark(f"The groups {', '.join(task_groups())} and all stand for several tasks.")
     remark("Next: seesay tasks NAME shows one task; seesay probe MODEL --task NAME asks it.")
@@ -127,7 +148,8 @@ def describe(task: Task) -> dict[str, Any]:
     from seesay.tasks import TASKS, task_card
     from seesay.tasks.from_file.check import slices
 
-    question, template = task.questions[0], task.templates[0]
+    question = task.questions[0]
+    template = task.templates[0]
     prompt = template.ask(question)
     needs = task_card(task.name).needs if task.name in TASKS.names() else ()
     return {
@@ -139,11 +161,21 @@ def describe(task: Task) -> dict[str, Any]:
         "objects": len({each.object for each in task.questions}),
         "labels": list(task.labels),
         "templates": [{"name": each.name, "text": each.text} for each in task.templates],
-        "example": {"text": prompt.text, "options": list(prompt.options), "gold": dict(question.gold)},
+        "example": {
+            "text": prompt.text,
+            "options": list(prompt.options),
+            "gold": dict(question.gold),
+        },
         "metrics": list(task.metrics),
-        "how": ["cloze", "choice", *(["linear", "learning-curve"] if task.linear_text and task.load_splits else [])],
+        "how": [
+            "cloze",
+            "choice",
+            *(["linear", "learning-curve"] if task.linear_text and task.load_splits else []),
+        ],
         "tags": slices(task),
-        "published": [{**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published],
+        "published": [
+            {**asdict(row), "slice": row.slice and str(row.slice)} for row in task.published
+        ],
         "citation": task.citation,
         "licence": {task.name: task.licence}
         if not needs or task.licence == "yours"
@@ -158,7 +190,10 @@ def print_slices(slices: Mapping[str, Mapping[str, int]]) -> None:
     from seesay.cli.output import out
 
     for tag, counts in slices.items():
-        out.print(f"Slices by {tag}: {_first([f'{value} ({count:,})' for value, count in counts.items()])}.")
+        out.print(
+            f"Slices by {tag}: "
+            f"{_first([f'{value} ({count:,})' for value, count in counts.items()])}."
+        )
 
 
 def gold_text(gold: Mapping[str, float]) -> str:
@@ -177,11 +212,14 @@ def _show(task: dict[str, Any]) -> None:
 
     out.print(f"{task['name']} (version {task['version']}, {task['fingerprint']}): {task['title']}")
     out.print(
-        f"{task['questions']:,} questions about {task['objects']:,} objects, in {len(task['templates'])} templates."
+        f"{task['questions']:,} questions about {task['objects']:,} objects, in "
+        f"{len(task['templates'])} templates."
     )
     out.print(f"Metrics: {', '.join(task['metrics'])}. Ways to ask: {', '.join(task['how'])}.")
     print_slices(task["tags"])
-    out.print(table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]]))
+    out.print(
+        table(["template", "text"], [(each["name"], each["text"]) for each in task["templates"]])
+    )
     example = task["example"]
     out.print(f"Example: {example['text']}")
     out.print(f"  options: {_first(example['options'])}")

@@ -27,7 +27,10 @@ def _possible(learning_rate: float | None) -> float | None:
     return learning_rate
 
 
-Rate = Annotated[float | None, typer.Option("--learning-rate", callback=_possible, help="The highest learning rate.")]
+Rate = Annotated[
+    float | None,
+    typer.Option("--learning-rate", callback=_possible, help="The highest learning rate."),
+]
 Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
 
 
@@ -35,12 +38,16 @@ def curve(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="Folder of the model, finished or in training.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page. Default: training/curve.html in the folder.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The page. Default: training/curve.html in the folder."
+        ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training runs."""
+    """Draw the learning curve: a page, and each chart beside it as SVG. Works while the training
+    runs."""
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
 
@@ -58,7 +65,9 @@ def summary(folder: Path, result: Result) -> str:
 
     prefix = "validation_"
     best = best_line(folder / "training", result.best_step)
-    held_out = [f"{name.removeprefix(prefix)} {best[name]:.3f}" for name in best if name.startswith(prefix)]
+    held_out = [
+        f"{name.removeprefix(prefix)} {best[name]:.3f}" for name in best if name.startswith(prefix)
+    ]
     return (
         f"{folder}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; "
         f"held out, best at step {result.best_step:,}: {', '.join(held_out)}"
@@ -66,7 +75,9 @@ def summary(folder: Path, result: Result) -> str:
 
 
 @contextmanager
-def training_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[TrainingProgress], None]]:
+def training_bar(
+    title: str, *, quiet: bool = False
+) -> Iterator[Callable[[TrainingProgress], None]]:
     """A bar on stderr for a training, with its losses."""
     from seesay.cli.output import progress_bar
 
@@ -83,7 +94,9 @@ def training_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[Train
 
 
 @contextmanager
-def stage_bars(title: str, *, unit: str = "items", quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+def stage_bars(
+    title: str, *, unit: str = "items", quiet: bool = False
+) -> Iterator[Callable[[str, int, int], None]]:
     """One bar after the other, for each stage that reports progress."""
     from seesay.cli.output import progress_bar
 
@@ -93,7 +106,9 @@ def stage_bars(title: str, *, unit: str = "items", quiet: bool = False) -> Itera
         def show(stage: str, done: int, total: int) -> None:
             if stage not in bars:
                 stack.close()
-                bars[stage] = stack.enter_context(progress_bar(f"{title}, {stage}", unit=unit, quiet=quiet))
+                bars[stage] = stack.enter_context(
+                    progress_bar(f"{title}, {stage}", unit=unit, quiet=quiet)
+                )
             bars[stage](done, total)
 
         yield show

@@ -1,7 +1,8 @@
-"""The published data sets that tasks read, from `catalogue.json`: what they are, where they come from, and what may be
-done with them.
+"""The published data sets that tasks read, from `catalogue.json`: what they are, where they come
+from, and what may be done with them.
 
-None of the files is part of seesay. An address names one commit, so that it and the checksum stay true together.
+None of the files is part of seesay. An address names one commit, so that it and the checksum stay
+true together.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file. Without an address it cannot be fetched; without a checksum any file of that name is taken."""
+    """One file. Without an address it cannot be fetched; without a checksum any file of that name
+    is taken."""
 
     name: str
     address: str | None = None
@@ -43,7 +45,8 @@ class DataSet:
 
 
 def _data_file(entry: Mapping[str, Any], folder: str | None) -> DataFile:
-    """A file of the catalogue; `folder` is the address that its path (by default its name) is below."""
+    """A file of the catalogue; `folder` is the address that its path (by default its name) is
+    below."""
     name = entry["name"]
     address = f"{folder}/{entry.get('path', name)}" if folder else None
     return DataFile(name, address, entry.get("sha256"), entry.get("size"))
@@ -67,4 +70,6 @@ _CONTENT: Mapping[str, Mapping[str, Any]] = json.loads(
 )
 WORKS: Mapping[str, str] = _CONTENT["works"]
 """What to cite: the works that published the data sets, by authors and year."""
-CATALOGUE: dict[str, DataSet] = {name: _data_set(name, entry) for name, entry in _CONTENT["data_sets"].items()}
+CATALOGUE: dict[str, DataSet] = {
+    name: _data_set(name, entry) for name, entry in _CONTENT["data_sets"].items()
+}

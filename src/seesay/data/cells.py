@@ -1,4 +1,5 @@
-"""What a cell of somebody else's table may hold: checks that return the value, or say why its row cannot be used."""
+"""What a cell of somebody else's table may hold: checks that return the value, or say why its row
+cannot be used."""
 
 from __future__ import annotations
 

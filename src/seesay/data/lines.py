@@ -1,7 +1,8 @@
-"""The one reader of text lines: UTF-8, plain or gzipped, bounded, with one line in memory at a time.
+"""The one reader of text lines: UTF-8, plain or gzipped, bounded, with one line in memory at a
+time.
 
-A file is never trusted to be what its name says: a line that cannot be read is reported as a BadRow and costs only
-itself; a damaged or missing file is one sentence for the user.
+A file is never trusted to be what its name says: a line that cannot be read is reported as a BadRow
+and costs only itself; a damaged or missing file is one sentence for the user.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ GZIP = b"\x1f\x8b\x08"
 DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 MOST_UNZIPPED = 1 << 28
 MOST_GROWTH = 100
-"""A gzip file may hold this many bytes, or so many times its own length if that is more: text shrinks to a tenth at
-best, and a bomb to a thousandth."""
+"""A gzip file may hold this many bytes, or so many times its own length if that is more: text
+shrinks to a tenth at best, and a bomb to a thousandth."""
 
 
 class BoundedGzipFile(gzip.GzipFile):
@@ -63,7 +64,8 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """The first bytes of a file, decompressed; fewer where it is damaged, which is said when it is read."""
+    """The first bytes of a file, decompressed; fewer where it is damaged, which is said when it is
+    read."""
     head = b""
     with read_errors(path), open_bytes(path) as file, suppress(*DAMAGED_GZIP):
         while len(head) < size and (more := file.read(min(4096, size - len(head)))):
@@ -72,7 +74,8 @@ def read_head(path: Path, size: int) -> bytes:
 
 
 def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[Line]:
-    """The lines of an open file with their numbers (from 1), without line ends; an unreadable one as a BadRow."""
+    """The lines of an open file with their numbers (from 1), without line ends; an unreadable one
+    as a BadRow."""
     number = 0
     try:
         while raw := file.readline(longest + 1):
@@ -87,20 +90,27 @@ def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE)
             except UnicodeDecodeError:
                 yield number, BadRow(number, "not UTF-8 text")
     except DAMAGED_GZIP as error:
-        raise UserError(f"{name} is damaged after line {number:,} ({error}): fetch it again.") from error
+        raise UserError(
+            f"{name} is damaged after line {number:,} ({error}): fetch it again."
+        ) from error
 
 
-def read_lines(path: Path, *, longest: int = LONGEST_LINE, most: int | None = None) -> Iterator[Line]:
+def read_lines(
+    path: Path, *, longest: int = LONGEST_LINE, most: int | None = None
+) -> Iterator[Line]:
     """`decode_lines` of a file; one with more than `most` lines is refused."""
     with read_errors(path), open_bytes(path) as file:
         for number, line in decode_lines(file, path, longest):
             if most is not None and number > most:
-                raise UserError(f"{path} has more than {most:,} lines: this is not a file that seesay knows.")
+                raise UserError(
+                    f"{path} has more than {most:,} lines: this is not a file that seesay knows."
+                )
             yield number, line
 
 
 def whole_lines(path: Path) -> list[str]:
-    """The lines of a list that is useful only as a whole, without blank ones: one that cannot be read is an error."""
+    """The lines of a list that is useful only as a whole, without blank ones: one that cannot be
+    read is an error."""
     lines = []
     for number, line in read_lines(path, most=MOST_LISTED):
         if isinstance(line, BadRow):

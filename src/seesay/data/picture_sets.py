@@ -1,7 +1,9 @@
-"""Labelled pictures to train networks on: what a plug-in's picture set (`Plugin.picture_sets`) is made of.
+"""Labelled pictures to train networks on: what a plug-in's picture set (`Plugin.picture_sets`) is
+made of.
 
-An opener takes what stands behind the set's name on the command line (`prior-color-5` gives "5", `easy-vqa` an empty
-text) and how many training items to take (None: all, or a default), and returns a `PictureSet`.
+An opener takes what stands behind the set's name on the command line (`prior-color-5` gives "5",
+`easy-vqa` an empty text) and how many training items to take (None: all, or a default), and returns
+a `PictureSet`.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ Pixels = NDArray[np.uint8]
 class LabelledPictures:
     """The items of one split.
 
-    `read` turns an item and the side of a square picture into pixels, a sentence, and the index of the right answer
-    among `answer_names`. `key` names these items and no others: features that were computed once are kept under it.
+    `read` turns an item and the side of a square picture into pixels, a sentence, and the index of
+    the right answer among `answer_names`. `key` names these items and no others: features that were
+    computed once are kept under it.
     """
 
     key: str
@@ -57,7 +60,8 @@ Opener = Callable[[str, int | None], PictureSet]
 
 
 def find_picture_set(task: str) -> tuple[str, str] | None:
-    """The address of the opener that a task's name stands for, and what stands behind the set's name."""
+    """The address of the opener that a task's name stands for, and what stands behind the set's
+    name."""
     for name, address in collect(lambda plugin: plugin.picture_sets).items():
         if task == name or task.startswith(f"{name}-"):
             return address, task.removeprefix(name).removeprefix("-")

@@ -48,8 +48,8 @@ INK = (30, 30, 30)
 
 @dataclass(frozen=True, slots=True)
 class SheetStyle:
-    """The look of a contact sheet, lengths in pixels: `gap` between pictures, `below` between a picture and its text,
-    and the height of each of the `lines` of text."""
+    """The look of a contact sheet, lengths in pixels: `gap` between pictures, `below` between a
+    picture and its text, and the height of each of the `lines` of text."""
 
     gap: int
     below: int
@@ -60,20 +60,32 @@ class SheetStyle:
 
 
 def contact_sheet(
-    panels: Sequence[tuple[Image, Sequence[tuple[str, Color]]]], style: SheetStyle, *, columns: int, size: int
+    panels: Sequence[tuple[Image, Sequence[tuple[str, Color]]]],
+    style: SheetStyle,
+    *,
+    columns: int,
+    size: int,
 ) -> Image:
-    """Pictures of `size` pixels per side in rows of `columns`, each with its lines of text below."""
+    """Pictures of `size` pixels per side in rows of `columns`, each with its lines of text
+    below."""
     from PIL import Image, ImageDraw, ImageFont
 
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    gap, height = style.gap, size + style.lines * style.line_height + style.gap
+    gap = style.gap
+    height = size + style.lines * style.line_height + style.gap
     sheet = Image.new("RGB", (columns * (size + gap) + gap, rows * height + gap), style.paper)
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(style.font_size)
+    pen = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(style.font_size)
     for place, (picture, lines) in enumerate(panels):
         left = gap + place % columns * (size + gap)
         top = gap + place // columns * height
         sheet.paste(picture, (left, top))
         for number, (text, color) in enumerate(lines):
-            pen.text((left, top + size + style.below + number * style.line_height), text, fill=color, font=font)
+            pen.text(
+                (left, top + size + style.below + number * style.line_height),
+                text,
+                fill=color,
+                font=font,
+            )
     return sheet

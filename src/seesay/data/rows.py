@@ -1,9 +1,9 @@
 """Rows of other people's files: CSV, TSV, JSON lines, JSON and Parquet, texts gzipped or not.
 
-Each format has one reader, and `read_rows` picks it by the file's name. All yield the same, in the order of the file: a
-`Row` (its number from 1, and its cells by name) or a `BadRow` (its number, and why it cannot be read), which costs only
-itself. `parse_rows` makes values of the rows. Sizes are bounded; a file that is unusable as a whole is one sentence for
-the user.
+Each format has one reader, and `read_rows` picks it by the file's name. All yield the same, in the
+order of the file: a `Row` (its number from 1, and its cells by name) or a `BadRow` (its number, and
+why it cannot be read), which costs only itself. `parse_rows` makes values of the rows. Sizes are
+bounded; a file that is unusable as a whole is one sentence for the user.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def format_of(path: Path) -> str:
     name = _FORMATS_BY_OTHER_SUFFIX.get(suffix, suffix)
     if name not in FORMATS:
         raise UserError(
-            f"The name of {path} does not say its format: give `read: {{format: …}}`, one of {', '.join(FORMATS)}."
+            f"The name of {path} does not say its format: give `read: {{format: …}}`, one of "
+            f"{', '.join(FORMATS)}."
         )
     return name
 
@@ -94,11 +95,13 @@ def read_rows(
     return read_table(path, "\t" if name == "tsv" else delimiter, columns=columns, strip=strip)
 
 
-def parse_rows(path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
+def parse_rows(
+    path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None
+) -> Parsed[T]:
     """What `parse` makes of the cells of each row, and the rows that could not be used.
 
-    `parse` raises BadValueError for a row that it cannot take. Of rows with the same `key` the first one counts. A file
-    without any usable row is refused.
+    `parse` raises BadValueError for a row that it cannot take. Of rows with the same `key` the
+    first one counts. A file without any usable row is refused.
     """
     good: dict[int, T] = {}
     bad: list[BadRow] = []
@@ -126,7 +129,8 @@ def parse_rows(path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, 
 def parse_table(
     path: Path, columns: Sequence[str], parse: Callable[[dict[str, str]], T], *, key: Key[T] = None
 ) -> Parsed[T]:
-    """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in a prompt."""
+    """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in
+    a prompt."""
     header = column_names(path)
     missing = [name for name in columns if name not in header]
     if missing:
@@ -139,7 +143,9 @@ def parse_table(
     return parse_rows(path, read_table(path), parse_texts, key=key)
 
 
-def parse_json_lines(path: Path, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None) -> Parsed[T]:
+def parse_json_lines(
+    path: Path, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None
+) -> Parsed[T]:
     """`parse_rows` of a file of JSON lines."""
     return parse_rows(path, read_json_lines(path), parse, key=key)
 
@@ -152,14 +158,21 @@ def every_row(path: Path, rows: Rows) -> Iterator[Row]:
         yield row
 
 
-def read_table(path: Path, delimiter: str = "", *, columns: Sequence[str] = (), strip: bool = True) -> Rows:
+def read_table(
+    path: Path, delimiter: str = "", *, columns: Sequence[str] = (), strip: bool = True
+) -> Rows:
     """The rows of a CSV or TSV file; without `columns`, its first line names them."""
     lines = read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS)
     return table_rows(lines, path, delimiter or delimiter_of(path), columns=columns, strip=strip)
 
 
 def table_rows(
-    lines: Iterator[Line], path: Path | str, delimiter: str = ",", *, columns: Sequence[str] = (), strip: bool = True
+    lines: Iterator[Line],
+    path: Path | str,
+    delimiter: str = ",",
+    *,
+    columns: Sequence[str] = (),
+    strip: bool = True,
 ) -> Rows:
     """The rows of a table's lines, blank ones left out; `path` names the table in errors."""
     rows = _split_rows(lines, delimiter, strip)
@@ -196,7 +209,8 @@ SplitRow = tuple[int, list[str] | BadRow]
 
 
 def _header(path: Path | str, rows: Iterator[SplitRow], delimiter: str) -> list[str]:
-    """The names in the first row. A column without one, as the index that pandas writes, is named by its place."""
+    """The names in the first row. A column without one, as the index that pandas writes, is named
+    by its place."""
     _, cells = next(rows, (0, list[str]()))
     if isinstance(cells, BadRow):
         raise UserError(f"{path} needs a first line that names its columns ({cells}).")
@@ -210,8 +224,8 @@ def _header(path: Path | str, rows: Iterator[SplitRow], delimiter: str) -> list[
 
 
 def _split_rows(lines: Iterator[Line], delimiter: str, strip: bool = True) -> Iterator[SplitRow]:
-    """The cells of each row, with the number of its first line. In published TSV files quotes are characters like
-    others."""
+    """The cells of each row, with the number of its first line. In published TSV files quotes are
+    characters like others."""
     source = _Lines(lines)
     while line := source.take():
         number, text = line
@@ -239,14 +253,17 @@ class _Lines:
         self._given_back: deque[Line] = deque()
 
     def take(self) -> Line | None:
-        return self._given_back.popleft() if self._given_back else next(self._lines, None)
+        if self._given_back:
+            return self._given_back.popleft()
+        return next(self._lines, None)
 
     def give_back(self, lines: Sequence[Line]) -> None:
         self._given_back.extendleft(reversed(lines))
 
 
 def _quoted_cells(first: str, source: _Lines, delimiter: str, strip: bool) -> list[str]:
-    """The cells of a row of CSV. A quoted cell may run over lines; where none closes it, they are rows of their own."""
+    """The cells of a row of CSV. A quoted cell may run over lines; where none closes it, they are
+    rows of their own."""
     following: list[Line] = []
 
     def texts() -> Iterator[str]:
@@ -284,7 +301,8 @@ def json_rows(lines: Iterable[Line]) -> Rows:
 
 
 def read_json(path: Path, list_key: str = "") -> Rows:
-    """The rows of a JSON document that is a list, or has one under a key; JSON lines are recognised."""
+    """The rows of a JSON document that is a list, or has one under a key; JSON lines are
+    recognised."""
     try:
         value = load_json(path)
     except NotJsonError:
@@ -296,10 +314,15 @@ def read_json(path: Path, list_key: str = "") -> Rows:
         if not isinstance(value, dict) or list_key not in value:
             raise UserError(f"{path} has no list of rows under '{list_key}'.")
         value = value[list_key]
-    elif isinstance(value, dict) and not any(isinstance(item, list | dict) for item in value.values()):
+    elif isinstance(value, dict) and not any(
+        isinstance(item, list | dict) for item in value.values()
+    ):
         value = [value]  # one row, as a file of JSON lines may have
     if not isinstance(value, list):
-        keys = [key for key, item in value.items() if isinstance(item, list)] if isinstance(value, dict) else []
+        if isinstance(value, dict):
+            keys = [key for key, item in value.items() if isinstance(item, list)]
+        else:
+            keys = []
         hint = f": give `read: {{list: {keys[0]}}}`" if keys else ""
         raise UserError(f"{path} is not a list of rows{hint}.")
     refuse_too_many(path, len(value))
@@ -310,10 +333,14 @@ def read_json(path: Path, list_key: str = "") -> Rows:
 def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
     """A JSON document of somebody else's, whatever it holds."""
     with read_errors(path), open_bytes(path) as file:
-        blocks = iter(partial(file.read, BLOCK), b"")  # memory for the largest file would be taken at once
+        # memory for the largest file would be taken at once
+        blocks = iter(partial(file.read, BLOCK), b"")
         content = b"".join(islice(blocks, largest // BLOCK + 1))
     if len(content) > largest:
-        raise UserError(f"{path} is larger than {largest >> 20:,} MB: split it, or write its rows as JSON lines.")
+        raise UserError(
+            f"{path} is larger than {largest >> 20:,} MB: split it, or write its rows as JSON "
+            "lines."
+        )
     try:
         return parse_json(content)
     except ValueError as error:
@@ -321,7 +348,9 @@ def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
 
 
 def _object_row(number: int, value: Any) -> Row | BadRow:
-    return Row(number, value) if isinstance(value, dict) else BadRow(number, "not a JSON object")
+    if isinstance(value, dict):
+        return Row(number, value)
+    return BadRow(number, "not a JSON object")
 
 
 def refuse_too_many(source: Path | str, count: int) -> None:
@@ -338,15 +367,20 @@ def parquet_columns(path: Path) -> list[str]:
         return list(pq.read_schema(path).names)
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None, *, bounded: bool = False) -> Iterator[Row]:
-    """The rows of a Parquet file, a few at a time, of all columns or of these; `bounded`: no more than a task has."""
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, *, bounded: bool = False
+) -> Iterator[Row]:
+    """The rows of a Parquet file, a few at a time, of all columns or of these; `bounded`: no more
+    than a task has."""
     import pyarrow.parquet as pq
 
     with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
         metadata = pq.read_metadata(path)
     if bounded:
         refuse_too_many(path, metadata.num_rows)
-        size = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
+        size = sum(
+            metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)
+        )
         if size > LARGEST_PARQUET:
             raise UserError(f"{path} is larger than {LARGEST_PARQUET >> 20:,} MB: split it.")
     number = 0

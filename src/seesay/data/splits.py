@@ -17,9 +17,11 @@ SHARES = {"train": 0.2, "val": 0.1, "test": 0.7}
 
 
 def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
-    """Rows shuffled and cut into train, val and test; with seed 0 as in the nine published files, row for row.
+    """Rows shuffled and cut into train, val and test; with seed 0 as in the nine published files,
+    row for row.
 
-    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`), as they are there.
+    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`), as they
+    are there.
     """
     order = shuffled(len(rows), seed)
     parts: dict[str, list[T]] = {}
@@ -31,8 +33,11 @@ def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
     return parts
 
 
-def split_by_object(questions: Sequence[Question], seed: int = 0) -> dict[str, tuple[Question, ...]]:
-    """Questions by split, those about one object in the same one; as ViPhy's, most of them are for testing."""
+def split_by_object(
+    questions: Sequence[Question], seed: int = 0
+) -> dict[str, tuple[Question, ...]]:
+    """Questions by split, those about one object in the same one; as ViPhy's, most of them are for
+    testing."""
     by_object: dict[str, list[Question]] = {}
     for question in questions:
         by_object.setdefault(question.object, []).append(question)
@@ -51,14 +56,18 @@ def left_over(n: int) -> int:
 
 
 def sample(rows: Sequence[T], fraction: float, seed: int) -> list[T]:
-    """A fraction of the rows, one at least. With one seed, a larger fraction holds all of a smaller one."""
+    """A fraction of the rows, one at least. With one seed, a larger fraction holds all of a smaller
+    one."""
     if not 0 < fraction <= 1:
-        raise UserError(f"A fraction of the training data is above 0 and at most 1, not {fraction}.")
+        raise UserError(
+            f"A fraction of the training data is above 0 and at most 1, not {fraction}."
+        )
     return [rows[i] for i in shuffled(len(rows), seed)[: max(1, int(fraction * len(rows)))]]
 
 
 def shuffled(n: int, seed: int) -> list[int]:
-    """The numbers below n in the order that `numpy.random.seed(seed); numpy.random.shuffle(…)` gives."""
+    """The numbers below n in the order that `numpy.random.seed(seed); numpy.random.shuffle(…)`
+    gives."""
     order = np.arange(n)
     np.random.RandomState(seed).shuffle(order)
     return [int(i) for i in order]

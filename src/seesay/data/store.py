@@ -1,7 +1,7 @@
 """The data folder: published files are fetched or added, checked, and found there by tasks.
 
-A file that the catalogue has no checksum for, or another one, has the checksum it came with beside it
-(`norms.dat.sha256`).
+A file that the catalogue has no checksum for, or another one, has the checksum it came with beside
+it (`norms.dat.sha256`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def stored_path(entry: DataSet, filename: str) -> Path:
 
 
 def find_file(name: str, filename: str, near: Path | None = None) -> Path | None:
-    """A data set's file if it exists: `near` (that file, beside it, in that folder), else in the data folder."""
+    """A data set's file if it exists: `near` (that file, beside it, in that folder), else in the
+    data folder."""
     entry = get_dataset(name)
     if near is not None:
         if near.name == filename and near.is_file():
@@ -68,27 +69,43 @@ def find_file(name: str, filename: str, near: Path | None = None) -> Path | None
 
 
 def require_file(name: str, filename: str, near: Path | None = None) -> Path:
-    """As `find_file`, or an error that says how to get the file. If `near` is a file, it is taken as this one."""
+    """As `find_file`, or an error that says how to get the file. If `near` is a file, it is taken
+    as this one."""
     entry = get_dataset(name)
     if near is not None:
         if near.is_file():
             return near
         if near.is_dir() and (near / filename).is_file():
             return near / filename
-        missing = f"{filename} in {near}" if near.is_dir() else f"file or folder {near}"
+        if near.is_dir():
+            missing = f"{filename} in {near}"
+        else:
+            missing = f"file or folder {near}"
         raise UserError(f"There is no {missing}.")
     if path := find_file(name, filename):
         return path
     have = f"if you have the file: `seesay data add {entry.name} PATH`"
     if entry.fetchable:
-        raise UserError(f"{filename} is not in the data folder. `seesay data fetch {entry.name}` fetches it; {have}.")
-    raise UserError(f"{filename} is not in the data folder and cannot be fetched: {entry.request}; {have}.")
+        raise UserError(
+            f"{filename} is not in the data folder. `seesay data fetch {entry.name}` fetches it; "
+            f"{have}."
+        )
+    raise UserError(
+        f"{filename} is not in the data folder and cannot be fetched: {entry.request}; {have}."
+    )
 
 
 def check_files(names: list[str] | None = None) -> list[FileStatus]:
     """Hash every file of the named data sets (by default of all) and report its state."""
-    entries = [get_dataset(name) for name in names] if names else list(CATALOGUE.values())
-    return [FileStatus(entry.name, file.name, *_state(entry, file)) for entry in entries for file in entry.files]
+    if names:
+        entries = [get_dataset(name) for name in names]
+    else:
+        entries = list(CATALOGUE.values())
+    return [
+        FileStatus(entry.name, file.name, *_state(entry, file))
+        for entry in entries
+        for file in entry.files
+    ]
 
 
 def _state(entry: DataSet, file: DataFile) -> tuple[FileState, Path]:
@@ -99,7 +116,9 @@ def _state(entry: DataSet, file: DataFile) -> tuple[FileState, Path]:
     if digest == file.sha256:
         return "verified", path
     recorded = _checksum_file(path)
-    return ("unverified" if recorded.is_file() and recorded.read_text().strip() == digest else "damaged"), path
+    return (
+        "unverified" if recorded.is_file() and recorded.read_text().strip() == digest else "damaged"
+    ), path
 
 
 def checksum(path: Path) -> str:
@@ -109,32 +128,45 @@ def checksum(path: Path) -> str:
 
 
 def data_source(path: Path, name: str, published: str | None) -> DataSource:
-    """The record of a file that a task is built from; `published` is the SHA-256 of the file that it should be."""
+    """The record of a file that a task is built from; `published` is the SHA-256 of the file that
+    it should be."""
     digest = checksum(path)
     return DataSource(name, digest[:16], digest == published)
 
 
 def fetch(
-    name: str, *, progress: DownloadProgress | None = None, address: Callable[[DataFile], str | None] | None = None
+    name: str,
+    *,
+    progress: DownloadProgress | None = None,
+    address: Callable[[DataFile], str | None] | None = None,
 ) -> list[Path]:
-    """Fetch and verify the files of a data set that are not there already; `address` may name another source."""
+    """Fetch and verify the files of a data set that are not there already; `address` may name
+    another source."""
     entry = get_dataset(name)
     if not entry.fetchable:
         then = f"Then: `seesay data add {entry.name} PATH`."
         raise UserError(f"'{entry.name}' cannot be fetched: {entry.request}. {then}")
     for file in entry.files:
         if _state(entry, file)[0] != "verified":
-            _fetch_file(entry, file, (address(file) if address else None) or file.address or "", progress)
+            _fetch_file(
+                entry, file, (address(file) if address else None) or file.address or "", progress
+            )
     return [stored_path(entry, file.name) for file in entry.files]
 
 
-def _fetch_file(entry: DataSet, file: DataFile, address: str, progress: DownloadProgress | None) -> None:
+def _fetch_file(
+    entry: DataSet, file: DataFile, address: str, progress: DownloadProgress | None
+) -> None:
     from seesay.data.downloads import UnreachableError, download
 
-    target, size, digest = stored_path(entry, file.name), file.size or 0, hashlib.sha256()
+    target = stored_path(entry, file.name)
+    size = file.size or 0
+    digest = hashlib.sha256()
     with _write(target) as copy:
         try:
-            for chunk in download(address, size, lambda done: progress(file.name, done, size) if progress else None):
+            for chunk in download(
+                address, size, lambda done: progress(file.name, done, size) if progress else None
+            ):
                 digest.update(chunk)
                 copy.write(chunk)
         except UnreachableError as error:
@@ -142,7 +174,8 @@ def _fetch_file(entry: DataSet, file: DataFile, address: str, progress: Download
             raise UserError(f"Could not reach {address} ({error}). {have}") from error
         if digest.hexdigest() != file.sha256:
             raise UserError(
-                f"{address} does not hold the published {file.name}: its checksum is {digest.hexdigest()}, "
+                f"{address} does not hold the published {file.name}: its checksum is "
+                f"{digest.hexdigest()}, "
                 f"expected {file.sha256}. Nothing was kept."
             )
     _checksum_file(target).unlink(missing_ok=True)
@@ -151,7 +184,8 @@ def _fetch_file(entry: DataSet, file: DataFile, address: str, progress: Download
 def add(name: str, path: Path, *, force: bool = False) -> list[Path]:
     """Copy a data set's file, or those of its files that a folder contains, into the data folder.
 
-    All are checked before the first is copied. `force` accepts a file with another checksum, as unverified.
+    All are checked before the first is copied. `force` accepts a file with another checksum, as
+    unverified.
     """
     entry = get_dataset(name)
     sources = _match_files(entry, path)
@@ -159,8 +193,10 @@ def add(name: str, path: Path, *, force: bool = False) -> list[Path]:
     for (file, source), digest in zip(sources, digests, strict=True):
         if file.sha256 and digest != file.sha256 and not force:
             raise UserError(
-                f"{source} is not the published {file.name}: its checksum is {digest}, expected {file.sha256}. "
-                f"`seesay data add {entry.name} {path} --force` takes it all the same, marked as unverified."
+                f"{source} is not the published {file.name}: its checksum is {digest}, expected "
+                f"{file.sha256}. "
+                f"`seesay data add {entry.name} {path} --force` takes it all the same, marked as "
+                "unverified."
             )
     targets = [stored_path(entry, file.name) for file, _ in sources]
     for (file, source), target, digest in zip(sources, targets, digests, strict=True):
@@ -185,7 +221,9 @@ def _match_files(entry: DataSet, path: Path) -> list[tuple[DataFile, Path]]:
     if not path.is_file():
         raise UserError(f"There is no file or folder {path}.")
     if path.stat().st_size > max((file.size or _LARGEST_UNKNOWN) for file in entry.files) * 4:
-        raise UserError(f"{path} is far larger than any file of '{entry.name}' ({names}). Is it the right file?")
+        raise UserError(
+            f"{path} is far larger than any file of '{entry.name}' ({names}). Is it the right file?"
+        )
     by_name = [file for file in entry.files if file.name == path.name]
     by_content = [file for file in entry.files if file.sha256 == checksum(path)]
     candidates = by_content or by_name or (entry.files if len(entry.files) == 1 else ())

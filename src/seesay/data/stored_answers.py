@@ -1,8 +1,9 @@
-"""Answers that exist already: JSON lines or Parquet of anyone's making, lm-eval's logged samples, a run's own table.
+"""Answers that exist already: JSON lines or Parquet of anyone's making, lm-eval's logged samples, a
+run's own table.
 
-A row names its question (`question` or `id`), where there are several its template, and holds log-probabilities
-(`logp`: a mapping from options, or a list in their order) or a text (`answer`, or a list of samples). A logged sample
-of lm-eval is known by the text that it put to the model.
+A row names its question (`question` or `id`), where there are several its template, and holds
+log-probabilities (`logp`: a mapping from options, or a list in their order) or a text (`answer`, or
+a list of samples). A logged sample of lm-eval is known by the text that it put to the model.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One stored answer: scores, or texts; to the question of this id, or to the one that was put like `context`."""
+    """One stored answer: scores, or texts; to the question of this id, or to the one that was put
+    like `context`."""
 
     question: str | None
     template: str | None
@@ -42,7 +44,8 @@ class StoredRow:
 
 
 def read_stored(path: Path) -> tuple[list[StoredRow], list[BadRow]]:
-    """The answers in a file, or in the files of a folder (those of lm-eval, if there are any), and rows to report."""
+    """The answers in a file, or in the files of a folder (those of lm-eval, if there are any), and
+    rows to report."""
     rows: list[StoredRow] = []
     bad: list[BadRow] = []
     for file in answer_files(path):
@@ -50,12 +53,16 @@ def read_stored(path: Path) -> tuple[list[StoredRow], list[BadRow]]:
         bad += table.bad
         for row in table.rows:
             try:
-                rows.append(_logged_sample(row.cells) if "filtered_resps" in row.cells else _row(row))
+                rows.append(
+                    _logged_sample(row.cells) if "filtered_resps" in row.cells else _row(row)
+                )
             except BadValueError as error:
                 bad.append(row.bad(str(error)))
     if not rows:
         reason = f" ({bad[0]})" if bad else ""
-        raise UserError(f"'{path}' holds no stored answer{reason}: docs/asking.md says what a row looks like.")
+        raise UserError(
+            f"'{path}' holds no stored answer{reason}: docs/asking.md says what a row looks like."
+        )
     return rows, bad
 
 
@@ -65,9 +72,13 @@ def answer_files(path: Path) -> list[Path]:
         if not path.is_file():
             raise UserError(f"There is no file '{path}' of stored answers.")
         return [path]
-    files = sorted(path.rglob(SAMPLES)) or sorted(p for p in path.iterdir() if p.name.endswith(SUFFIXES))
+    files = sorted(path.rglob(SAMPLES)) or sorted(
+        p for p in path.iterdir() if p.name.endswith(SUFFIXES)
+    )
     if not files:
-        raise UserError(f"'{path}' has no file of stored answers: give a JSON lines or Parquet file.")
+        raise UserError(
+            f"'{path}' has no file of stored answers: give a JSON lines or Parquet file."
+        )
     return files
 
 
@@ -77,7 +88,10 @@ def _row(row: Row) -> StoredRow:
     if question is None:
         raise BadValueError(f"no question is named (`{IDS[0]}`)")
     scores = cells.get("scores")
-    logp = scores.get("logp") if isinstance(scores, Mapping) else _first(cells, LOGPS)
+    if isinstance(scores, Mapping):
+        logp = scores.get("logp")
+    else:
+        logp = _first(cells, LOGPS)
     texts = _first(cells, TEXTS)
     template = cells.get("template")
     common = (str(question), None if template is None else str(template), None)
@@ -91,12 +105,22 @@ def _row(row: Row) -> StoredRow:
 
 
 def _logged_sample(cells: Mapping[str, Any]) -> StoredRow:
-    """A line of lm-eval's `--log_samples`: one [log-probability, is greedy] per choice, or the text written."""
-    doc, responses, arguments = cells.get("doc"), cells["filtered_resps"], cells.get("arguments")
+    """A line of lm-eval's `--log_samples`: one [log-probability, is greedy] per choice, or the text
+    written."""
+    doc = cells.get("doc")
+    responses = cells["filtered_resps"]
+    arguments = cells.get("arguments")
     question = _first(doc, IDS) if isinstance(doc, Mapping) else None
-    first = next(iter(arguments.values())) if isinstance(arguments, Mapping) and arguments else None
+    if isinstance(arguments, Mapping) and arguments:
+        first = next(iter(arguments.values()))
+    else:
+        first = None
     context = first.get("arg_0") if isinstance(first, Mapping) else None
-    common = (None if question is None else str(question), None, None if context is None else str(context))
+    common = (
+        None if question is None else str(question),
+        None,
+        None if context is None else str(context),
+    )
     if not _is_list(responses) or not responses:
         raise BadValueError("no response was logged")
     if all(_is_list(response) and len(response) == 2 for response in responses):

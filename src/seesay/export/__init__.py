@@ -1,4 +1,5 @@
-"""Tasks as files of others: a seesay task file, an lm-eval task, an inspect_ai task, a data set for `datasets`.
+"""Tasks as files of others: a seesay task file, an lm-eval task, an inspect_ai task, a data set for
+`datasets`.
 
 What a target cannot express is refused in one sentence; nothing is left out in silence.
 """
@@ -26,7 +27,9 @@ def export(task: Task, folder: Path, target: str) -> list[Path]:
         raise UserError(f"--to is '{target}': choose {', '.join(TARGETS)}.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"'{folder}' exists: give the name of a new folder.")
-    write: Callable[[Task, Path], None] = import_module(f"{__name__}.{target.replace('-', '_')}_target").write
+    write: Callable[[Task, Path], None] = import_module(
+        f"{__name__}.{target.replace('-', '_')}_target"
+    ).write
     with atomic_folder(folder) as unfinished:
         write(task, unfinished)
     return sorted(path for path in folder.rglob("*") if path.is_file())
@@ -47,25 +50,40 @@ def refuse(task: Task, target: str, *, pictures: bool = False) -> None:
     if pictures and any(question.picture for question in task.questions):
         raise UserError(f"{target} cannot express '{task.name}': its questions have pictures.")
     if accuracy_of(task) is None:
-        raise UserError(f"{target} cannot express '{task.name}': its metric is {task.metrics[0]}, not an accuracy.")
+        raise UserError(
+            f"{target} cannot express '{task.name}': its metric is {task.metrics[0]}, not an "
+            "accuracy."
+        )
 
 
 def split_questions(task: Task) -> dict[str, tuple[Question, ...]]:
     """The questions by split; those of `test` are the ones that are asked.
 
-    Where probes train on some of the questions that are asked, as in the embedded battery, these stay in `test`.
+    Where probes train on some of the questions that are asked, as in the embedded battery, these
+    stay in `test`.
     """
     parts = {} if task.load_splits is None else {**task.load_splits()}
-    tested = set() if parts.pop("test", task.questions) == task.questions else {q.id for q in task.questions}
-    others = {name: tuple(q for q in questions if q.id not in tested) for name, questions in parts.items()}
-    return {"test": task.questions, **{name: questions for name, questions in others.items() if questions}}
+    if parts.pop("test", task.questions) == task.questions:
+        tested = set()
+    else:
+        tested = {q.id for q in task.questions}
+    others = {
+        name: tuple(q for q in questions if q.id not in tested) for name, questions in parts.items()
+    }
+    return {
+        "test": task.questions,
+        **{name: questions for name, questions in others.items() if questions},
+    }
 
 
 def copy_pictures(questions: Iterable[Question], folder: Path) -> dict[str, str]:
-    """Pictures by their old path, copied under their own names where these differ; a missing one stays missing."""
+    """Pictures by their old path, copied under their own names where these differ; a missing one
+    stays missing."""
     copied: dict[str, str] = {}
     taken: set[str] = set()
-    for path in dict.fromkeys(question.picture for question in questions if question.picture is not None):
+    for path in dict.fromkeys(
+        question.picture for question in questions if question.picture is not None
+    ):
         source = Path(path)
         name = source.name
         while name in taken:

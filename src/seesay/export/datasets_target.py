@@ -31,16 +31,22 @@ def write(task: Task, folder: Path) -> None:
 
 
 def _table(task: Task, questions: Sequence[Question], everything: Sequence[Question]) -> pa.Table:
-    """One row per question; prompts and option words are lists over the templates. Every split has the columns that
-    any needs, since `datasets` refuses splits that differ."""
+    """One row per question; prompts and option words are lists over the templates. Every split has
+    the columns that any needs, since `datasets` refuses splits that differ."""
     rows = [[template.ask(question) for template in task.templates] for question in questions]
     columns: dict[str, tuple[pa.DataType, list[Any]]] = {
         "id": (_TEXT, [q.id for q in questions]),
         "object": (_TEXT, [q.object for q in questions]),
         "options": (_TEXTS, [list(q.options) for q in questions]),
-        "gold": (pa.list_(pa.float64()), [[q.gold.get(label, 0.0) for label in q.options] for q in questions]),
+        "gold": (
+            pa.list_(pa.float64()),
+            [[q.gold.get(label, 0.0) for label in q.options] for q in questions],
+        ),
         "prompts": (_TEXTS, [[prompt.text for prompt in prompts] for prompts in rows]),
-        "words": (pa.list_(_TEXTS), [[list(prompt.options) for prompt in prompts] for prompts in rows]),
+        "words": (
+            pa.list_(_TEXTS),
+            [[list(prompt.options) for prompt in prompts] for prompts in rows],
+        ),
     }
     for name in dict.fromkeys(name for question in everything for name in question.fields):
         columns[f"field_{name}"] = (_TEXT, [question.fields.get(name) for question in questions])
@@ -72,7 +78,8 @@ def _picture(question: Question) -> dict[str, Any] | None:
 
 
 def _card(task: Task, parts: dict[str, tuple[Question, ...]]) -> str:
-    """The card: where the files are, for `datasets`; what is in them and whose it is, for people."""
+    """The card: where the files are, for `datasets`; what is in them and whose it is, for
+    people."""
     header = {
         "license": "other",
         "license_name": task.licence or "not stated",

@@ -1,6 +1,8 @@
-"""A task for the UK AI Security Institute's inspect_ai: a module with one task per template, and its data.
+"""A task for the UK AI Security Institute's inspect_ai: a module with one task per template, and
+its data.
 
-A model is shown the options, in the order of the task, and picks a letter, as inspect's `multiple_choice` asks it.
+A model is shown the options, in the order of the task, and picks a letter, as inspect's
+`multiple_choice` asks it.
 """
 
 from __future__ import annotations
@@ -83,13 +85,24 @@ def write(task: Task, folder: Path) -> None:
     refuse(task, "inspect")
     widest = max(len(question.options) for question in task.questions)
     if widest > MOST_OPTIONS:
-        raise UserError(f"inspect cannot express '{task.name}': it letters options, and a question here has {widest}.")
+        raise UserError(
+            f"inspect cannot express '{task.name}': it letters options, and a question here has "
+            f"{widest}."
+        )
     templates = task.choice_templates or task.templates
     pictures = copy_pictures(task.questions, folder)
-    rows = [_row(task, template, question, pictures) for question in task.questions for template in templates]
+    rows = [
+        _row(task, template, question, pictures)
+        for question in task.questions
+        for template in templates
+    ]
     write_json_lines(folder / "rows.jsonl", rows)
     function = re.sub(r"\W+", "_", task.name)
-    if function[:1].isdigit() or keyword.iskeyword(function) or re.search(rf"\b{function}\b", MODULE):
+    if (
+        function[:1].isdigit()
+        or keyword.iskeyword(function)
+        or re.search(rf"\b{function}\b", MODULE)
+    ):
         function = f"task_{function}"  # the module uses that name for something else
     module = MODULE.format(
         title=_plain(task.title or task.name),
@@ -103,19 +116,30 @@ def write(task: Task, folder: Path) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text that cannot end the string it stands in: the module is code, and the task may be anybody's."""
+    """A text that cannot end the string it stands in: the module is code, and the task may be
+    anybody's."""
     return " ".join(text.replace("\\", "/").replace('"', "'").split())
 
 
-def _row(task: Task, template: Template, question: Question, pictures: Mapping[str, str]) -> dict[str, object]:
+def _row(
+    task: Task, template: Template, question: Question, pictures: Mapping[str, str]
+) -> dict[str, object]:
     prompt = template.ask(question)
-    right = [string.ascii_uppercase[question.options.index(label)] for label in right_labels(task, question)]
+    right = [
+        string.ascii_uppercase[question.options.index(label)]
+        for label in right_labels(task, question)
+    ]
     row: dict[str, object] = {
         "id": f"{question.id}/{template.name}",
         "input": question_text(resolve_separator(prompt.text, None)),
         "choices": list(prompt.options),
         "target": "".join(right),
-        "metadata": {"question": question.id, "template": template.name, "object": question.object, **question.tags},
+        "metadata": {
+            "question": question.id,
+            "template": template.name,
+            "object": question.object,
+            **question.tags,
+        },
     }
     if question.picture is not None:
         row["picture"] = pictures[question.picture]

@@ -1,7 +1,8 @@
-"""A task for EleutherAI's lm-evaluation-harness: one multiple-choice task per template, and a group of them.
+"""A task for EleutherAI's lm-evaluation-harness: one multiple-choice task per template, and a group
+of them.
 
-lm-eval scores an option given what precedes the slot, which is seesay's scope `option`; what follows the slot is not
-part of it.
+lm-eval scores an option given what precedes the slot, which is seesay's scope `option`; what
+follows the slot is not part of it.
 """
 
 from __future__ import annotations
@@ -32,14 +33,19 @@ def write(task: Task, folder: Path) -> None:
     """Write the group, a YAML file and rows per template, and the function that finds the rows."""
     refuse(task, "lm-eval", pictures=True)
     parts = split_questions(task)
-    several = any(len(right_labels(task, question)) > 1 for questions in parts.values() for question in questions)
+    several = any(
+        len(right_labels(task, question)) > 1
+        for questions in parts.values()
+        for question in questions
+    )
     slugs = _slugs([template.name for template in task.templates])
     names = {name: f"{_slug(task.name)}_{slug}" for name, slug in slugs.items()}
     for template in task.templates:
         rows = folder / "rows" / slugs[template.name]
         for split, questions in parts.items():
             write_json_lines(
-                rows / f"{split}.jsonl", [_row(task, template, question, several) for question in questions]
+                rows / f"{split}.jsonl",
+                [_row(task, template, question, several) for question in questions],
             )
         text = _task(task, template, names[template.name], slugs[template.name], list(parts))
         write_text(folder / f"{names[template.name]}.yaml", text)
@@ -75,7 +81,8 @@ def _task(task: Task, template: Template, name: str, slug: str, splits: list[str
     kinds = {"training": "train", "validation": "validation"}
     training = [f"{kind}_split: {split}" for kind, split in kinds.items() if split in splits]
     lines = [
-        f"# {' '.join((task.title or task.name).split())}: {json.dumps(template.text, ensure_ascii=False)}",
+        f"# {' '.join((task.title or task.name).split())}: "
+        f"{json.dumps(template.text, ensure_ascii=False)}",
         f"task: {name}",
         "output_type: multiple_choice",
         "custom_dataset: !function load_rows.load_rows",
@@ -96,7 +103,8 @@ def _task(task: Task, template: Template, name: str, slug: str, splits: list[str
 def _group(task: Task, names: list[str]) -> str:
     members = "".join(f"  - {name}\n" for name in names)
     return (
-        f"# {json.dumps(task.citation, ensure_ascii=False)}\ngroup: {_slug(task.name)}\ntask:\n{members}"
+        f"# {json.dumps(task.citation, ensure_ascii=False)}\ngroup: "
+        f"{_slug(task.name)}\ntask:\n{members}"
         "aggregate_metric_list:\n  - {metric: acc, aggregation: mean, weight_by_size: true}\n"
         f"metadata: {{version: {json.dumps(task.version)}}}\n"
     )

@@ -22,7 +22,8 @@ def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
     if any(question.marks or question.twin for question in task.questions):
         raise UserError(
-            f"A task file cannot express '{task.name}': its measures compare each question with the same one asked "
+            f"A task file cannot express '{task.name}': its measures compare each question with "
+            "the same one asked "
             "otherwise."
         )
     parts, seed = _parts(task)
@@ -57,7 +58,10 @@ def write(task: Task, folder: Path) -> None:
         "linear_text": task.linear_text,
         "neutral": dict(task.neutral),
         "metrics": list(task.metrics),
-        "published": [*_figures(task.published, "cloze"), *_figures(task.linear_published, "linear")],
+        "published": [
+            *_figures(task.published, "cloze"),
+            *_figures(task.linear_published, "linear"),
+        ],
     }
     text = yaml.safe_dump(
         {name: value for name, value in file.items() if value or value == 0},
@@ -70,7 +74,9 @@ def write(task: Task, folder: Path) -> None:
 
 def _parts(task: Task) -> tuple[dict[str, tuple[Question, ...]], int | None]:
     """The questions by split; or all of them, with the seed that divides them in the same way."""
-    if task.load_splits is not None and dict(task.load_splits()) == split_by_object(task.questions, 0):
+    if task.load_splits is not None and dict(task.load_splits()) == split_by_object(
+        task.questions, 0
+    ):
         return {"test": task.questions}, 0
     return split_questions(task), None
 
@@ -84,7 +90,9 @@ def _new_name(name: str) -> str:
 
 def _column(field: str) -> str:
     """The column of a field; those of RESERVED and of tags have other uses."""
-    return f"{field}_field" if field in RESERVED else f"field_{field}" if field.startswith("tag_") else field
+    if field in RESERVED:
+        return f"{field}_field"
+    return f"field_{field}" if field.startswith("tag_") else field
 
 
 def _row(
@@ -102,11 +110,14 @@ def _row(
 
 def _templates(templates: Sequence[Template]) -> dict[str, Any]:
     return {
-        each.name: {"text": each.text, "words": dict(each.words)} if each.words else each.text for each in templates
+        each.name: {"text": each.text, "words": dict(each.words)} if each.words else each.text
+        for each in templates
     }
 
 
 def _figures(figures: Sequence[Published], how: str) -> list[dict[str, Any]]:
     rows = [{**asdict(figure), "slice": figure.slice and str(figure.slice)} for figure in figures]
     rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    return rows if how == "cloze" else [{**row, "how": how} for row in rows]
+    if how == "cloze":
+        return rows
+    return [{**row, "how": how} for row in rows]

@@ -1,8 +1,10 @@
-"""How many judgements an item needs: a fixed number, or as many as it takes until its interval is narrow enough.
+"""How many judgements an item needs: a fixed number, or as many as it takes until its interval is
+narrow enough.
 
-In the adaptive design every item first gets a minimum of judgements. After each further answer the width of its 95 %
-interval is computed anew: of the share of its most frequent answer (Wilson), or of its mean rating. Items on which
-people agree stop early; the judgements go to those where they disagree, the widest first, up to the design's number.
+In the adaptive design every item first gets a minimum of judgements. After each further answer the
+width of its 95 % interval is computed anew: of the share of its most frequent answer (Wilson), or
+of its mean rating. Items on which people agree stop early; the judgements go to those where they
+disagree, the widest first, up to the design's number.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from seesay.judge.study import Study, StudyDesign
 
 Z = 1.959964
 _PRIOR_VARIANCE, _PRIOR_WEIGHT = 0.04, 2.0
-"""Of ratings: a standard deviation of 0.2, with the weight of two judgements, because three equal ones prove little."""
+"""Of ratings: a standard deviation of 0.2, with the weight of two judgements, because three equal
+ones prove little."""
 
 
 def share_width(share: float, n: float) -> float:
@@ -35,9 +38,12 @@ def mean_width(variance: float, n: float) -> float:
     return 2 * Z * math.sqrt(variance / n)
 
 
-def judgements_wanted(design: StudyDesign, item: StudyItem, answers: Sequence[ItemAnswer]) -> tuple[int, float]:
-    """The number of judgements at which the item's interval reaches the target if people go on as they have begun,
-    between the minimum and the design's number; and its width now (the whole range before the first answer)."""
+def judgements_wanted(
+    design: StudyDesign, item: StudyItem, answers: Sequence[ItemAnswer]
+) -> tuple[int, float]:
+    """The number of judgements at which the item's interval reaches the target if people go on as
+    they have begun, between the minimum and the design's number; and its width now (the whole range
+    before the first answer)."""
     n = len(answers)
     if not n:
         return min(design.min_judgements, design.judgements), 1.0
@@ -58,7 +64,9 @@ def judgements_wanted(design: StudyDesign, item: StudyItem, answers: Sequence[It
             return mean_width(variance, count)
 
     first = min(max(n, design.min_judgements), design.judgements)
-    wanted = next((count for count in range(first, design.judgements) if width(count) <= design.width), None)
+    wanted = next(
+        (count for count in range(first, design.judgements) if width(count) <= design.width), None
+    )
     return wanted if wanted is not None else max(first, design.judgements), width(n)
 
 

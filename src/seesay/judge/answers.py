@@ -34,7 +34,14 @@ class PageProgress(Document):
 
 
 def save_answer(
-    tx: Transaction, study: Study, person: int, page: int, place: int, answer: ItemAnswer, key: str, now: float
+    tx: Transaction,
+    study: Study,
+    person: int,
+    page: int,
+    place: int,
+    answer: ItemAnswer,
+    key: str,
+    now: float,
 ) -> PageProgress:
     """Store one answer on the open page. Repeating the idempotency key changes nothing."""
     _lock(tx, person, page)
@@ -47,7 +54,9 @@ def save_answer(
     item = _store(tx, study, participant, assigned, answer, now)
     if item.lease < renewal_time(study, now):
         renew_leases(tx, study, person, page, now)
-    return progress if item.state == "answered" else progress.model_copy(update={"answered": progress.answered + 1})
+    if item.state == "answered":
+        return progress
+    return progress.model_copy(update={"answered": progress.answered + 1})
 
 
 def submit_page(
@@ -67,7 +76,11 @@ def submit_page(
     key = f"page {page}"
     content = [page, sorted((place, *_content(answer)) for place, answer in answers.items())]
     participant, receipt, _, _ = _read(tx, person, key, page)
-    if _is_repeated(receipt, content, mark("This page was sent before, with other answers: the first ones are kept.")):
+    if _is_repeated(
+        receipt,
+        content,
+        mark("This page was sent before, with other answers: the first ones are kept."),
+    ):
         return page_progress(tx, person, page)
     _check_open(participant, page)
     shown = {page_item.place: page_item.answer for page_item in page_items(tx, study, person, page)}
@@ -81,14 +94,22 @@ def submit_page(
                 if isinstance(rejected, MistakenAnswerError) and problems is not None:
                     problems[place] = rejected
                     continue
-                if rejected.status not in (404, 410):  # an item that has gone to someone else is just no longer there
+                # an item that has gone to someone else is just no longer there
+                if rejected.status not in (404, 410):
                     raise
-                tx.execute("DELETE FROM assignment WHERE person = ? AND page = ? AND place = ?", person, page, place)
+                tx.execute(
+                    "DELETE FROM assignment WHERE person = ? AND page = ? AND place = ?",
+                    person,
+                    page,
+                    place,
+                )
     progress = page_progress(tx, person, page)
     renew_leases(tx, study, person, page, now)
     if progress.is_complete:
         _add_receipt(tx, person, key, content)
-        tx.execute("UPDATE person SET pages_sent = ?, last_active = ? WHERE id = ?", page, now, person)
+        tx.execute(
+            "UPDATE person SET pages_sent = ?, last_active = ? WHERE id = ?", page, now, person
+        )
         if page >= study.pages_for(person):
             participants.finish(tx, study, person, now)
     return progress
@@ -108,17 +129,23 @@ def page_progress(tx: Transaction, person: int, page: int) -> PageProgress:
 
 
 def _lock(tx: Transaction, person: int, page: int) -> None:
-    """Block the participant's other requests, and other assignments where an expired item is to be taken again.
+    """Block the participant's other requests, and other assignments where an expired item is to be
+    taken again.
 
     Most answers need no lock of the study, so that participants do not wait for each other.
     """
-    tx.lock_study("SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'", person, page)
+    tx.lock_study(
+        "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'",
+        person,
+        page,
+    )
     tx.lock_person(person)
 
 
 @dataclass(frozen=True, slots=True)
 class _Assigned:
-    """The item at a place of a page, with its lease: open, answered, or returned because it ran out."""
+    """The item at a place of a page, with its lease: open, answered, or returned because it ran
+    out."""
 
     item: str
     state: str
@@ -128,8 +155,8 @@ class _Assigned:
 def _read(
     tx: Transaction, person: int, key: str, page: int, place: int = 0
 ) -> tuple[Participant, str | None, _Assigned | None, PageProgress]:
-    """What an answer depends on, in one query: the participant, the receipt of its key, the item at its place, and how
-    much of the page is answered."""
+    """What an answer depends on, in one query: the participant, the receipt of its key, the item at
+    its place, and how much of the page is answered."""
     row = tx.execute(
         f"""SELECT {PARTICIPANT_COLUMNS}, r.digest, s.item, s.state, s.lease,
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
@@ -145,12 +172,19 @@ def _read(
     )[0]
     receipt, item, state, lease, answered, items = row[-6:]
     assigned = None if item is None else _Assigned(item, state, lease)
-    return read_participant(row), receipt, assigned, PageProgress(page=page, answered=answered, of=items)
+    return (
+        read_participant(row),
+        receipt,
+        assigned,
+        PageProgress(page=page, answered=answered, of=items),
+    )
 
 
 def _check_open(participant: Participant, page: int) -> None:
     if participant.study_state != "open":
-        raise RequestRejectedError(409, "The study is not open at the moment. What you sent before is saved.")
+        raise RequestRejectedError(
+            409, "The study is not open at the moment. What you sent before is saved."
+        )
     if not participant.consented:
         raise RequestRejectedError(403, "Please read and accept the first page before you answer.")
     if participant.finished or page != participant.pages_sent + 1:
@@ -166,8 +200,8 @@ def _store(
     now: float,
     share: int = 1,
 ) -> _Assigned:
-    """Store an answer to an item, and return how the item was assigned. `share`: the number of answers submitted
-    together, among which the time since the last activity is divided."""
+    """Store an answer to an item, and return how the item was assigned. `share`: the number of
+    answers submitted together, among which the time since the last activity is divided."""
     person = participant.id
     if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
@@ -176,7 +210,9 @@ def _store(
     if assigned.state == "returned":
         tx.lock_study()
         if not retake(tx, study, person, item, now):
-            raise RequestRejectedError(410, "You were away for a while, and this item has gone to someone else.")
+            raise RequestRejectedError(
+                410, "You were away for a while, and this item has gone to someone else."
+            )
     tx.execute(
         """INSERT INTO answer (person, item, value, start, how, seconds, given) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (person, item) DO UPDATE SET value = excluded.value, how = excluded.how,
@@ -200,7 +236,9 @@ def _store(
     if study.design.allocation == "adaptive" and not study.items_by_id[item].control:
         update_need(tx, study, study.items_by_id[item])
     tx.execute(
-        "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'", person, item
+        "UPDATE assignment SET state = 'answered' WHERE person = ? AND item = ? AND state = 'open'",
+        person,
+        item,
     )
     if share == 1:
         tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
@@ -213,11 +251,17 @@ def _content(answer: ItemAnswer) -> tuple[int, str, str]:
 
 
 def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:
-    """Whether a request with this key was stored before; other content under the same key is a conflict."""
+    """Whether a request with this key was stored before; other content under the same key is a
+    conflict."""
     if receipt is not None and receipt != json_digest(content, 16):
         raise RequestRejectedError(409, conflict)
     return receipt is not None
 
 
 def _add_receipt(tx: Transaction, person: int, key: str, content: object) -> None:
-    tx.execute("INSERT INTO receipt (person, key, digest) VALUES (?, ?, ?)", person, key, json_digest(content, 16))
+    tx.execute(
+        "INSERT INTO receipt (person, key, digest) VALUES (?, ?, ?)",
+        person,
+        key,
+        json_digest(content, 16),
+    )

@@ -1,8 +1,10 @@
-"""Which participant judges which items. Every item gets its number of judgements, with few superfluous ones.
+"""Which participant judges which items. Every item gets its number of judgements, with few
+superfluous ones.
 
-An item's `taken` counts its judgements and the leases held on it. A page gets the items with the lowest count; an item
-that has reached its number is not assigned. A lease expires when its participant has been inactive for a while: the
-item becomes available again, and if they return they get it back only where nobody else took it in the meantime.
+An item's `taken` counts its judgements and the leases held on it. A page gets the items with the
+lowest count; an item that has reached its number is not assigned. A lease expires when its
+participant has been inactive for a while: the item becomes available again, and if they return they
+get it back only where nobody else took it in the meantime.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ class PageItem:
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full, paused, closed or
-    withdrawn."""
+    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full,
+    paused, closed or withdrawn."""
 
     status: str
     participant: Participant
@@ -70,7 +72,8 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
             items = _assign_page(tx, study, person, page, items, seen, last_place + 1, now)
         if items:
             tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
-            tx.defer_sync()  # an answer that is on disk has its assignment there; without one, nothing is lost
+            # an answer that is on disk has its assignment there; without one, nothing is lost
+            tx.defer_sync()
             return NextStep("page", participant, page, pages, items)
     if participant.pages_sent == 0:
         return NextStep("full", participant)
@@ -79,7 +82,11 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
 
 def _before_first_page(tx: Transaction, study: Study, person: int) -> str:
     """The step that a participant has not taken yet, if the study has any."""
-    steps = [step for step in ("check", "practice") if any(getattr(texts, step) for texts in study.texts.values())]
+    steps = [
+        step
+        for step in ("check", "practice")
+        if any(getattr(texts, step) for texts in study.texts.values())
+    ]
     details = participants.get_details(tx, person) if steps else {}
     if details.get("check") == "failed":
         return "failed"
@@ -119,15 +126,21 @@ def retake(tx: Transaction, study: Study, person: int, item: str, now: float) ->
     ):
         return False
     lease = _lease_end(study, now)
-    tx.execute("UPDATE assignment SET state = 'open', lease = ? WHERE person = ? AND item = ?", lease, person, item)
+    tx.execute(
+        "UPDATE assignment SET state = 'open', lease = ? WHERE person = ? AND item = ?",
+        lease,
+        person,
+        item,
+    )
     return True
 
 
 def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    """Extend the leases of a page after activity of its participant, once a twentieth of them has passed: an answer
-    need not rewrite the rows of the whole page."""
+    """Extend the leases of a page after activity of its participant, once a twentieth of them has
+    passed: an answer need not rewrite the rows of the whole page."""
     tx.execute(
-        "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open' AND lease < ?",
+        "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open' AND "
+        "lease < ?",
         _lease_end(study, now),
         person,
         page,
@@ -141,7 +154,11 @@ def renewal_time(study: Study, now: float) -> float:
 
 
 def _expire_leases(tx: Transaction, now: float) -> None:
-    rows = tx.execute("UPDATE assignment SET state = 'returned' WHERE state = 'open' AND lease < ? RETURNING item", now)
+    rows = tx.execute(
+        "UPDATE assignment SET state = 'returned' WHERE state = 'open' AND lease < ? RETURNING "
+        "item",
+        now,
+    )
     for (item,) in rows:
         tx.execute("UPDATE item SET taken = taken - 1 WHERE id = ?", item)
 
@@ -164,9 +181,10 @@ def _assign_page(
     first: int,
     now: float,
 ) -> tuple[PageItem, ...]:
-    """Fill a page from the place `first` on. `controls` are those of a page whose other items have gone to other
-    participants; they stay. The others' places are not used again: an answer that was on its way to one of them, from
-    another tab or from a browser that was offline, must not count for a new item."""
+    """Fill a page from the place `first` on. `controls` are those of a page whose other items have
+    gone to other participants; they stay. The others' places are not used again: an answer that was
+    on its way to one of them, from another tab or from a browser that was offline, must not count
+    for a new item."""
     rng = study.rng("page", person, page)
     planned_controls = study.controls_for(person)
     reserved = {item.base for item in planned_controls}
@@ -183,7 +201,10 @@ def _assign_page(
     tx.insert(
         "assignment",
         ("person", "item", "base", "page", "place", "state", "lease"),
-        [(person, item, base, page, place, "open", lease) for place, (item, base, _) in enumerate(chosen, first)],
+        [
+            (person, item, base, page, place, "open", lease)
+            for place, (item, base, _) in enumerate(chosen, first)
+        ],
     )
     tx.execute(
         """UPDATE item SET taken = taken + 1 WHERE id IN
@@ -199,8 +220,8 @@ def _assign_page(
 
 
 def _needy_items(tx: Transaction, study: Study, person: int) -> list[SqlRow]:
-    """Items that want more judgements and are new to a participant, with their rank: by their count or, in an adaptive
-    study beyond the minimum, by the width of their interval."""
+    """Items that want more judgements and are new to a participant, with their rank: by their count
+    or, in an adaptive study beyond the minimum, by the width of their interval."""
     if study.design.allocation == "fixed":
         return tx.execute(
             f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN

@@ -1,7 +1,9 @@
-"""The kinds of items that people judge. A kind says what an answer is, how a form holds it, and which labels it names.
+"""The kinds of items that people judge. A kind says what an answer is, how a form holds it, and
+which labels it names.
 
-What is chosen is a whole number (the position of a slider, the index of an option, the bits of several options); what
-is typed is a text. Adding a kind is one class here, one macro in items.html and one entry of `kinds` in page.js.
+What is chosen is a whole number (the position of a slider, the index of an option, the bits of
+several options); what is typed is a text. Adding a kind is one class here, one macro in items.html
+and one entry of `kinds` in page.js.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ Kind = Literal["rating", "choice", "several", "number", "text"]
 SLIDER_MAX = 100
 """The right end of a slider; the left end is 0."""
 MAX_SEVERAL = 50
-"""Options of an item where several may be named: their bits fit a number of JavaScript and of a database."""
+"""Options of an item where several may be named: their bits fit a number of JavaScript and of a
+database."""
 MAX_TYPED = 300
 """Characters of a typed answer."""
 _WHOLE = re.compile(r"[0-9]{1,4}")
@@ -36,7 +39,8 @@ _WHOLE = re.compile(r"[0-9]{1,4}")
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """An answer to an item: what was chosen as a number, what was typed as a text, and how it was given."""
+    """An answer to an item: what was chosen as a number, what was typed as a text, and how it was
+    given."""
 
     value: int
     how: str
@@ -95,7 +99,8 @@ class BaseItem(Document):
     @classmethod
     @abstractmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
-        """The answer in an item's fields of a form, without the item's place in their names; None without one."""
+        """The answer in an item's fields of a form, without the item's place in their names; None
+        without one."""
 
     def check(self, answer: ItemAnswer) -> None:
         """Reject an answer that the item does not allow."""
@@ -103,7 +108,9 @@ class BaseItem(Document):
             raise InvalidAnswerError("'%(how)s' is not a way to answer this item.", how=answer.how)
         if not self.min_value <= answer.value <= self.max_value:
             ends = {"low": self.min_value, "high": self.max_value}
-            raise InvalidAnswerError("The answer must be a whole number from %(low)d to %(high)d.", **ends)
+            raise InvalidAnswerError(
+                "The answer must be a whole number from %(low)d to %(high)d.", **ends
+            )
         if answer.text:
             raise InvalidAnswerError("Nothing is typed here.")
 
@@ -112,7 +119,8 @@ class BaseItem(Document):
         return ()
 
     def is_correct(self, value: int, text: str = "") -> bool:
-        """Whether an answer to a control or a practice item is right: it names a correct label and nothing else."""
+        """Whether an answer to a control or a practice item is right: it names a correct label and
+        nothing else."""
         labels = set(self.labels(value, text))
         return bool(labels) and labels <= set(self.known)
 
@@ -174,7 +182,9 @@ class RatingItem(BaseItem):
         return ItemAnswer(_whole(fields["v"]), "moved" if box == "moved" else "confirmed")
 
     def initial_position(self, start: SliderStart, rng: random.Random) -> int | None:
-        return SLIDER_MAX // 2 if start == SliderStart.MIDDLE else rng.randint(0, SLIDER_MAX)
+        if start == SliderStart.MIDDLE:
+            return SLIDER_MAX // 2
+        return rng.randint(0, SLIDER_MAX)
 
 
 class SentenceItem(BaseItem):
@@ -215,14 +225,17 @@ class ChoiceItem(SentenceItem):
 
     @classmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
-        return ItemAnswer(_whole(fields["v"]), "chosen") if "v" in fields else None
+        if "v" in fields:
+            return ItemAnswer(_whole(fields["v"]), "chosen")
+        return None
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
         return (self.options[value],)
 
 
 class SeveralItem(SentenceItem):
-    """Every option that fits, at least one; an answer is the sum of their bits (the first option is 1)."""
+    """Every option that fits, at least one; an answer is the sum of their bits (the first option is
+    1)."""
 
     kind: Literal["several"] = "several"
     most: int = Field(default=0, ge=0)
@@ -239,7 +252,9 @@ class SeveralItem(SentenceItem):
     @classmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
         places = [int(name[1:]) for name in fields if re.fullmatch("o[0-9]{1,2}", name)]
-        return ItemAnswer(sum(1 << place for place in places), "chosen") if places else None
+        if places:
+            return ItemAnswer(sum(1 << place for place in places), "chosen")
+        return None
 
     def check(self, answer: ItemAnswer) -> None:
         super().check(answer)
@@ -289,9 +304,13 @@ class NumberItem(TypedItem):
         number = parse_number(answer.text)
         if number is None:
             raise MistakenAnswerError("Type a number, such as 3 or 2.5.")
-        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
+        if (self.low is not None and number < self.low) or (
+            self.high is not None and number > self.high
+        ):
             if self.low is not None and self.high is not None:
-                raise MistakenAnswerError("Type a number from %(low)g to %(high)g.", low=self.low, high=self.high)
+                raise MistakenAnswerError(
+                    "Type a number from %(low)g to %(high)g.", low=self.low, high=self.high
+                )
             raise MistakenAnswerError("This number is too small or too large.")
 
     def number(self, value: int, text: str = "") -> float | None:
@@ -303,7 +322,8 @@ class NumberItem(TypedItem):
 
 
 class TextItem(TypedItem):
-    """A free answer. It names the options that `seesay.matching` reads out of it, as it does for models."""
+    """A free answer. It names the options that `seesay.matching` reads out of it, as it does for
+    models."""
 
     kind: Literal["text"] = "text"
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -321,7 +341,9 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-StudyItem = Annotated[RatingItem | ChoiceItem | SeveralItem | NumberItem | TextItem, Field(discriminator="kind")]
+StudyItem = Annotated[
+    RatingItem | ChoiceItem | SeveralItem | NumberItem | TextItem, Field(discriminator="kind")
+]
 ITEM_TYPES: dict[str, type[ChoiceItem | SeveralItem | NumberItem | TextItem]] = {
     "choice": ChoiceItem,
     "several": SeveralItem,

@@ -1,4 +1,5 @@
-"""Texts that participants read are marked where they stand, and translated where they are shown (`web.languages`)."""
+"""Texts that participants read are marked where they stand, and translated where they are shown
+(`web.languages`)."""
 
 
 def mark(message: str) -> str:

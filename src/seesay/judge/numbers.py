@@ -18,11 +18,14 @@ def parse_number(text: str) -> float | None:
     (2.5, None)
     """
     text = text.strip()
-    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
+    if _NUMBER.fullmatch(text):
+        return float(text.replace(",", "."))
+    return None
 
 
 def parse_whole(text: str) -> int | None:
-    """A whole number of up to nine digits, None for any other text. `int` fails on thousands of digits."""
+    """A whole number of up to nine digits, None for any other text. `int` fails on thousands of
+    digits."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 

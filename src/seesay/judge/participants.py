@@ -19,7 +19,8 @@ class TooManyWorkersError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A worker's visit of the join link: the site's ids of the worker and of the visit, and whether the site signed."""
+    """A worker's visit of the join link: the site's ids of the worker and of the visit, and whether
+    the site signed."""
 
     site: str
     worker: str
@@ -29,8 +30,8 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """The state of a participant, and whether the study is open. `pages_sent` counts the pages they have completed,
-    `last_active` is the time of their last activity."""
+    """The state of a participant, and whether the study is open. `pages_sent` counts the pages they
+    have completed, `last_active` is the time of their last activity."""
 
     id: int
     consented: bool
@@ -42,7 +43,8 @@ class Participant:
 
 
 def find_by_token(tx: Transaction, token: str) -> tuple[int, bool] | None:
-    """The id of the participant with this link, and whether they have consented; None if there is no such link."""
+    """The id of the participant with this link, and whether they have consented; None if there is
+    no such link."""
     row = first_row(tx, "SELECT id, consented FROM person WHERE token = ?", security.digest(token))
     return None if row is None else (row[0], row[1] is not None)
 
@@ -60,7 +62,9 @@ def read_participant(row: SqlRow) -> Participant:
 
 def get_participant(tx: Transaction, person: int) -> Participant:
     """The current state of a participant."""
-    return read_participant(tx.execute(f"SELECT {PARTICIPANT_COLUMNS} FROM person p WHERE p.id = ?", person)[0])
+    return read_participant(
+        tx.execute(f"SELECT {PARTICIPANT_COLUMNS} FROM person p WHERE p.id = ?", person)[0]
+    )
 
 
 def create_links(tx: Transaction, count: int, now: float) -> list[str]:
@@ -72,11 +76,12 @@ def create_links(tx: Transaction, count: int, now: float) -> list[str]:
 
 
 def join(tx: Transaction, study: Study, visit: Visit, now: float) -> str | None:
-    """The token of a worker of a crowdsourcing site; None where their id alone does not prove that it is theirs.
+    """The token of a worker of a crowdsourcing site; None where their id alone does not prove that
+    it is theirs.
 
-    Whoever has a signed id, or the id of the visit with which they came first, gets the same token when they return or
-    open a second tab. The worker's id is stored as a keyed digest: enough to recognise them, not enough to identify
-    them.
+    Whoever has a signed id, or the id of the visit with which they came first, gets the same token
+    when they return or open a second tab. The worker's id is stored as a keyed digest: enough to
+    recognise them, not enough to identify them.
     """
     tx.lock_study()
     key = get_setting(tx, "secret") or ""
@@ -90,7 +95,9 @@ def join(tx: Transaction, study: Study, visit: Visit, now: float) -> str | None:
         _make_room(tx, study, now)
         _add(tx, [token], visit.site, now, worker_digest)
     elif visit.is_signed:
-        tx.execute("UPDATE person SET token = ? WHERE worker = ?", security.digest(token), worker_digest)
+        tx.execute(
+            "UPDATE person SET token = ? WHERE worker = ?", security.digest(token), worker_digest
+        )
     elif row[0] != security.digest(token):
         return None
     return token
@@ -102,7 +109,8 @@ def max_workers(study: Study) -> int:
 
 
 def _make_room(tx: Transaction, study: Study, now: float) -> None:
-    """Refuse a worker beyond the limit. Those who never agreed to take part are forgotten first, after an hour.
+    """Refuse a worker beyond the limit. Those who never agreed to take part are forgotten first,
+    after an hour.
 
     The last participant stays, so that no number is given out twice.
     """
@@ -110,7 +118,8 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
     if tx.execute(count)[0][0] < max_workers(study):
         return
     tx.execute(
-        "DELETE FROM person WHERE worker IS NOT NULL AND consented IS NULL AND finished IS NULL AND created < ? "
+        "DELETE FROM person WHERE worker IS NOT NULL AND consented IS NULL AND finished IS NULL "
+        "AND created < ? "
         "AND id < (SELECT MAX(id) FROM person)",
         now - _FORGET_AFTER,
     )
@@ -119,13 +128,17 @@ def _make_room(tx: Transaction, study: Study, now: float) -> None:
 
 
 def record_consent(tx: Transaction, person: int, now: float) -> None:
-    """Record that a participant agreed; a second time, or after they have withdrawn, changes nothing."""
+    """Record that a participant agreed; a second time, or after they have withdrawn, changes
+    nothing."""
     undecided = "id = ? AND consented IS NULL AND finished IS NULL"
-    tx.execute(f"UPDATE person SET consented = ?, last_active = ? WHERE {undecided}", now, now, person)
+    tx.execute(
+        f"UPDATE person SET consented = ?, last_active = ? WHERE {undecided}", now, now, person
+    )
 
 
 def get_details(tx: Transaction, person: int) -> dict[str, str]:
-    """What else is known of a participant: `language`, `check` (tries, or failed), `practice` (how many were right)."""
+    """What else is known of a participant: `language`, `check` (tries, or failed), `practice` (how
+    many were right)."""
     rows = tx.execute("SELECT key, value FROM detail WHERE person = ?", person)
     return dict(rows)
 
@@ -139,10 +152,11 @@ def all_details(tx: Transaction) -> dict[int, dict[str, str]]:
 
 
 def withdraw(tx: Transaction, code_or_token: str) -> int:
-    """Delete the answers of the participant with this completion code or link, and return how many there were.
+    """Delete the answers of the participant with this completion code or link, and return how many
+    there were.
 
-    The participant stays, finished but without consent and code, so that they do not come back as someone else; their
-    items become available.
+    The participant stays, finished but without consent and code, so that they do not come back as
+    someone else; their items become available.
     """
     tx.lock_study()
     by_code_or_token = "SELECT id FROM person WHERE code = ? OR token = ?"
@@ -150,7 +164,9 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     if not rows:
         raise UserError("No participant has this completion code or link.")
     if len(rows) > 1:
-        raise UserError("Several participants share this completion code: give the participant's link instead.")
+        raise UserError(
+            "Several participants share this completion code: give the participant's link instead."
+        )
     person = rows[0][0]
     tx.execute(
         """UPDATE item SET taken = taken - 1 WHERE id IN
@@ -161,7 +177,9 @@ def withdraw(tx: Transaction, code_or_token: str) -> int:
     for table in ("typed", "assignment", "receipt", "detail"):
         tx.execute(f"DELETE FROM {table} WHERE person = ?", person)
     tx.execute(
-        "UPDATE person SET code = NULL, consented = NULL, pages_sent = 0, finished = last_active WHERE id = ?", person
+        "UPDATE person SET code = NULL, consented = NULL, pages_sent = 0, finished = last_active "
+        "WHERE id = ?",
+        person,
     )
     return len(answers)
 
@@ -181,7 +199,8 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
     """Mark a participant as finished and give them a completion code."""
     code = study.design.completion_code or security.new_completion_code()
     tx.execute(
-        "UPDATE person SET finished = ?, last_active = ?, code = ? WHERE id = ? AND finished IS NULL",
+        "UPDATE person SET finished = ?, last_active = ?, code = ? WHERE id = ? AND finished IS "
+        "NULL",
         now,
         now,
         code,
@@ -190,10 +209,19 @@ def finish(tx: Transaction, study: Study, person: int, now: float) -> Participan
     return get_participant(tx, person)
 
 
-def _add(tx: Transaction, tokens: Sequence[str], source: str, now: float, worker_digest: str | None = None) -> None:
+def _add(
+    tx: Transaction,
+    tokens: Sequence[str],
+    source: str,
+    now: float,
+    worker_digest: str | None = None,
+) -> None:
     first = 1 + tx.execute("SELECT COALESCE(MAX(id), 0) FROM person")[0][0]
     tx.insert(
         "person",
         ("id", "token", "worker", "source", "created", "last_active"),
-        [(first + i, security.digest(token), worker_digest, source, now, now) for i, token in enumerate(tokens)],
+        [
+            (first + i, security.digest(token), worker_digest, source, now, now)
+            for i, token in enumerate(tokens)
+        ],
     )

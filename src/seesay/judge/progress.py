@@ -57,14 +57,19 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
         invited=count("SELECT COUNT(*) FROM person"),
         started=count("SELECT COUNT(*) FROM person WHERE consented IS NOT NULL"),
         active=count(
-            "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND last_active > ?",
+            "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND "
+            "last_active > ?",
             now - _ACTIVE_SECONDS,
         ),
-        finished=count("SELECT COUNT(*) FROM person WHERE finished IS NOT NULL AND consented IS NOT NULL"),
+        finished=count(
+            "SELECT COUNT(*) FROM person WHERE finished IS NOT NULL AND consented IS NOT NULL"
+        ),
         judgements=judgements,
-        judgements_wanted=len(study.measured) * first + count("SELECT SUM(wanted - ?) FROM need", first),
+        judgements_wanted=len(study.measured) * first
+        + count("SELECT SUM(wanted - ?) FROM need", first),
         items_assigned=count(
-            "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' AND s.lease >= ? "
+            "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' "
+            "AND s.lease >= ? "
             "AND i.control = ''",
             now,
         ),

@@ -10,7 +10,9 @@ class RequestRejectedError(Exception):
     """
 
     def __init__(self, status: int, message: str, **values: object) -> None:
-        self.status, self.message_id, self.values = status, message, values
+        self.status = status
+        self.message_id = message
+        self.values = values
         self.message = message % values if values else message
         super().__init__(self.message)
 
@@ -23,4 +25,5 @@ class InvalidAnswerError(RequestRejectedError):
 
 
 class MistakenAnswerError(InvalidAnswerError):
-    """One that a participant may give by mistake: they are told, and keep the rest of their page."""
+    """One that a participant may give by mistake: they are told, and keep the rest of their
+    page."""

@@ -121,7 +121,8 @@ class Study(Document):
 
     @property
     def participants_needed(self) -> int:
-        """The smallest number of participants who can give all judgements, if each completes all pages."""
+        """The smallest number of participants who can give all judgements, if each completes all
+        pages."""
         total = len(self.measured) * self.design.judgements
         return max(-(-total // self.items_per_person), self.design.judgements)
 
@@ -134,7 +135,9 @@ class Study(Document):
     def first_judgements(self) -> int:
         """The judgements that every item gets before it is known whether it needs more."""
         design = self.design
-        return design.judgements if design.allocation == "fixed" else min(design.min_judgements, design.judgements)
+        if design.allocation == "fixed":
+            return design.judgements
+        return min(design.min_judgements, design.judgements)
 
     @property
     def max_pages(self) -> int:
@@ -148,7 +151,8 @@ class Study(Document):
 
     @classmethod
     def from_json(cls, definition: str) -> Self:
-        """Read a definition. Its fingerprint is that of the text, so that fields added later do not change it."""
+        """Read a definition. Its fingerprint is that of the text, so that fields added later do not
+        change it."""
         study = cls.model_validate_json(definition)
         study.__dict__["fingerprint"] = text_digest(definition)  # the cached property
         return study
@@ -160,7 +164,8 @@ class Study(Document):
     def controls_for(self, person: int) -> list[StudyItem]:
         """The controls of a participant, alternating between the kinds.
 
-        At most half of the questions with known answers are used, so that each is measured with other participants.
+        At most half of the questions with known answers are used, so that each is measured with
+        other participants.
         """
         rng = self.rng("controls", person)
         by_kind = []
@@ -171,7 +176,8 @@ class Study(Document):
         return alternating[: self.design.controls * self.max_pages]
 
     def measured_for(self, person: int) -> list[StudyItem]:
-        """The items that a participant may be asked besides their controls, which are about the same things."""
+        """The items that a participant may be asked besides their controls, which are about the
+        same things."""
         reserved = {item.base for item in self.controls_for(person)}
         return [item for item in self.measured if item.base not in reserved]
 
@@ -184,4 +190,6 @@ class Study(Document):
 
     def initial_position(self, person: int, item: str) -> int | None:
         """The position of a participant's slider before it is moved; None where there is none."""
-        return self.items_by_id[item].initial_position(self.design.slider_start, self.rng("start", person, item))
+        return self.items_by_id[item].initial_position(
+            self.design.slider_start, self.rng("start", person, item)
+        )

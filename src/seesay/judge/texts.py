@@ -1,4 +1,5 @@
-"""What a study says around its items, in each of its languages: consent, instructions, check, practice."""
+"""What a study says around its items, in each of its languages: consent, instructions, check,
+practice."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class ContactDetails(Document):
 
 
 class CheckQuestion(Document):
-    """A question about the instructions. Whoever answers it wrong reads the explanation and tries once more."""
+    """A question about the instructions. Whoever answers it wrong reads the explanation and tries
+    once more."""
 
     question: str = Field(min_length=1, max_length=1000)
     options: tuple[str, ...] = Field(min_length=2, max_length=10)
@@ -48,14 +50,16 @@ class CheckQuestion(Document):
 
 
 class PracticeItem(Document):
-    """An item before the first page, whose answer is explained; what people say to it is not kept."""
+    """An item before the first page, whose answer is explained; what people say to it is not
+    kept."""
 
     item: StudyItem
     explanation: str = Field(default="", max_length=2000)
 
 
 class StudyTexts(Document):
-    """The texts of a study in one language; what is empty is taken from the study's first language."""
+    """The texts of a study in one language; what is empty is taken from the study's first
+    language."""
 
     title: str = Field(default="", max_length=300)
     consent: str = Field(default="", max_length=_MAX_TEXT)
@@ -81,12 +85,15 @@ class StudyTexts(Document):
 
 
 def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
-    """The texts in a YAML file with one block per language; practice items are of the study's kind."""
+    """The texts in a YAML file with one block per language; practice items are of the study's
+    kind."""
     try:
         blocks = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from error
-    if not isinstance(blocks, dict) or not all(isinstance(block, dict) for block in blocks.values()):
+    if not isinstance(blocks, dict) or not all(
+        isinstance(block, dict) for block in blocks.values()
+    ):
         raise UserError(f"'{path}' needs one block of texts per language, such as `de:`.")
     texts: dict[str, StudyTexts] = {}
     for language, block in blocks.items():
@@ -94,7 +101,9 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
             entries = block.pop("practice", [])
             if not isinstance(entries, list):
                 raise TypeError("`practice` needs a list of items")
-            practice = tuple(_practice(entry, kind, f"practice|{n}") for n, entry in enumerate(entries, 1))
+            practice = tuple(
+                _practice(entry, kind, f"practice|{n}") for n, entry in enumerate(entries, 1)
+            )
             texts[str(language)] = StudyTexts(**block, practice=practice)
         except ValidationError as error:
             first = error.errors()[0]
@@ -106,16 +115,27 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
 
 
 def _practice(entry: Any, kind: str, name: str) -> PracticeItem:
-    """An entry of the file as a practice item: `answer` is what is right, of a slider the part `from` … `to`."""
+    """An entry of the file as a practice item: `answer` is what is right, of a slider the part
+    `from` … `to`."""
     if not isinstance(entry, dict):
-        raise TypeError("an item of `practice` needs a text and an answer, or words and the part of the slider")
+        raise TypeError(
+            "an item of `practice` needs a text and an answer, or words and the part of the slider"
+        )
     entry = dict(entry)
     explanation = entry.pop("explanation", "")
     item: dict[str, Any] = {"kind": kind, "id": name, "base": name}
     if kind == "rating":
-        item |= {"words": entry.pop("words", None), "expected": (entry.pop("from", 0.0), entry.pop("to", 1.0))}
+        item |= {
+            "words": entry.pop("words", None),
+            "expected": (entry.pop("from", 0.0), entry.pop("to", 1.0)),
+        }
     else:
-        answer, options = entry.pop("answer", []), entry.pop("options", [])
+        answer = entry.pop("answer", [])
+        options = entry.pop("options", [])
         labels = answer if isinstance(answer, list) else [answer]
-        item |= {"known": [str(label) for label in labels], "options": options, "option_texts": options}
+        item |= {
+            "known": [str(label) for label in labels],
+            "options": options,
+            "option_texts": options,
+        }
     return PracticeItem.model_validate({"item": item | entry, "explanation": explanation})

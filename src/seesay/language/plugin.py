@@ -1,4 +1,5 @@
-"""What language brings: n-grams and LSTMs, their training on captions, perplexity, and spatial relations."""
+"""What language brings: n-grams and LSTMs, their training on captions, perplexity, and spatial
+relations."""
 
 from __future__ import annotations
 

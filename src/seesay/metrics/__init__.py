@@ -29,11 +29,23 @@ from seesay.registry import load_address, unknown
 METRICS: dict[str, Metric[ScoredItems]] = {
     metric.name: metric
     for metric in (
-        ACCURACY, RELAXED_ACCURACY, MAJORITY_ACCURACY, SHARED_ACCURACY, TRUE_CONFIDENCE, MACRO_F1, MACRO_F1_SPACE,
-        AVERAGE_PRECISION, VOCABULARY_ACCURACY, VOCABULARY_AVERAGE_PRECISION, JENSEN_SHANNON, SPEARMAN, KENDALL,
-        BRIER, CALIBRATION_ERROR,
+        ACCURACY,
+        RELAXED_ACCURACY,
+        MAJORITY_ACCURACY,
+        SHARED_ACCURACY,
+        TRUE_CONFIDENCE,
+        MACRO_F1,
+        MACRO_F1_SPACE,
+        AVERAGE_PRECISION,
+        VOCABULARY_ACCURACY,
+        VOCABULARY_AVERAGE_PRECISION,
+        JENSEN_SHANNON,
+        SPEARMAN,
+        KENDALL,
+        BRIER,
+        CALIBRATION_ERROR,
     )
-}  # fmt: skip
+}
 
 
 def names() -> list[str]:
@@ -57,6 +69,18 @@ def _brought(plugin: Plugin) -> Addresses:
 
 
 __all__ = [
-    "METRICS", "FloatArray", "Interval", "Metric", "Resamples", "ScoredItems", "chance", "get", "holm", "mcnemar",
-    "names", "paired_bootstrap", "sign_flip", "spread",
-]  # fmt: skip
+    "METRICS",
+    "FloatArray",
+    "Interval",
+    "Metric",
+    "Resamples",
+    "ScoredItems",
+    "chance",
+    "get",
+    "holm",
+    "mcnemar",
+    "names",
+    "paired_bootstrap",
+    "sign_flip",
+    "spread",
+]

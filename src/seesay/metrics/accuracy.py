@@ -9,12 +9,18 @@ from seesay.metrics.relaxed_accuracy import top_credit
 
 
 def accuracy(items: ScoredItems) -> FloatArray:
-    """Right or wrong, ties shared. Items with several gold labels are refused: they need relaxed accuracy."""
+    """Right or wrong, ties shared. Items with several gold labels are refused: they need relaxed
+    accuracy."""
     golds = items.is_gold.sum(axis=1)
     if (golds != 1).any():
         row = int(np.argmax(golds != 1))
-        raise ValueError(f"accuracy needs one gold label per item, row {row} has {golds[row]}: use relaxed_accuracy")
+        raise ValueError(
+            f"accuracy needs one gold label per item, row {row} has {golds[row]}: use "
+            "relaxed_accuracy"
+        )
     return top_credit(items)
 
 
-ACCURACY = mean_metric("accuracy", "How often the most probable label is the gold label.", accuracy, binary=True)
+ACCURACY = mean_metric(
+    "accuracy", "How often the most probable label is the gold label.", accuracy, binary=True
+)

@@ -1,7 +1,8 @@
-"""How far people agree: kappa, Krippendorff's alpha, split halves, and one person against the others.
+"""How far people agree: kappa, Krippendorff's alpha, split halves, and one person against the
+others.
 
-Fleiss' kappa and alpha are statistics that sum over items and a value of the sums, like the metrics, so that their
-intervals come from the same bootstrap.
+Fleiss' kappa and alpha are statistics that sum over items and a value of the sums, like the
+metrics, so that their intervals come from the same bootstrap.
 """
 
 from __future__ import annotations
@@ -22,21 +23,24 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 @dataclass(frozen=True)
 class AgreementStatistics:
-    """A coefficient as summable statistics: rows (items, k), and the value of their sums (..., k)."""
+    """A coefficient as summable statistics: rows (items, k), and the value of their sums (...,
+    k)."""
 
     rows: FloatArray
     value: Callable[[FloatArray], FloatArray]
 
     def __call__(self) -> float:
-        """The coefficient; NaN where it is undefined, as where everyone always gives the same answer."""
+        """The coefficient; NaN where it is undefined, as where everyone always gives the same
+        answer."""
         return float(self.value(self.rows.sum(axis=0)))
 
 
 def fleiss(counts: FloatArray | IntArray) -> AgreementStatistics:
-    """Fleiss' kappa (Fleiss 1971) from how many people put each item (row) in each category (column).
+    """Fleiss' kappa (Fleiss 1971) from how many people put each item (row) in each category
+    (column).
 
-    Items may have different numbers of judgements: the observed agreement of each item has the same weight, as in the
-    paper, and an item with fewer than two judgements is ignored.
+    Items may have different numbers of judgements: the observed agreement of each item has the same
+    weight, as in the paper, and an item with fewer than two judgements is ignored.
 
     >>> round(fleiss(np.array([[2, 0], [0, 2], [2, 0], [1, 1]]))(), 4)
     0.4667
@@ -46,7 +50,9 @@ def fleiss(counts: FloatArray | IntArray) -> AgreementStatistics:
     usable = judged >= 2
     pairs = np.where(usable, judged * (judged - 1), 1.0)
     agreed = np.where(usable, (table * (table - 1)).sum(axis=1) / pairs, 0.0)
-    return AgreementStatistics(np.column_stack([agreed, usable, table * usable[:, None]]), _fleiss_kappa)
+    return AgreementStatistics(
+        np.column_stack([agreed, usable, table * usable[:, None]]), _fleiss_kappa
+    )
 
 
 def _fleiss_kappa(sums: FloatArray) -> FloatArray:
@@ -56,14 +62,18 @@ def _fleiss_kappa(sums: FloatArray) -> FloatArray:
     return _chance_corrected(observed, (shares**2).sum(axis=-1))
 
 
-def _chance_corrected(observed: FloatArray | np.float64, expected: FloatArray | np.float64) -> FloatArray:
-    """Kappa: agreement beyond chance, relative to the largest possible; NaN where chance alone agrees always."""
+def _chance_corrected(
+    observed: FloatArray | np.float64, expected: FloatArray | np.float64
+) -> FloatArray:
+    """Kappa: agreement beyond chance, relative to the largest possible; NaN where chance alone
+    agrees always."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
-    """Cohen's kappa (Cohen 1960) of two raters' labels of the same items; NaN where both always use the same label.
+    """Cohen's kappa (Cohen 1960) of two raters' labels of the same items; NaN where both always use
+    the same label.
 
     >>> round(cohen_kappa(["food", "food", "animal"], ["food", "animal", "animal"]), 12)
     0.4
@@ -77,7 +87,8 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
 
 
 def krippendorff(ratings: FloatArray, level: Level) -> AgreementStatistics:
-    """Krippendorff's alpha (Krippendorff 2011) from units (rows) by observers (columns), NaN for no value."""
+    """Krippendorff's alpha (Krippendorff 2011) from units (rows) by observers (columns), NaN for no
+    value."""
     if level == "interval":
         return AgreementStatistics(_spread_rows(ratings), _interval_alpha)
     values, places = np.unique(ratings[~np.isnan(ratings)], return_inverse=True)
@@ -86,7 +97,9 @@ def krippendorff(ratings: FloatArray, level: Level) -> AgreementStatistics:
     return krippendorff_counts(counts, level)
 
 
-def krippendorff_counts(counts: FloatArray | IntArray, level: Literal["nominal", "ordinal"]) -> AgreementStatistics:
+def krippendorff_counts(
+    counts: FloatArray | IntArray, level: Literal["nominal", "ordinal"]
+) -> AgreementStatistics:
     """The same from how often each value (column, in order) was given to each unit (row)."""
     table = np.asarray(counts, dtype=np.float64)
     judged = table.sum(axis=1, keepdims=True)
@@ -112,18 +125,23 @@ def _ordinal_alpha(sums: FloatArray) -> FloatArray:
     n = totals.sum(axis=-1)
     middle = totals.cumsum(axis=-1) - totals / 2
     distance = (middle[..., :, None] - middle[..., None, :]) ** 2
-    expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-2, -1)) / np.maximum(n - 1, 1)
+    expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(
+        axis=(-2, -1)
+    ) / np.maximum(n - 1, 1)
     return _alpha((observed * distance).sum(axis=(-2, -1)), expected)
 
 
 def _spread_rows(ratings: FloatArray) -> FloatArray:
-    """Per unit the summed squared differences, count, sum and sum of squares: all that interval alpha needs."""
+    """Per unit the summed squared differences, count, sum and sum of squares: all that interval
+    alpha needs."""
     rated = ~np.isnan(ratings)
     judged = rated.sum(axis=1)
     usable = judged >= 2
-    centre = np.nanmean(ratings) if rated.any() else 0.0  # keeps the squares small, for numerical precision
+    # keeps the squares small, for numerical precision
+    centre = np.nanmean(ratings) if rated.any() else 0.0
     values = np.where(rated, ratings - centre, 0.0)
-    total, squares = values.sum(axis=1), (values**2).sum(axis=1)
+    total = values.sum(axis=1)
+    squares = (values**2).sum(axis=1)
     within = 2 * (judged * squares - total**2) / np.maximum(judged - 1, 1)
     return np.where(usable[:, None], np.column_stack([within, judged, total, squares]), 0.0)
 
@@ -140,17 +158,19 @@ def _alpha(observed: FloatArray, expected: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class SplitHalf:
-    """Correlation over items of two halves of the people: mean over splits, and corrected to the full number."""
+    """Correlation over items of two halves of the people: mean over splits, and corrected to the
+    full number."""
 
     correlation: float
     spearman_brown: float
 
 
 def split_half(ratings: FloatArray, *, splits: int = 200, seed: int = 0) -> SplitHalf:
-    """Split each item's ratings at random into two halves; Spearman's correlation of the halves' means over items.
+    """Split each item's ratings at random into two halves; Spearman's correlation of the halves'
+    means over items.
 
-    People judge different items, so the split is made item by item. Spearman–Brown corrects to the full number of
-    people.
+    People judge different items, so the split is made item by item. Spearman–Brown corrects to the
+    full number of people.
     """
     usable = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
     if len(usable) < 3:
@@ -162,19 +182,24 @@ def split_half(ratings: FloatArray, *, splits: int = 200, seed: int = 0) -> Spli
         order = np.where(rated, draw.random(usable.shape), np.inf).argsort(axis=1).argsort(axis=1)
         half = (rated.sum(axis=1, keepdims=True) + draw.integers(0, 2, (len(usable), 1))) // 2
         first = rated & (order < half)
-        means = [np.where(side, usable, 0.0).sum(axis=1) / side.sum(axis=1) for side in (first, rated & ~first)]
+        means = [
+            np.where(side, usable, 0.0).sum(axis=1) / side.sum(axis=1)
+            for side in (first, rated & ~first)
+        ]
         correlations.append(rank_correlation(*means))
     mean = float(np.mean(correlations))
     return SplitHalf(mean, 2 * mean / (1 + mean) if mean > -1 else float("nan"))
 
 
 def one_against_others(ratings: FloatArray) -> float:
-    """Each person's Spearman correlation with the mean of the others on the same items, averaged over people.
+    """Each person's Spearman correlation with the mean of the others on the same items, averaged
+    over people.
 
     A model above this value agrees with people better than one careful person does with the others.
     """
     rated = ~np.isnan(ratings)
-    total, judged = np.where(rated, ratings, 0.0).sum(axis=1), rated.sum(axis=1)
+    total = np.where(rated, ratings, 0.0).sum(axis=1)
+    judged = rated.sum(axis=1)
     correlations = []
     for own, answered in zip(ratings.T, rated.T, strict=True):
         rows = answered & (judged >= 2)
@@ -186,15 +211,17 @@ def one_against_others(ratings: FloatArray) -> float:
 
 
 def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[ScoredItems, IntArray]:
-    """Every judgement as an item whose gold labels are typical of the other people's answers, and the row of each.
+    """Every judgement as an item whose gold labels are typical of the other people's answers, and
+    the row of each.
 
-    `offered` is 1 where a question has the option. A person names one label, so relaxed accuracy and true confidence
-    of these items are the same.
+    `offered` is 1 where a question has the option. A person names one label, so relaxed accuracy
+    and true confidence of these items are the same.
     """
     table = np.asarray(counts, dtype=np.int64)
     row, column = np.nonzero(np.where(table.sum(axis=1, keepdims=True) >= 2, table, 0))
     times = table[row, column]
-    row, column = np.repeat(row, times), np.repeat(column, times)
+    row = np.repeat(row, times)
+    column = np.repeat(column, times)
     chosen = np.eye(table.shape[1], dtype=np.int64)[column]
     others = table[row] - chosen
     gold = typical_labels(others / np.maximum(others.sum(axis=1, keepdims=True), 1))

@@ -1,4 +1,5 @@
-"""Average precision of the gold labels among the options (Hagström & Johansson 2022, Visual Property Norms)."""
+"""Average precision of the gold labels among the options (Hagström & Johansson 2022, Visual
+Property Norms)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric, tie_bounds
 
 
 def average_precision(items: ScoredItems) -> FloatArray:
-    """Step-wise: the precision at each gold label's threshold, averaged over gold labels; ties share a threshold.
+    """Step-wise: the precision at each gold label's threshold, averaged over gold labels; ties
+    share a threshold.
 
     >>> items = ScoredItems(np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([[1.0, 0.0, 1.0, 0.0]]))
     >>> average_precision(items).round(4).tolist()
@@ -28,16 +30,20 @@ def average_precision(items: ScoredItems) -> FloatArray:
 def random_order(items: ScoredItems) -> FloatArray:
     """The expected average precision of a random order of N labels, R of them gold.
 
-    A gold label at rank k has on average 1 + (k − 1)(R − 1)/(N − 1) gold labels down to its rank, itself included.
+    A gold label at rank k has on average 1 + (k − 1)(R − 1)/(N − 1) gold labels down to its rank,
+    itself included.
 
     >>> random_order(ScoredItems(np.array([[4.0, 3.0]]), np.array([[1.0, 0.0]]))).tolist()
     [0.75]
     """
-    n, gold = items.offered.sum(axis=1), items.is_gold.sum(axis=1)
+    n = items.offered.sum(axis=1)
+    gold = items.is_gold.sum(axis=1)
     harmonic = np.cumsum(1 / np.arange(1, items.scores.shape[1] + 1))[n - 1]
     others = np.divide(gold - 1, n - 1, out=np.zeros(len(n)), where=n > 1)
     return np.asarray((harmonic + others * (n - harmonic)) / n)
 
 
 _MEANING = "How far the gold labels stand at the top of the options."
-AVERAGE_PRECISION = mean_metric("average_precision", _MEANING, average_precision, guess=random_order)
+AVERAGE_PRECISION = mean_metric(
+    "average_precision", _MEANING, average_precision, guess=random_order
+)

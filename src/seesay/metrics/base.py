@@ -1,7 +1,7 @@
 """What every metric is built on: the scored items, and a metric as summable statistics.
 
-A metric maps data to sufficient statistics, one row per item, and a sum of such rows to a value. A bootstrap of any
-metric, macro F1 and METEOR included, is then one matrix product.
+A metric maps data to sufficient statistics, one row per item, and a sum of such rows to a value. A
+bootstrap of any metric, macro F1 and METEOR included, is then one matrix product.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ Data = TypeVar("Data")
 class ScoredItems:
     """The questions of one template, as a model scored them: n items by L labels.
 
-    `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a probability of 0,
-    and −inf for every label no answer: never right, and to probabilities all labels are alike.
-    `gold` holds weights, 0 for a label that is not gold. `ranks` says how many vocabulary entries score at least as
-    high as the option (1 is the top, 0 unknown). `marks` holds sets of labels by name (`Question.marks`), and
-    `twin` the scores of the same question asked in another way (`Question.twin`), NaN where there is none.
+    `scores` are log-scores after the length rule, NaN where a label was not offered; −inf is a
+    probability of 0, and −inf for every label no answer: never right, and to probabilities all
+    labels are alike. `gold` holds weights, 0 for a label that is not gold. `ranks` says how many
+    vocabulary entries score at least as high as the option (1 is the top, 0 unknown). `marks` holds
+    sets of labels by name (`Question.marks`), and `twin` the scores of the same question asked in
+    another way (`Question.twin`), NaN where there is none.
     """
 
     scores: FloatArray
@@ -40,13 +41,21 @@ class ScoredItems:
 
     def __post_init__(self) -> None:
         if self.scores.ndim != 2 or self.gold.shape != self.scores.shape:
-            raise ValueError(f"gold must be shaped as scores, (n, L): got {self.gold.shape} and {self.scores.shape}")
+            raise ValueError(
+                f"gold must be shaped as scores, (n, L): got {self.gold.shape} and "
+                f"{self.scores.shape}"
+            )
         others = {"ranks": self.ranks, "twin": self.twin, **self.marks}
         for name, array in others.items():
             if array is not None and array.shape != self.scores.shape:
-                raise ValueError(f"{name} must be shaped as scores {self.scores.shape}: got {array.shape}")
+                raise ValueError(
+                    f"{name} must be shaped as scores {self.scores.shape}: got {array.shape}"
+                )
         _refuse("scores must be below +inf", np.isposinf(self.scores))
-        _refuse("gold weights must be finite and at least 0", ~(np.isfinite(self.gold) & (self.gold >= 0)))
+        _refuse(
+            "gold weights must be finite and at least 0",
+            ~(np.isfinite(self.gold) & (self.gold >= 0)),
+        )
         _refuse("a gold label has no score", self.is_gold & ~self.offered)
         _refuse("every item needs a score", ~self.offered.any(axis=1, keepdims=True))
         _refuse("every item needs a gold label", ~self.is_gold.any(axis=1, keepdims=True))
@@ -72,7 +81,9 @@ class ScoredItems:
     @cached_property
     def top(self) -> BoolArray:
         """Which labels share the top score; none without an answer."""
-        return np.asarray((self.scores == np.nanmax(self.scores, axis=1, keepdims=True)) & self.answered)
+        return np.asarray(
+            (self.scores == np.nanmax(self.scores, axis=1, keepdims=True)) & self.answered
+        )
 
     @cached_property
     def probabilities(self) -> FloatArray:
@@ -99,14 +110,17 @@ def softmax(scores: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Metric(Generic[Data]):
-    """`stats` gives sufficient statistics (n, k) of the data, `value` maps their sums (..., k) to figures (...).
+    """`stats` gives sufficient statistics (n, k) of the data, `value` maps their sums (..., k) to
+    figures (...).
 
-    Cloze metrics read `ScoredItems`, caption metrics a caption corpus, parse metrics the scores of sentences.
+    Cloze metrics read `ScoredItems`, caption metrics a caption corpus, parse metrics the scores of
+    sentences.
 
-    `binary` metrics judge an item right or wrong, so that McNemar's test applies; `whole_vocabulary` ones need ranks;
-    for a `lower_is_better` one, less is better. `guess` is the expected value of each item under a random order of
-    its labels, where that differs from the value under equal scores. `is_mean`: the value is a weighted mean over
-    items, the weight being the second statistic.
+    `binary` metrics judge an item right or wrong, so that McNemar's test applies;
+    `whole_vocabulary` ones need ranks; for a `lower_is_better` one, less is better. `guess` is the
+    expected value of each item under a random order of its labels, where that differs from the
+    value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
+    the second statistic.
     """
 
     name: str
@@ -120,7 +134,8 @@ class Metric(Generic[Data]):
     is_mean: bool = False
 
     def defined(self, stats: FloatArray) -> BoolArray:
-        """Which items of (..., n, k) statistics count: a mean leaves out those on which it is not defined."""
+        """Which items of (..., n, k) statistics count: a mean leaves out those on which it is not
+        defined."""
         if not self.is_mean:
             return np.ones(stats.shape[:-1], dtype=np.bool_)
         return np.asarray(stats[..., 1] > 0)
@@ -155,7 +170,9 @@ class Measurement:
 
 def measure(metrics: Sequence[Metric[Data]], data: Data) -> list[Measurement]:
     """Each metric on the data; metrics that share their statistics have them computed once."""
-    statistics = {function: function(data) for function in dict.fromkeys(metric.stats for metric in metrics)}
+    statistics = {
+        function: function(data) for function in dict.fromkeys(metric.stats for metric in metrics)
+    }
     return [Measurement(metric, statistics[metric.stats]) for metric in metrics]
 
 
@@ -170,7 +187,8 @@ def mean_metric(
     lower_is_better: bool = False,
     guess: Callable[[Data], FloatArray] | None = None,
 ) -> Metric[Data]:
-    """A metric that is a mean over items, `undefined` over none; an item whose value is NaN has weight 0."""
+    """A metric that is a mean over items, `undefined` over none; an item whose value is NaN has
+    weight 0."""
 
     def stats(data: Data) -> FloatArray:
         values = per_item(data)
@@ -178,7 +196,9 @@ def mean_metric(
         return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
 
     value = partial(weighted_mean, undefined=undefined)
-    return Metric(name, meaning, stats, value, binary, whole_vocabulary, lower_is_better, guess, is_mean=True)
+    return Metric(
+        name, meaning, stats, value, binary, whole_vocabulary, lower_is_better, guess, is_mean=True
+    )
 
 
 def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
@@ -189,13 +209,15 @@ def weighted_mean(sums: FloatArray, undefined: float = np.nan) -> FloatArray:
 def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -> FloatArray:
     """A quotient; `undefined` where the denominator is 0."""
     denominator = np.asarray(denominator)
-    quotient = np.full_like(denominator, undefined, dtype=np.float64)  # in its memory order, which later sums follow
+    # in its memory order, which later sums follow
+    quotient = np.full_like(denominator, undefined, dtype=np.float64)
     np.divide(numerator, denominator, out=quotient, where=denominator != 0)
     return quotient
 
 
 def chance(metric: Metric[ScoredItems], items: ScoredItems) -> float:
-    """The expected score of guessing: a random order of the offered labels. NaN where that is not defined."""
+    """The expected score of guessing: a random order of the offered labels. NaN where that is not
+    defined."""
     if metric.whole_vocabulary:
         return float("nan")
     if metric.guess is not None:
@@ -204,7 +226,8 @@ def chance(metric: Metric[ScoredItems], items: ScoredItems) -> float:
 
 
 def spread(values: FloatArray | list[float]) -> float | None:
-    """The sample standard deviation (n − 1), as Hagström & Johansson 2022 report; None for a single template.
+    """The sample standard deviation (n − 1), as Hagström & Johansson 2022 report; None for a single
+    template.
 
     >>> spread([0.25, 0.5, 0.75])
     0.25
@@ -213,7 +236,8 @@ def spread(values: FloatArray | list[float]) -> float | None:
 
 
 def tie_bounds(ordered: FloatArray) -> tuple[IntArray, IntArray]:
-    """For rows in order, the first and last position of the group of equal values that each position is in.
+    """For rows in order, the first and last position of the group of equal values that each
+    position is in.
 
     >>> tie_bounds(np.array([[5.0, 3.0, 3.0, 1.0]]))
     (array([[0, 1, 1, 3]]), array([[0, 2, 2, 3]]))

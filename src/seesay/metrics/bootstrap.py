@@ -1,7 +1,8 @@
 """Confidence intervals from a seeded bootstrap clustered by object.
 
-All questions and templates of an object are drawn together, because they are not independent. Statistics are summed
-per object once; a resample is a vector of counts, and all resamples of all figures are one matrix product.
+All questions and templates of an object are drawn together, because they are not independent.
+Statistics are summed per object once; a resample is a vector of counts, and all resamples of all
+figures are one matrix product.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from seesay.defaults import LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
 
-_KEPT_BYTES = 1 << 27  # counts are kept for further figures up to this size, and drawn anew beyond it
+# counts are kept for further figures up to this size, and drawn anew beyond it
+_KEPT_BYTES = 1 << 27
 _BLOCK = 1 << 21  # counts, or their products, at once
 
 
@@ -33,10 +35,13 @@ class Interval:
 
 
 class Clusters:
-    """Which items belong to one object. Objects are ordered by name, so the order of the items does not matter."""
+    """Which items belong to one object. Objects are ordered by name, so the order of the items does
+    not matter."""
 
     def __init__(self, objects: Sequence[str] | npt.NDArray[np.generic]) -> None:
-        names, index, counts = np.unique(np.asarray(objects), return_inverse=True, return_counts=True)
+        names, index, counts = np.unique(
+            np.asarray(objects), return_inverse=True, return_counts=True
+        )
         if not names.size:
             raise ValueError("objects must name at least one item")
         self.size = len(names)
@@ -44,18 +49,26 @@ class Clusters:
         self._starts: IntArray = np.cumsum(counts) - counts
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
-        """Statistics (t, n, k) summed per object: (objects, t, k). Items outside `where` count as nothing."""
+        """Statistics (t, n, k) summed per object: (objects, t, k). Items outside `where` count as
+        nothing."""
         if stats.ndim != 3 or stats.shape[1] != len(self._order):
-            raise ValueError(f"stats must be (templates, {len(self._order)} items, k): got {stats.shape}")
+            raise ValueError(
+                f"stats must be (templates, {len(self._order)} items, k): got {stats.shape}"
+            )
         chosen = stats if where is None else np.where(where[:, None], stats, 0.0)
-        return np.add.reduceat(chosen[:, self._order], self._starts, axis=1, dtype=np.float64).swapaxes(0, 1)
+        return np.add.reduceat(
+            chosen[:, self._order], self._starts, axis=1, dtype=np.float64
+        ).swapaxes(0, 1)
 
 
 class Resamples:
     """Counts drawn once for a set of objects, and applied to any statistics of their items."""
 
     def __init__(
-        self, objects: Sequence[str] | npt.NDArray[np.generic], resamples: int = RESAMPLES, seed: int = 0
+        self,
+        objects: Sequence[str] | npt.NDArray[np.generic],
+        resamples: int = RESAMPLES,
+        seed: int = 0,
     ) -> None:
         if resamples < 1:
             raise ValueError(f"resamples must be at least 1: got {resamples}")
@@ -64,32 +77,45 @@ class Resamples:
         self.seed = seed
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
-        """Statistics (t, n, k) summed per object, for `intervals`; `where` picks a slice of the items."""
+        """Statistics (t, n, k) summed per object, for `intervals`; `where` picks a slice of the
+        items."""
         return self.clusters.sums(stats, where)
 
     def interval(
-        self, stats: FloatArray, value: Value, *, where: BoolArray | None = None, level: float = LEVEL
+        self,
+        stats: FloatArray,
+        value: Value,
+        *,
+        where: BoolArray | None = None,
+        level: float = LEVEL,
     ) -> Interval:
-        """The mean over templates of `value` of the summed statistics (t, n, k), with its percentile interval.
+        """The mean over templates of `value` of the summed statistics (t, n, k), with its
+        percentile interval.
 
         Resamples in which the figure is not defined, such as those that miss a slice, are left out.
         """
         return self.intervals([(self.sums(stats, where), value)], level=level)[0]
 
-    def intervals(self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL) -> list[Interval]:
+    def intervals(
+        self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL
+    ) -> list[Interval]:
         """Several figures in one pass, each given as its `sums` and its value function."""
         return [summarise(point, drawn, level) for point, drawn in self.values(figures)]
 
     def measurements(self, measurements: Sequence[Measurement]) -> list[Interval]:
-        """Each measurement with its interval. What a metric takes from the whole corpus, as CIDEr's idf, is fixed."""
-        return self.intervals([(self.sums(each.statistics[None]), each.metric.value) for each in measurements])
+        """Each measurement with its interval. What a metric takes from the whole corpus, as CIDEr's
+        idf, is fixed."""
+        return self.intervals(
+            [(self.sums(each.statistics[None]), each.metric.value) for each in measurements]
+        )
 
     def values(self, figures: Sequence[tuple[FloatArray, Value]]) -> list[tuple[float, FloatArray]]:
         """Each figure as it is, and in every resample."""
         if not figures:
             return []
         matrix = np.hstack([sums.reshape(self.clusters.size, -1) for sums, _ in figures])
-        columns, index = np.unique(matrix, axis=1, return_inverse=True)  # mean metrics share their weights
+        # mean metrics share their weights
+        columns, index = np.unique(matrix, axis=1, return_inverse=True)
         places = np.split(index.reshape(-1), np.cumsum([sums[0].size for sums, _ in figures])[:-1])
         drawn = np.empty((len(figures), self.resamples))
         start = 0
@@ -103,7 +129,8 @@ class Resamples:
         return list(zip(points, drawn, strict=True))
 
     def _blocks(self, columns: int) -> Iterator[FloatArray]:
-        """Counts as floats, about as many resamples at a time as there are columns: the shape that multiplies fast."""
+        """Counts as floats, about as many resamples at a time as there are columns: the shape that
+        multiplies fast."""
         enough = min(columns, _BLOCK // max(columns, self.clusters.size))
         block: list[Counts] = []
         for counts in self._kept or self._draw():
@@ -116,7 +143,9 @@ class Resamples:
 
     @cached_property
     def _kept(self) -> list[Counts]:
-        return list(self._draw()) if self.resamples * self.clusters.size <= _KEPT_BYTES else []
+        if self.resamples * self.clusters.size <= _KEPT_BYTES:
+            return list(self._draw())
+        return []
 
     def _draw(self) -> Iterator[Counts]:
         return draw_counts(self.clusters.size, self.resamples, self.seed)
@@ -139,7 +168,8 @@ def present(sums: FloatArray) -> int:
 
 
 def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's (1927) score interval of a share of n, which holds near 0 and 1 too (Newcombe 1998, method 3).
+    """Wilson's (1927) score interval of a share of n, which holds near 0 and 1 too (Newcombe 1998,
+    method 3).
 
     >>> [round(end, 3) for end in wilson(1.0, 10)]
     [0.722, 1.0]
@@ -147,18 +177,27 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     [0.2553, 0.3662]
     """
     z = NormalDist().inv_cdf((1 + level) / 2)
-    center, reach = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    center = share + z * z / (2 * n)
+    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    low, high = (center - reach) / scale, (center + reach) / scale
-    return max(0.0, min(low, share)), min(1.0, max(high, share))  # rounding must not leave the share outside
+    low = (center - reach) / scale
+    high = (center + reach) / scale
+    # rounding must not leave the share outside
+    return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
 def not_degenerate(interval: Interval, objects: int) -> Interval:
     """Wilson's interval, with the objects as n, where resampling cannot show any doubt.
 
-    Resamples of objects that are all right (or all wrong), or of a single object, are all alike: their percentiles
-    would claim certainty. Any other interval is returned as it is.
+    Resamples of objects that are all right (or all wrong), or of a single object, are all alike:
+    their percentiles would claim certainty. Any other interval is returned as it is.
     """
-    if interval.low != interval.high or not objects or not (interval.value in (0, 1) or objects == 1):
+    if (
+        interval.low != interval.high
+        or not objects
+        or not (interval.value in (0, 1) or objects == 1)
+    ):
         return interval
-    return Interval(interval.value, *wilson(interval.value, objects)) if 0 <= interval.value <= 1 else interval
+    if 0 <= interval.value <= 1:
+        return Interval(interval.value, *wilson(interval.value, objects))
+    return interval

@@ -1,5 +1,5 @@
-"""Brier's score (Brier 1950): how far a model's probabilities are from the right answer, squared and summed over the
-options. 0 is best, 2 is certainty of a wrong answer."""
+"""Brier's score (Brier 1950): how far a model's probabilities are from the right answer, squared
+and summed over the options. 0 is best, 2 is certainty of a wrong answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
 def brier(items: ScoredItems) -> FloatArray:
-    """Σ (p − g)² over the options; g is 1 for the gold label, and with several of them their share of the weight.
+    """Σ (p − g)² over the options; g is 1 for the gold label, and with several of them their share
+    of the weight.
 
     >>> scores = np.log([[0.7, 0.2, 0.1]])
     >>> round(float(brier(ScoredItems(scores, np.array([[1.0, 0, 0]])))[0]), 10)  # 0.3² + 0.2² + 0.1²
@@ -21,7 +22,8 @@ def brier(items: ScoredItems) -> FloatArray:
 
 BRIER = mean_metric(
     "brier",
-    "Squared distance of the options' probabilities from the right answer: 0 is best, 2 is certainty of a wrong one.",
+    "Squared distance of the options' probabilities from the right answer: 0 is best, 2 is "
+    "certainty of a wrong one.",
     brier,
     lower_is_better=True,
 )

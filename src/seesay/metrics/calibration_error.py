@@ -1,6 +1,6 @@
-"""Expected calibration error (Guo et al. 2017, section 2): when a model gives its choice 80 %, is it right 80 % of the
-time? Choices are put into bins by their probability; in each bin the mean probability is compared with the share that
-is right."""
+"""Expected calibration error (Guo et al. 2017, section 2): when a model gives its choice 80 %, is
+it right 80 % of the time? Choices are put into bins by their probability; in each bin the mean
+probability is compared with the share that is right."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def expected_calibration_error(sums: FloatArray) -> FloatArray:
 
 CALIBRATION_ERROR: Metric[ScoredItems] = Metric(
     "expected_calibration_error",
-    "How far the probability of the chosen option is from how often it is right, on average over 15 bins: 0 is best.",
+    "How far the probability of the chosen option is from how often it is right, on average over "
+    "15 bins: 0 is best.",
     statistics,
     expected_calibration_error,
     lower_is_better=True,

@@ -1,4 +1,5 @@
-"""The number of times each object is in each bootstrap resample: multinomial counts, drawn fast and reproducibly."""
+"""The number of times each object is in each bootstrap resample: multinomial counts, drawn fast and
+reproducibly."""
 
 from __future__ import annotations
 
@@ -14,17 +15,20 @@ Counts = npt.NDArray[np.uint8]
 
 _CELLS = 1 << 17  # counts drawn at once: they stay in the processor's cache
 _ROWS = 1024
-_MARGIN = 5.0  # standard deviations between the expected number of Poisson draws and the number of objects
+# standard deviations between the expected number of Poisson draws and the number of objects
+_MARGIN = 5.0
 
 
 def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
-    """Counts (some resamples, objects), each row multinomial: as many draws as objects, all equally likely.
+    """Counts (some resamples, objects), each row multinomial: as many draws as objects, all equally
+    likely.
 
-    Independent Poisson counts are multinomial given their total, and adding independent uniform draws to a
-    multinomial gives a multinomial. So most draws come as Poisson counts, with a mean a little below 1, and the rest,
-    up to the number of objects, one by one; a row whose Poisson counts are too many draws all of its own one by one.
-    This takes two random bytes per count, a fraction of the time of `Generator.multinomial`, and rests on raw bits, the
-    one stream that NumPy promises not to change.
+    Independent Poisson counts are multinomial given their total, and adding independent uniform
+    draws to a multinomial gives a multinomial. So most draws come as Poisson counts, with a mean a
+    little below 1, and the rest, up to the number of objects, one by one; a row whose Poisson
+    counts are too many draws all of its own one by one. This takes two random bytes per count, a
+    fraction of the time of `Generator.multinomial`, and rests on raw bits, the one stream that
+    NumPy promises not to change.
     """
     bits = np.random.SFC64(seed)
     thresholds = poisson_thresholds(max(0.0, 1.0 - _MARGIN / math.sqrt(objects)))
@@ -35,16 +39,19 @@ def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
         missing = objects - counts.sum(axis=1, dtype=np.int32)
         counts[missing < 0] = 0
         missing[missing < 0] = objects
-        place = np.repeat(np.arange(rows) * objects, missing) + _uniform(bits, int(missing.sum()), objects)
+        place = np.repeat(np.arange(rows) * objects, missing) + _uniform(
+            bits, int(missing.sum()), objects
+        )
         np.add.at(counts.reshape(-1), place, np.uint8(1))
         yield counts
 
 
 def poisson_thresholds(mean: float) -> list[int]:
-    """The Poisson distribution function in units of 2⁻¹⁶: a random 16-bit number's count is how many it reaches.
+    """The Poisson distribution function in units of 2⁻¹⁶: a random 16-bit number's count is how
+    many it reaches.
 
-    The rounding changes the variance of a count by less than one in a thousand, far below the noise of 10,000
-    resamples, and its mean not at all: the total is fixed and all objects are alike.
+    The rounding changes the variance of a count by less than one in a thousand, far below the noise
+    of 10,000 resamples, and its mean not at all: the total is fixed and all objects are alike.
     """
     thresholds: list[int] = []
     mass = cumulative = math.exp(-mean)
@@ -66,6 +73,7 @@ def _poisson(bits: np.random.SFC64, size: int, thresholds: list[int]) -> Counts:
 
 
 def _uniform(bits: np.random.SFC64, size: int, below: int) -> IntArray:
-    """Whole numbers below a limit: the high half of 32 bits times the limit, with a bias of limit / 2³²."""
+    """Whole numbers below a limit: the high half of 32 bits times the limit, with a bias of limit /
+    2³²."""
     raw = bits.random_raw((size + 1) // 2).view(np.uint32)[:size]
     return ((raw.astype(np.uint64) * np.uint64(below)) >> np.uint64(32)).view(np.int64)

@@ -1,4 +1,5 @@
-"""Jensen–Shannon divergence between a model's distribution and the gold one (Lin 1991, in bits: 0 to 1)."""
+"""Jensen–Shannon divergence between a model's distribution and the gold one (Lin 1991, in bits: 0
+to 1)."""
 
 from __future__ import annotations
 

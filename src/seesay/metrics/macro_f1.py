@@ -1,4 +1,5 @@
-"""Macro F1 over labels, predictions multi-hot after the typical-label filter (Singh, Qasemi & Chen 2023, F1)."""
+"""Macro F1 over labels, predictions multi-hot after the typical-label filter (Singh, Qasemi & Chen
+2023, F1)."""
 
 from __future__ import annotations
 
@@ -12,10 +13,11 @@ from seesay.metrics.typical_labels import typical_labels, typical_space_labels
 
 
 def macro_f1(sums: FloatArray) -> FloatArray:
-    """The mean of 2·hits / (predicted + gold) over labels; the last axis holds hits, predicted and gold of all labels.
+    """The mean of 2·hits / (predicted + gold) over labels; the last axis holds hits, predicted and
+    gold of all labels.
 
-    A label that is neither predicted nor gold has no F1 and is left out, so that a rare label missing from a resample
-    or a slice does not count as a failure.
+    A label that is neither predicted nor gold has no F1 and is left out, so that a rare label
+    missing from a resample or a slice does not count as a failure.
 
     >>> float(macro_f1(np.array([2.0, 1.0, 2.0, 3.0, 2.0, 1.0])))  # F1 of 1 and of 1/2
     0.75

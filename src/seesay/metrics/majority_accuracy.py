@@ -1,4 +1,5 @@
-"""Accuracy where gold answers have weights, such as people's votes: against the majority, and against each voter."""
+"""Accuracy where gold answers have weights, such as people's votes: against the majority, and
+against each voter."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ def _top(items: ScoredItems) -> FloatArray:
 
 
 def majority_accuracy(items: ScoredItems) -> FloatArray:
-    """Right or wrong by the heaviest gold label, or any of several that are equally heavy; ties share the credit.
+    """Right or wrong by the heaviest gold label, or any of several that are equally heavy; ties
+    share the credit.
 
     >>> items = ScoredItems(np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
     >>> majority_accuracy(items).tolist(), shared_accuracy(items).tolist()
@@ -24,7 +26,8 @@ def majority_accuracy(items: ScoredItems) -> FloatArray:
 
 
 def shared_accuracy(items: ScoredItems) -> FloatArray:
-    """The weight of the most probable label: how likely a person drawn at random gives the same answer."""
+    """The weight of the most probable label: how likely a person drawn at random gives the same
+    answer."""
     return np.asarray((_top(items) * items.gold).sum(axis=1))
 
 

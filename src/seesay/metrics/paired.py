@@ -1,7 +1,8 @@
 """Is the difference between two models real? Paired tests on the same questions.
 
-The bootstrap gives the difference an interval; the sign-flip test makes no assumption but that, were the models
-equal, an object's answers might as well have come from the other; McNemar's is the classic for right and wrong.
+The bootstrap gives the difference an interval; the sign-flip test makes no assumption but that,
+were the models equal, an object's answers might as well have come from the other; McNemar's is the
+classic for right and wrong.
 """
 
 from __future__ import annotations
@@ -33,20 +34,28 @@ class Difference:
 
 
 def paired_bootstrap(
-    a: FloatArray, b: FloatArray, resamples: Resamples, value: Value, *, where: BoolArray | None = None
+    a: FloatArray,
+    b: FloatArray,
+    resamples: Resamples,
+    value: Value,
+    *,
+    where: BoolArray | None = None,
 ) -> Difference:
     """Both models' statistics (t, n, k) under the same resamples of objects.
 
-    p is twice the smaller share of resamples on either side of zero (Efron & Tibshirani 1993, §15.4), with the
-    observed sample counted as one more resample so that it is never 0.
+    p is twice the smaller share of resamples on either side of zero (Efron & Tibshirani 1993,
+    §15.4), with the observed sample counted as one more resample so that it is never 0.
     """
     _same_shape(a, b)
     sums = [resamples.sums(stats, where) for stats in (a, b)]
     return difference(*resamples.values([(each, value) for each in sums]), objects=present(sums[0]))
 
 
-def difference(a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int) -> Difference:
-    """Two figures, each as it is and under the same resamples of so many objects, as one difference."""
+def difference(
+    a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int
+) -> Difference:
+    """Two figures, each as it is and under the same resamples of so many objects, as one
+    difference."""
     (value_a, drawn_a), (value_b, drawn_b) = a, b
     differences = drawn_a - drawn_b
     between = summarise(value_a - value_b, differences)
@@ -55,7 +64,10 @@ def difference(a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, obje
         between = Interval(between.value, min(inner, between.value), max(inner, between.value))
     defined = differences[~np.isnan(differences)]
     tail = min(int((defined <= _NOISE).sum()), int((defined >= -_NOISE).sum()))
-    p = min(1.0, 2 * (1 + tail) / (1 + len(defined))) if not np.isnan(between.low) else float("nan")
+    if not np.isnan(between.low):
+        p = min(1.0, 2 * (1 + tail) / (1 + len(defined)))
+    else:
+        p = float("nan")
     return Difference(value_a, value_b, between.value, between.low, between.high, p)
 
 
@@ -70,15 +82,18 @@ def sign_flip(
     seed: int = 0,
     is_mean: bool = False,
 ) -> float:
-    """Two-sided p-value by approximate randomisation (Noreen 1989): swap the models' statistics, object by object.
+    """Two-sided p-value by approximate randomisation (Noreen 1989): swap the models' statistics,
+    object by object.
 
-    With sums S = A + B and D = A − B per object, a swap turns the sign of D, so that the shuffled models' totals are
-    (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1 + shuffles). Of a metric that
-    `is_mean`, with weights that are the same for both models, the difference is a plain sum over objects.
+    With sums S = A + B and D = A − B per object, a swap turns the sign of D, so that the shuffled
+    models' totals are (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1
+    + shuffles). Of a metric that `is_mean`, with weights that are the same for both models, the
+    difference is a plain sum over objects.
     """
     _same_shape(a, b)
     clusters = Clusters(objects)
-    sums_a, sums_b = clusters.sums(a, where), clusters.sums(b, where)
+    sums_a = clusters.sums(a, where)
+    sums_b = clusters.sums(b, where)
     total = (sums_a + sums_b).sum(axis=0)
     gaps = sums_a - sums_b
     if is_mean and not gaps[..., 1].any() and total[..., 1].all():
@@ -96,7 +111,9 @@ def sign_flip(
             whole = np.zeros((*gap.shape[:-1], total.size))
             whole[..., differing] = gap
             whole = whole.reshape(*gap.shape[:-1], *total.shape)
-            return np.asarray(np.abs((value((total + whole) / 2) - value((total - whole) / 2)).mean(axis=-1)))
+            return np.asarray(
+                np.abs((value((total + whole) / 2) - value((total - whole) / 2)).mean(axis=-1))
+            )
 
     observed = float(distance(apart.sum(axis=0)))
     if np.isnan(observed):
@@ -106,16 +123,17 @@ def sign_flip(
     extreme = 0
     for start in range(0, flips, rows):
         signs = _signs(bits, min(rows, flips - start), len(apart))
-        extreme += int((~(distance(signs @ apart) < observed - _NOISE)).sum())  # NaN counts against the difference
+        # NaN counts against the difference
+        extreme += int((~(distance(signs @ apart) < observed - _NOISE)).sum())
     return (1 + extreme) / (1 + flips)
 
 
 def mcnemar(a: FloatArray, b: FloatArray, *, where: BoolArray | None = None) -> float:
     """Exact two-sided McNemar p-value from the statistics (t, n, 2) of a right-or-wrong metric.
 
-    An item is right where its mean credit over templates exceeds one half: templates of one question are not
-    independent, so each question counts once. A tie is neither right nor wrong: an item with one, or one that is not
-    defined, is left out. NaN where none is left.
+    An item is right where its mean credit over templates exceeds one half: templates of one
+    question are not independent, so each question counts once. A tie is neither right nor wrong: an
+    item with one, or one that is not defined, is left out. NaN where none is left.
     """
     _same_shape(a, b)
     rows = slice(None) if where is None else where
@@ -134,7 +152,8 @@ def binomial_two_sided(first: int, second: int) -> float:
     >>> round(binomial_two_sided(9, 2), 5)
     0.06543
     """
-    n, fewer = first + second, min(first, second)
+    n = first + second
+    fewer = min(first, second)
     if not n:
         return 1.0
     heads = np.arange(1, fewer + 1)
@@ -145,7 +164,8 @@ def binomial_two_sided(first: int, second: int) -> float:
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
-    """Holm's (1979) step-down correction for several comparisons, as adjusted p-values in the order given.
+    """Holm's (1979) step-down correction for several comparisons, as adjusted p-values in the order
+    given.
 
     >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
@@ -172,4 +192,6 @@ def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:
 
 def _same_shape(a: FloatArray, b: FloatArray) -> None:
     if a.shape != b.shape:
-        raise ValueError(f"the two models need statistics of the same items: got {a.shape} and {b.shape}")
+        raise ValueError(
+            f"the two models need statistics of the same items: got {a.shape} and {b.shape}"
+        )

@@ -1,4 +1,5 @@
-"""How many questions it takes to show a difference, from the interval of a pilot's (normal approximation)."""
+"""How many questions it takes to show a difference, from the interval of a pilot's (normal
+approximation)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _INTERVAL_Z = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """`questions` that a difference of `target` takes, and the `detectable` one with as many as the pilot has."""
+    """`questions` that a difference of `target` takes, and the `detectable` one with as many as the
+    pilot has."""
 
     target: float
     questions: int | None
@@ -21,11 +23,17 @@ class PowerPlan:
 
 
 def power_plan(
-    difference: float, low: float, high: float, n: int, *, target: float | None = None, power: float = POWER
+    difference: float,
+    low: float,
+    high: float,
+    n: int,
+    *,
+    target: float | None = None,
+    power: float = POWER,
 ) -> PowerPlan:
-    """The plan of a paired two-sided test at the 5 % level with this power; `target` is the difference to be shown, by
-    default the pilot's. The standard error is that of the pilot's 95 % interval, and falls with the root of the
-    questions.
+    """The plan of a paired two-sided test at the 5 % level with this power; `target` is the
+    difference to be shown, by default the pilot's. The standard error is that of the pilot's 95 %
+    interval, and falls with the root of the questions.
 
     >>> plan = power_plan(0.05, -0.01, 0.11, 100)
     >>> plan.questions, round(plan.detectable, 4)
@@ -34,5 +42,8 @@ def power_plan(
     error = (high - low) / (2 * _INTERVAL_Z)
     detectable = (_INTERVAL_Z + NormalDist().inv_cdf(power)) * error
     target = abs(difference if target is None else target)
-    questions = max(math.ceil(n * (detectable / target) ** 2 - 1e-9), 1) if target > 0 else None
+    if target > 0:
+        questions = max(math.ceil(n * (detectable / target) ** 2 - 1e-9), 1)
+    else:
+        questions = None
     return PowerPlan(target, questions, detectable)

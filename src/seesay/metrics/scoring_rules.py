@@ -21,7 +21,8 @@ def adjust(scores: Scores, length: str) -> FloatArray:
 
 
 def calibrated(answer: Answer, length: str) -> FloatArray:
-    """An option's gain over the same prompt without the object (domain-conditional PMI, Holtzman et al. 2021).
+    """An option's gain over the same prompt without the object (domain-conditional PMI, Holtzman et
+    al. 2021).
 
     What an option owes to its own frequency and to the template cancels out.
     """

@@ -1,4 +1,5 @@
-"""True confidence: the probability a model gives to the gold set (Singh, Qasemi & Chen 2023, Conf)."""
+"""True confidence: the probability a model gives to the gold set (Singh, Qasemi & Chen 2023,
+Conf)."""
 
 from __future__ import annotations
 
@@ -13,5 +14,7 @@ def true_confidence(items: ScoredItems) -> FloatArray:
 
 
 TRUE_CONFIDENCE = mean_metric(
-    "true_confidence", "The probability, among the options, that falls on the gold labels.", true_confidence
+    "true_confidence",
+    "The probability, among the options, that falls on the gold labels.",
+    true_confidence,
 )

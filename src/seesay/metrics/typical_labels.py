@@ -1,7 +1,9 @@
-"""Typical labels: what remains of a distribution when its unlikely labels are dropped (ViPhy's published pipeline).
+"""Typical labels: what remains of a distribution when its unlikely labels are dropped (ViPhy's
+published pipeline).
 
-The published files come out only in single precision, so the rules compute in it. The published code keeps a label that
-reaches a minimum; the paper's text asks for more than the minimum: each rule has both, the second as `strict`.
+The published files come out only in single precision, so the rules compute in it. The published
+code keeps a label that reaches a minimum; the paper's text asks for more than the minimum: each
+rule has both, the second as `strict`.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ SPACE_MINIMUM_OF_TWO = 0.3
 def typical_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatArray:
     """The rule for colours: rows (n, L) renormalised over their typical labels, 0 elsewhere.
 
-    The minimum is 0.1 at first, then depends on how many labels remain: 0.1 for four or more, 0.2 for three, 0.3 for
-    two. A row where no label reaches the first minimum stays as it is.
+    The minimum is 0.1 at first, then depends on how many labels remain: 0.1 for four or more, 0.2
+    for three, 0.3 for two. A row where no label reaches the first minimum stays as it is.
 
     >>> typical_labels(np.array([[0.5, 0.3, 0.15, 0.05], [0.75, 0.25, 0.0, 0.0]])).round(3).tolist()
     [[0.625, 0.375, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
@@ -40,9 +42,11 @@ def typical_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatA
 
 
 def typical_space_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatArray:
-    """The rule for above, similar level and below: keep 0.2 and more; where two remain, 0.3 and more of the two.
+    """The rule for above, similar level and below: keep 0.2 and more; where two remain, 0.3 and
+    more of the two.
 
-    A row that keeps all three says nothing: the published data set leaves it out, which is the task's concern.
+    A row that keeps all three says nothing: the published data set leaves it out, which is the
+    task's concern.
     """
     values = np.asarray(probabilities, dtype=np.float32)
     current, kept = _keep(values, _reaches(values, np.float32(SPACE_MINIMUM), strict))
@@ -53,7 +57,8 @@ def typical_space_labels(probabilities: FloatArray, *, strict: bool = False) -> 
 
 
 def typical_size_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatArray:
-    """The rule for larger and smaller: a label with 0.7 or more is typical; a row without one becomes 0."""
+    """The rule for larger and smaller: a label with 0.7 or more is typical; a row without one
+    becomes 0."""
     values = np.asarray(probabilities, dtype=np.float32)
     return _keep(values, _reaches(values, np.float32(SIZE_MAJORITY), strict))[0]
 

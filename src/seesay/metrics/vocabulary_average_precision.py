@@ -1,4 +1,5 @@
-"""Average precision over the model's whole vocabulary (Visual Property Norms, the second figure)."""
+"""Average precision over the model's whole vocabulary (Visual Property Norms, the second
+figure)."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 def vocabulary_average_precision(items: ScoredItems) -> FloatArray:
     """As average precision, with every vocabulary entry a candidate.
 
-    A gold option's rank is how many entries score at least as high, so the precision at its threshold is the number
-    of gold options of its rank or better over its rank: the ranks of the gold options suffice. An item with a gold
-    option of unknown rank (more than one token) is NaN.
+    A gold option's rank is how many entries score at least as high, so the precision at its
+    threshold is the number of gold options of its rank or better over its rank: the ranks of the
+    gold options suffice. An item with a gold option of unknown rank (more than one token) is NaN.
     """
     if items.ranks is None:
         return np.full(len(items), np.nan)

@@ -1,7 +1,7 @@
 """Names of objects from captions: sequences of nouns in the singular, and how often each occurs.
 
-Words are tagged by spaCy's small English model, as in ViPhy. Only the tagger runs, on batches of captions, equal ones
-once, in several processes; the tags are those of a plain `nlp(caption)`.
+Words are tagged by spaCy's small English model, as in ViPhy. Only the tagger runs, on batches of
+captions, equal ones once, in several processes; the tags are those of a plain `nlp(caption)`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ EXCLUDED = ("parser", "attribute_ruler", "ner", "senter")
 NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 PLURALS = frozenset({"NNS", "NNPS"})
 COLOR_WORDS = (frozenset(COLORS) | {"grey"}) - {"orange"}
-"""Names that contain one are dropped. An orange is also a fruit, and one of ViPhy's published names."""
+"""Names that contain one are dropped. An orange is also a fruit, and one of ViPhy's published
+names."""
 ENDINGS = (
     ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"),
     ("s", ""), ("ses", "s"), ("ves", "f"), ("ies", "y"), ("men", "man"),
@@ -60,10 +61,14 @@ def read_captions(
 
 
 def count_names(
-    captions: Iterable[str], processes: int = 1, progress: ProgressCallback = lambda done, total: None
+    captions: Iterable[str],
+    processes: int = 1,
+    progress: ProgressCallback = lambda done, total: None,
 ) -> Counter[str]:
-    """How often each name occurs in these captions. Only a few thousand captions are in memory at a time."""
-    total, done = Counter[str](), 0
+    """How often each name occurs in these captions. Only a few thousand captions are in memory at a
+    time."""
+    total = Counter[str]()
+    done = 0
     stream = iter(captions)
     chunks = iter(lambda: list(islice(stream, CHUNK)), [])
     for size, counts in _count_chunks(chunks, processes):
@@ -73,12 +78,17 @@ def count_names(
     return total
 
 
-def frequent_names(counts: Mapping[str, int], *, min_count: int = 5, max_words: int = 3) -> dict[str, int]:
-    """Names that are frequent and short enough and without colour words, the most frequent first."""
+def frequent_names(
+    counts: Mapping[str, int], *, min_count: int = 5, max_words: int = 3
+) -> dict[str, int]:
+    """Names that are frequent and short enough and without colour words, the most frequent
+    first."""
     names = {
         name: count
         for name, count in counts.items()
-        if count >= min_count and len(words := name.split()) <= max_words and COLOR_WORDS.isdisjoint(words)
+        if count >= min_count
+        and len(words := name.split()) <= max_words
+        and COLOR_WORDS.isdisjoint(words)
     }
     return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
 
@@ -92,14 +102,19 @@ def tag(texts: Iterable[str]) -> Iterator[TaggedCaption]:
 def join_nouns(tagged: TaggedCaption) -> list[str]:
     """The names in a caption: sequences of nouns, each in the singular."""
     words = [(text.rstrip(), part) for text, part in _join_hyphenated(tagged)]
-    groups = groupby(words, key=lambda word: word[1] in NOUNS and _WORD.fullmatch(word[0]) is not None)
+    groups = groupby(
+        words, key=lambda word: word[1] in NOUNS and _WORD.fullmatch(word[0]) is not None
+    )
     return [
-        " ".join(singular(text) if part in PLURALS else text for text, part in group) for noun, group in groups if noun
+        " ".join(singular(text) if part in PLURALS else text for text, part in group)
+        for noun, group in groups
+        if noun
     ]
 
 
 def _join_hyphenated(tagged: TaggedCaption) -> TaggedCaption:
-    """Hyphenated nouns as one word: spaCy splits "t-shirt" into three words without spaces between them."""
+    """Hyphenated nouns as one word: spaCy splits "t-shirt" into three words without spaces between
+    them."""
     joined: TaggedCaption = []
     for text, part in tagged:
         if part in NOUNS and len(joined) > 1 and joined[-1][0] == "-" and joined[-2][1] in NOUNS:
@@ -113,30 +128,40 @@ def _join_hyphenated(tagged: TaggedCaption) -> TaggedCaption:
 
 @lru_cache(maxsize=100_000)
 def singular(plural: str) -> str:
-    """The singular of a plural: by spaCy's table of exceptions, then by the first ending that gives a known noun.
+    """The singular of a plural: by spaCy's table of exceptions, then by the first ending that gives
+    a known noun.
 
-    The endings are ordered so that "bunches" does not become Bunche, nor "vases" a vas, nor "cookies" a cooky.
+    The endings are ordered so that "bunches" does not become Bunche, nor "vases" a vas, nor
+    "cookies" a cooky.
     """
     irregular, nouns = _noun_tables()
     if plural in irregular:
         return irregular[plural]
-    forms = [plural[: -len(old)] + new for old, new in ENDINGS if plural.endswith(old) and plural != old]
+    forms = [
+        plural[: -len(old)] + new for old, new in ENDINGS if plural.endswith(old) and plural != old
+    ]
     return next((form for form in forms if form in nouns), forms[0] if forms else plural)
 
 
 def singular_word(word: str) -> str:
-    """The singular of a word of unknown part of speech, which may be singular already: "glass" stays."""
+    """The singular of a word of unknown part of speech, which may be singular already: "glass"
+    stays."""
     irregular, nouns = _noun_tables()
     if word in irregular:
         return irregular[word]
-    return word if word in nouns or singular(word) not in nouns else singular(word)
+    if word in nouns or singular(word) not in nouns:
+        return word
+    return singular(word)
 
 
 @lru_cache(maxsize=1)
 def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
     """Irregular plurals and known nouns of spaCy's lemmatizer."""
     lemmatizer: Any = _tagger().get_pipe("lemmatizer")
-    irregular = {plural: forms[0] for plural, forms in lemmatizer.lookups.get_table("lemma_exc")["noun"].items()}
+    irregular = {
+        plural: forms[0]
+        for plural, forms in lemmatizer.lookups.get_table("lemma_exc")["noun"].items()
+    }
     nouns = frozenset(lemmatizer.lookups.get_table("lemma_index")["noun"])
     return {**irregular, "people": "person", "lenses": "lens"}, nouns
 
@@ -149,7 +174,10 @@ def _tagger() -> Language:
 
         return spacy.load(MODEL, exclude=list(EXCLUDED), disable=["lemmatizer"])
     except (ImportError, OSError) as error:  # OSError: the model is not installed
-        cause = error if isinstance(error, ImportError) else ImportError(str(error), name=MODEL)
+        if isinstance(error, ImportError):
+            cause = error
+        else:
+            cause = ImportError(str(error), name=MODEL)
         raise missing_extra("Finding names in captions", "mine", cause) from error
 
 
@@ -163,7 +191,9 @@ def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
     return len(chunk), counts
 
 
-def _count_chunks(chunks: Iterator[list[str]], processes: int) -> Iterator[tuple[int, Counter[str]]]:
+def _count_chunks(
+    chunks: Iterator[list[str]], processes: int
+) -> Iterator[tuple[int, Counter[str]]]:
     """The counts of every chunk, in order, with at most two chunks per process in flight."""
     if processes == 1:
         yield from map(_count, chunks)

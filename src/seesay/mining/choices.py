@@ -8,7 +8,8 @@ from enum import StrEnum
 from seesay.registry import unknown
 
 MIN_SEEN, MIN_RELATION, MIN_ANSWERS = 100, 10, 10
-"""How often a pair, a relation in a scene and the colours of an object must be seen: ViPhy's published values."""
+"""How often a pair, a relation in a scene and the colours of an object must be seen: ViPhy's
+published values."""
 
 SIZE_CLASSES = 5
 """ViPhy's number of size classes of a picture."""
@@ -55,7 +56,8 @@ class SubtypeRule(MiningChoice):
 
 
 class LabelRule(MiningChoice):
-    """Whether a typical label reaches its minimum (published) or exceeds it (`seesay.metrics.typical_labels`)."""
+    """Whether a typical label reaches its minimum (published) or exceeds it
+    (`seesay.metrics.typical_labels`)."""
 
     PUBLISHED = "published"
     PAPER = "paper"

@@ -1,7 +1,8 @@
 """Colours of objects: the colours of each region, and facts from their counts by name.
 
-A region's colours come from its pixels (the default, `seesay.mining.pixels`), or from a visual question answering model
-that is asked "what color is the cup?" and answers freely, as in ViPhy: "black and white" is two colours.
+A region's colours come from its pixels (the default, `seesay.mining.pixels`), or from a visual
+question answering model that is asked "what color is the cup?" and answers freely, as in ViPhy:
+"black and white" is two colours.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[s
 
 
 def named_colors(text: str) -> tuple[str, ...]:
-    """Every colour that a text names, once each, in the order of `COLORS`. Words count, not parts of words.
+    """Every colour that a text names, once each, in the order of `COLORS`. Words count, not parts
+    of words.
 
     >>> named_colors("Black and white, with a teal colored rim")
     ('green', 'blue', 'white', 'black')
@@ -68,10 +70,15 @@ class VqaColors:
 
         whole = Image.fromarray(picture)
         crops = [whole.crop(corners(region.box, *whole.size)) for region in regions]
-        prompts = [Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions]
+        prompts = [
+            Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions
+        ]
         colors: list[tuple[str, ...]] = []
         for batch in self._model.plan(prompts):
-            colors += map(named_colors, self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch]))
+            colors += map(
+                named_colors,
+                self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch]),
+            )
         return colors
 
 
@@ -86,8 +93,9 @@ def color_facts(
 ) -> list[ColorFact]:
     """Facts from how often each name was given each colour, sorted by name.
 
-    An object's distribution is the unweighted mean over its subtypes and itself, of those with enough answers: a rare
-    subtype counts as much as a common one. Pictures that show only subtypes of an object count for it too.
+    An object's distribution is the unweighted mean over its subtypes and itself, of those with
+    enough answers: a rare subtype counts as much as a common one. Pictures that show only subtypes
+    of an object count for it too.
     """
     shares = {
         name: np.asarray(row, dtype=np.float64) / np.sum(row)
@@ -96,12 +104,18 @@ def color_facts(
     }
     facts = []
     for name in sorted({*counts, *subtypes}):
-        members = [member for member in dict.fromkeys([name, *subtypes.get(name, ())]) if member in shares]
+        members = [
+            member for member in dict.fromkeys([name, *subtypes.get(name, ())]) if member in shares
+        ]
         if not members:
             continue
-        pictures = dict.fromkeys(example for member in members for example in examples.get(member, ()))
+        pictures = dict.fromkeys(
+            example for member in members for example in examples.get(member, ())
+        )
         mean = np.mean([shares[member] for member in members], axis=0)
         typical = tuple(compress(COLORS, typical_labels(mean[None], strict=strict)[0] > 0))
         seen = sum(answers[member] for member in members)
-        facts.append(ColorFact(name, tuple(mean.tolist()), typical, seen, tuple(pictures)[:MAX_EXAMPLES]))
+        facts.append(
+            ColorFact(name, tuple(mean.tolist()), typical, seen, tuple(pictures)[:MAX_EXAMPLES])
+        )
     return facts

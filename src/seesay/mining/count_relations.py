@@ -1,7 +1,8 @@
 """Parts of annotated pictures → counts of relations, part by part, by any number of workers.
 
-Everything that changes the counts is in a `CountingConfig`; thresholds are applied later, so that other thresholds need
-no new counting. A folder keeps the counts of every finished part, so that a stopped run can be resumed.
+Everything that changes the counts is in a `CountingConfig`; thresholds are applied later, so that
+other thresholds need no new counting. A folder keeps the counts of every finished part, so that a
+stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ SETTINGS = "counting.json"
 class CountingConfig:
     """Everything that the counts depend on besides the pictures.
 
-    `depth`: "" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a model's
-    folder or Hub id. `colors`: "" (none), "pixels", or a visual question answering model. `select`: "" (names as
-    annotated), or a dual encoder that selects the subtype which a region shows; its colours and places are then those
-    of the subtype, its size remains that of the annotated name. `classes`: size classes.
+    `depth`: "" (columns of the parts, if any), "given" (files named in the annotation),
+    "fastdepth", or a model's folder or Hub id. `colors`: "" (none), "pixels", or a visual question
+    answering model. `select`: "" (names as annotated), or a dual encoder that selects the subtype
+    which a region shows; its colours and places are then those of the subtype, its size remains
+    that of the annotated name. `classes`: size classes.
     """
 
     size_rule: str = SizeRule.PAPER
@@ -81,8 +83,8 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class CountedParts:
-    """The tables of counts of all parts, the number of pictures, what could not be used, by reason, and how many
-    pictures were counted by this run, not by an earlier one."""
+    """The tables of counts of all parts, the number of pictures, what could not be used, by reason,
+    and how many pictures were counted by this run, not by an earlier one."""
 
     tables: list[Path]
     pictures: int
@@ -91,9 +93,14 @@ class CountedParts:
 
 
 def count_parts(
-    parts: Sequence[Path], folder: Path, config: CountingConfig, engine: str = cluster.Engine.LOCAL, workers: int = 1,
-    progress: ProgressCallback = lambda done, total: None, names: NameRules | None = None,
-) -> CountedParts:  # fmt: skip
+    parts: Sequence[Path],
+    folder: Path,
+    config: CountingConfig,
+    engine: str = cluster.Engine.LOCAL,
+    workers: int = 1,
+    progress: ProgressCallback = lambda done, total: None,
+    names: NameRules | None = None,
+) -> CountedParts:
     """Count every part that `folder` has no counts of yet."""
     names = names or NameRules()
     rows = {path: pq.read_metadata(path).num_rows for path in parts}
@@ -112,11 +119,16 @@ def count_parts(
 
 
 class PartCounter:
-    """A worker: counts parts and writes the counts of each. Models are loaded when it is created."""
+    """A worker: counts parts and writes the counts of each. Models are loaded when it is
+    created."""
 
     def __init__(self, folder: Path, config: CountingConfig, names: NameRules) -> None:
-        self._folder, self._config, self._names = folder, config, names
-        self._extract = VisualFeatureExtractor(config.depth, config.colors, config.select, names.subtypes)
+        self._folder = folder
+        self._config = config
+        self._names = names
+        self._extract = VisualFeatureExtractor(
+            config.depth, config.colors, config.select, names.subtypes
+        )
 
     def __call__(self, path: Path) -> None:
         bad: Counter[str] = Counter()
@@ -142,15 +154,26 @@ class PartCounter:
         if config.needs_depth and not self._extract.opens_files:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
         sized = with_names_of(regions, annotated) if config.select else regions
-        measure, partitions = config.size_measure, config.depth_partitions
+        measure = config.size_measure
+        partitions = config.depth_partitions
         larger = sizes.compare(sized, measure, config.min_regions, config.classes)
         above = places.compare(regions, partitions)
         counts = [
             count("sizes", larger, sized, once_per_picture=measure.once_per_picture),
-            count("places", above, regions, by_scene=True, once_per_picture=partitions.once_per_picture),
+            count(
+                "places",
+                above,
+                regions,
+                by_scene=True,
+                once_per_picture=partitions.once_per_picture,
+            ),
         ]
         if colors is not None:
-            counts.append(count("colors", [_color_observations(colors, regions.offsets, regions.names)], regions))
+            counts.append(
+                count(
+                    "colors", [_color_observations(colors, regions.offsets, regions.names)], regions
+                )
+            )
         return counts
 
 
@@ -183,9 +206,13 @@ def _table_path(folder: Path, part: Path) -> Path:
     return folder / f"{part.stem}.counts.parquet"
 
 
-def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]) -> None:
+def check_settings(
+    folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]
+) -> None:
     """Refuse to mix counts of different settings, models or names."""
-    models = {kind: fingerprints.model(getattr(config, kind)) for kind in ("depth", "colors", "select")}
+    models = {
+        kind: fingerprints.model(getattr(config, kind)) for kind in ("depth", "colors", "select")
+    }
     subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
     settings = {
         **asdict(config),
@@ -195,4 +222,6 @@ def check_settings(folder: Path, config: CountingConfig, names: NameRules, parts
         "parts": [path.stem for path in parts],
     }
     hint = "give another folder, or delete it"
-    refuse_other_settings(folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint)
+    refuse_other_settings(
+        folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint
+    )

@@ -1,10 +1,12 @@
-"""Monocular depth: a map of distances for a picture, from a network of transformers or from FastDepth.
+"""Monocular depth: a map of distances for a picture, from a network of transformers or from
+FastDepth.
 
-Networks return either depth or disparity: DPT and Depth-Anything give disparity (inverse depth, known up to scale and
-shift), GLPN, ZoeDepth and FastDepth give metres. All maps here are **distances**, larger is farther: in metres, or
-relative ones from 0 (the picture's nearest point) to 1 (its farthest), which are 1 − disparity as in ViPhy's published
-pipeline. Turning disparity into metres would need its unknown scale and shift; a guess at them decides how far the far
-half of a picture is stretched, and with it which things share a partition of depth.
+Networks return either depth or disparity: DPT and Depth-Anything give disparity (inverse depth,
+known up to scale and shift), GLPN, ZoeDepth and FastDepth give metres. All maps here are
+**distances**, larger is farther: in metres, or relative ones from 0 (the picture's nearest point)
+to 1 (its farthest), which are 1 − disparity as in ViPhy's published pipeline. Turning disparity
+into metres would need its unknown scale and shift; a guess at them decides how far the far half of
+a picture is stretched, and with it which things share a partition of depth.
 """
 
 from __future__ import annotations
@@ -35,7 +37,13 @@ FASTDEPTH = PackagedFile(
 INPUT_SIZE = 224
 BATCH = 8  # pictures that a network reads at once
 DISPARITY, METRES = "disparity", "metres"
-OUTPUTS = {"depth_anything": DISPARITY, "depth_pro": METRES, "dpt": DISPARITY, "glpn": METRES, "zoedepth": METRES}
+OUTPUTS = {
+    "depth_anything": DISPARITY,
+    "depth_pro": METRES,
+    "dpt": DISPARITY,
+    "glpn": METRES,
+    "zoedepth": METRES,
+}
 """What the networks of a model type return, after their processor's own post-processing."""
 
 
@@ -52,11 +60,14 @@ class DepthModel(Protocol):
 
 def load_depth(name: str, options: ModelOptions) -> DepthModel:
     """`fastdepth`, or the folder or Hub id of a depth model of transformers."""
-    return FastDepth() if name == "fastdepth" else DepthEstimator(name, options)
+    if name == "fastdepth":
+        return FastDepth()
+    return DepthEstimator(name, options)
 
 
 class FastDepth:
-    """Wofk et al. 2019: a MobileNet with depthwise decoder, trained on indoor pictures (NYU Depth v2); in metres."""
+    """Wofk et al. 2019: a MobileNet with depthwise decoder, trained on indoor pictures (NYU Depth
+    v2); in metres."""
 
     name = "fastdepth"
     relative = False
@@ -75,7 +86,12 @@ class FastDepth:
         """One by one: the network takes a batch of one."""
         maps = []
         for picture in pictures:
-            small = np.asarray(picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE)), dtype=np.float32) / 255
+            small = (
+                np.asarray(
+                    picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE)), dtype=np.float32
+                )
+                / 255
+            )
             (depth,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
             maps.append(_resized(depth[0, 0], picture.size))
         return maps
@@ -88,16 +104,20 @@ class DepthEstimator:
         from seesay.models.hf.loading import load_component
 
         self.name = name
-        self._network: Any = load_component(name, options, "AutoModelForDepthEstimation", "depth model")
+        self._network: Any = load_component(
+            name, options, "AutoModelForDepthEstimation", "depth model"
+        )
         self._processor: Any = load_component(name, options, "AutoImageProcessor", "depth model")
         self.relative = _output_of(name, self._network.config) == DISPARITY
 
     def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """In batches of pictures that the processor resizes to one size: most keep a picture's proportions."""
+        """In batches of pictures that the processor resizes to one size: most keep a picture's
+        proportions."""
         import torch
 
         inputs = [
-            self._processor(images=picture.convert("RGB"), return_tensors="pt")["pixel_values"] for picture in pictures
+            self._processor(images=picture.convert("RGB"), return_tensors="pt")["pixel_values"]
+            for picture in pictures
         ]
         by_shape: dict[tuple[int, ...], list[int]] = {}
         for i, pixels in enumerate(inputs):
@@ -107,22 +127,31 @@ class DepthEstimator:
             for members in by_shape.values():
                 for batch in chunks(members, BATCH):
                     output = self._network(pixel_values=torch.cat([inputs[i] for i in batch]))
-                    maps |= zip(batch, self._post_process(output, [pictures[i] for i in batch]), strict=True)
+                    maps |= zip(
+                        batch, self._post_process(output, [pictures[i] for i in batch]), strict=True
+                    )
         return [distances(maps[i]) if self.relative else maps[i] for i in range(len(pictures))]
 
     def _post_process(self, output: Any, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Each picture's map in its own size, as its processor makes it: Depth Pro's turns disparity into metres."""
+        """Each picture's map in its own size, as its processor makes it: Depth Pro's turns
+        disparity into metres."""
         if self._network.config.model_type == "zoedepth":  # its post-processing needs torchvision
             planes = output.predicted_depth.float().numpy()
             resize = unpadded if self._processor.do_pad else _resized
-            return [resize(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)]
+            return [
+                resize(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)
+            ]
         sizes = [(picture.height, picture.width) for picture in pictures]
         maps = self._processor.post_process_depth_estimation(output, target_sizes=sizes)
-        return [depth["predicted_depth"].float().numpy().reshape(size) for depth, size in zip(maps, sizes, strict=True)]
+        return [
+            depth["predicted_depth"].float().numpy().reshape(size)
+            for depth, size in zip(maps, sizes, strict=True)
+        ]
 
 
 def _output_of(name: str, config: Any) -> str:
-    """Disparity or metres. Depth-Anything says it itself; DPT on DINOv2 was trained on metres (NYU, KITTI)."""
+    """Disparity or metres. Depth-Anything says it itself; DPT on DINOv2 was trained on metres (NYU,
+    KITTI)."""
     kind = config.model_type
     if kind not in OUTPUTS:
         raise UserError(
@@ -130,24 +159,29 @@ def _output_of(name: str, config: Any) -> str:
             f"Supported model types: {', '.join(OUTPUTS)}."
         )
     backbone = getattr(getattr(config, "backbone_config", None), "model_type", "")
-    if getattr(config, "depth_estimation_type", "") == "metric" or (kind == "dpt" and backbone == "dinov2"):
+    if getattr(config, "depth_estimation_type", "") == "metric" or (
+        kind == "dpt" and backbone == "dinov2"
+    ):
         return METRES
     return OUTPUTS[kind]
 
 
 def distances(disparity: DepthMap) -> DepthMap:
-    """Relative distances from inverse depth of unknown scale and shift: 0 is the nearest point, 1 the farthest.
+    """Relative distances from inverse depth of unknown scale and shift: 0 is the nearest point, 1
+    the farthest.
 
     Where all is equally near, all is equally far: 1.
     """
-    low, high = float(disparity.min()), float(disparity.max())
+    low = float(disparity.min())
+    high = float(disparity.max())
     if high <= low:
         return np.ones_like(disparity)
     return ((high - disparity) / (high - low)).astype(np.float32)
 
 
 def unpadded(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
-    """ZoeDepth's map for a picture of this width and height, padded by 3 √(side / 2) pixels all round."""
+    """ZoeDepth's map for a picture of this width and height, padded by 3 √(side / 2) pixels all
+    round."""
     width, height = size
     across, down = (int(3 * math.sqrt(side / 2)) for side in size)
     whole = _resized(depth, (width + 2 * across, height + 2 * down))
@@ -157,5 +191,7 @@ def unpadded(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
 def _resized(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
     from PIL import Image
 
-    resized = Image.fromarray(np.asarray(depth, dtype=np.float32)).resize(size, Image.Resampling.BILINEAR)
+    resized = Image.fromarray(np.asarray(depth, dtype=np.float32)).resize(
+        size, Image.Resampling.BILINEAR
+    )
     return np.asarray(resized, dtype=np.float32)

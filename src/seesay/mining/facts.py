@@ -1,7 +1,8 @@
-"""Facts from counts: thresholds, typical labels, complements, exclusion of subtypes, transitive closure.
+"""Facts from counts: thresholds, typical labels, complements, exclusion of subtypes, transitive
+closure.
 
-Counts are the view `counts` of a DuckDB connection, with the columns of `observations.COUNTS`: the tables of all parts,
-of which DuckDB holds no more in memory than it is allowed to.
+Counts are the view `counts` of a DuckDB connection, with the columns of `observations.COUNTS`: the
+tables of all parts, of which DuckDB holds no more in memory than it is allowed to.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ BATCH = 1 << 14
 """Facts in memory."""
 RANGE = 1 << 22
 """Counts that are grouped at once: the examples of a group stay in memory."""
-# The smallest ids of all are within as many lists as there are ids, those that begin with the smallest ones
+# The smallest ids of all are within as many lists as there are ids, those that begin with the
+# smallest ones
 EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
 
 
@@ -46,8 +48,9 @@ EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
 class Thresholds:
     """How often something must be observed (defaults: ViPhy's published values).
 
-    `size` and `place`: a pair in total; `relation`: one relation of a pair in a scene, rarer ones are ignored; `color`:
-    answers about a name. `label_rule`: whether a typical label reaches its minimum or exceeds it.
+    `size` and `place`: a pair in total; `relation`: one relation of a pair in a scene, rarer ones
+    are ignored; `color`: answers about a name. `label_rule`: whether a typical label reaches its
+    minimum or exceeds it.
     """
 
     size: int = MIN_SEEN
@@ -66,7 +69,8 @@ PUBLISHED = Thresholds()
 
 
 class _PairTable(NamedTuple):
-    """The counts of a table of pairs: their kind, their columns and labels, from a label to its opposite."""
+    """The counts of a table of pairs: their kind, their columns and labels, from a label to its
+    opposite."""
 
     kind: str
     columns: tuple[str, ...]
@@ -104,15 +108,20 @@ def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyCo
 def pair_facts(
     counts: DuckDBPyConnection, fact_type: type[Fact], thresholds: Thresholds = PUBLISHED
 ) -> Iterator[pa.Table]:
-    """Frequent pairs with their typical labels, in both directions, sorted by scene and name, in several tables.
+    """Frequent pairs with their typical labels, in both directions, sorted by scene and name, in
+    several tables.
 
-    A pair of which all labels are typical, or none, carries no information and is dropped, as published.
+    A pair of which all labels are typical, or none, carries no information and is dropped, as
+    published.
     """
     kind, columns, labels, typical = _PAIR_TABLES[fact_type]
     is_size = fact_type is SizeFact
     min_seen = max(thresholds.size if is_size else thresholds.place, 1)
     min_relation = 0 if is_size else thresholds.relation
-    seen = [f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}" for i, name in enumerate(columns)]
+    seen = [
+        f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}"
+        for i, name in enumerate(columns)
+    ]
     for number, (low, high) in enumerate(_name_ranges(counts, kind)):
         counts.execute(
             f"""
@@ -128,7 +137,13 @@ def pair_facts(
             SELECT scene, a, b, {", ".join(seen)}, first(examples ORDER BY count DESC, label) AS examples
             FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
             """,
-            {"kind": kind, "low": low, "high": high, "min_seen": min_seen, "min_relation": min_relation},
+            {
+                "kind": kind,
+                "low": low,
+                "high": high,
+                "min_seen": min_seen,
+                "min_relation": min_relation,
+            },
         )
     reader: Any = counts.sql(
         f"""
@@ -141,15 +156,20 @@ def pair_facts(
     schema = knowledge.schema(fact_type)
     for batch in reader:
         observed = np.column_stack([batch.column(name) for name in columns])
-        is_typical = typical(observed / observed.sum(axis=1, keepdims=True), strict=thresholds.strict) > 0
+        is_typical = (
+            typical(observed / observed.sum(axis=1, keepdims=True), strict=thresholds.strict) > 0
+        )
         says_something = is_typical.any(axis=1) & ~is_typical.all(axis=1)
-        typical_names = pa.array([list(compress(labels, row)) for row in is_typical], pa.list_(pa.string()))
+        typical_names = pa.array(
+            [list(compress(labels, row)) for row in is_typical], pa.list_(pa.string())
+        )
         table = pa.Table.from_batches([batch]).append_column("typical", typical_names)
         yield table.filter(pa.array(says_something)).select(schema.names).cast(schema)
 
 
 def _name_ranges(counts: DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:
-    """The first and the last name of ranges of first names that have about `RANGE` counts each, at least one range."""
+    """The first and the last name of ranges of first names that have about `RANGE` counts each, at
+    least one range."""
     query = """
         SELECT min(a), max(a) FROM (
             SELECT a, sum(count(*)) OVER (ORDER BY a) // $rows AS number FROM counts WHERE kind = $kind GROUP BY a
@@ -160,7 +180,9 @@ def _name_ranges(counts: DuckDBPyConnection, kind: str) -> list[tuple[str, str]]
 
 
 def count_colors(
-    counts: DuckDBPyConnection, subtypes: Mapping[str, Sequence[str]], thresholds: Thresholds = PUBLISHED
+    counts: DuckDBPyConnection,
+    subtypes: Mapping[str, Sequence[str]],
+    thresholds: Thresholds = PUBLISHED,
 ) -> list[ColorFact] | None:
     """The colours of objects; None where no colours were counted."""
     query = f"SELECT a, label, sum(count)::BIGINT, {EXAMPLES} FROM counts WHERE kind = 'colors' GROUP BY a, label"
@@ -176,15 +198,21 @@ def count_colors(
     if not answers:
         return None
     return color_facts(
-        color_counts, answers, subtypes, examples, min_answers=thresholds.color, strict=thresholds.strict
+        color_counts,
+        answers,
+        subtypes,
+        examples,
+        min_answers=thresholds.color,
+        strict=thresholds.strict,
     )
 
 
 def without_subtypes(facts: pa.Table, subtypes: Collection[str]) -> pa.Table:
-    """As published, the facts without subtypes: "kitchen table" ends in "table", whose size stands for it.
+    """As published, the facts without subtypes: "kitchen table" ends in "table", whose size stands
+    for it.
 
-    This holds only for names that end in their parent's. A lexicon's subtypes keep their sizes: a bus is a vehicle and
-    a cup is a container, but each has a size of its own.
+    This holds only for names that end in their parent's. A lexicon's subtypes keep their sizes: a
+    bus is a vehicle and a cup is a container, but each has a size of its own.
     """
     names = pa.array(sorted(subtypes), pa.string())
     return facts.filter(pc.invert(pc.or_(pc.is_in(facts["a"], names), pc.is_in(facts["b"], names))))
@@ -193,9 +221,10 @@ def without_subtypes(facts: pa.Table, subtypes: Collection[str]) -> pa.Table:
 def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     """Size facts that follow from others by a chain of any length: a < b and b < c, hence a < c.
 
-    (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, uses chains of two steps.) Majorities need not be
-    consistent: a pair that follows in both directions is left out. Only the direction `<` is listed; no picture shows
-    it, so the counts are 0. Warshall's algorithm on rows of bits: n names take n²/8 bytes.
+    (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, uses chains of two steps.)
+    Majorities need not be consistent: a pair that follows in both directions is left out. Only the
+    direction `<` is listed; no picture shows it, so the counts are 0. Warshall's algorithm on rows
+    of bits: n names take n²/8 bytes.
     """
     direct_pairs = list(smaller_pairs(facts))
     names = sorted({name for pair in direct_pairs for name in pair})
@@ -212,7 +241,11 @@ def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
     for i, name in enumerate(names):
         above = np.unpackbits(larger[i], bitorder="little", count=len(names)).astype(bool)
         above &= ~_has(larger, i)
-        inferred += [SizeFact(name, names[j], 0, 0, (SIZES[1],)) for j in np.flatnonzero(above) if j not in direct[i]]
+        inferred += [
+            SizeFact(name, names[j], 0, 0, (SIZES[1],))
+            for j in np.flatnonzero(above)
+            if j not in direct[i]
+        ]
     return inferred
 
 

@@ -1,4 +1,5 @@
-"""Short digests of what a run depends on, so that it is never resumed with other files or other models."""
+"""Short digests of what a run depends on, so that it is never resumed with other files or other
+models."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ CAPTIONS = "captions:"
 
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
-    """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output` are our own."""
+    """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output`
+    are our own."""
     kind, _, place = spec.partition(":")
     pattern = "**/*" if spec.startswith(CAPTIONS) else find_reader(spec).files
     paths = [Path(part).resolve() for part in place.split(",")]
@@ -22,13 +24,18 @@ def annotation(spec: str, output: Path) -> dict[str, str]:
     for path in paths:
         inside = sorted(path.glob(pattern)) if path.is_dir() else [path]
         files += [file for file in inside if own not in file.parents]
-    return {"annotations": f"{kind}:{','.join(map(str, paths))}", "files": json_digest(_stamps(files))}
+    return {
+        "annotations": f"{kind}:{','.join(map(str, paths))}",
+        "files": json_digest(_stamps(files)),
+    }
 
 
 def model(name: str) -> str:
     """A digest of the files in a model's folder; "" for a model that is not a folder."""
     folder = Path(name)
-    return json_digest(_stamps(sorted(folder.rglob("*")))) if name and folder.is_dir() else ""
+    if name and folder.is_dir():
+        return json_digest(_stamps(sorted(folder.rglob("*"))))
+    return ""
 
 
 def _stamps(paths: Iterable[Path]) -> list[tuple[str, int, int]]:

@@ -1,4 +1,5 @@
-"""A page to browse mined knowledge: colours of objects, sizes of pairs, a ladder per scene, and example pictures."""
+"""A page to browse mined knowledge: colours of objects, sizes of pairs, a ladder per scene, and
+example pictures."""
 
 from __future__ import annotations
 
@@ -34,16 +35,22 @@ Boxes = Mapping[str, Sequence[tuple[str, float, float, float, float]]]
 
 
 def write_folder(folder: Path) -> Path:
-    """The page of a knowledge folder, from the tables that it has, with thumbnails if the pictures are there."""
+    """The page of a knowledge folder, from the tables that it has, with thumbnails if the pictures
+    are there."""
     from seesay.mining.pipeline import picture_boxes, picture_files
 
     def facts(table: type[F]) -> list[F]:
-        return knowledge.read(folder, table) if (folder / FILES[table]).is_file() else []
+        if (folder / FILES[table]).is_file():
+            return knowledge.read(folder, table)
+        return []
 
-    colors, sizes, places = facts(ColorFact), facts(SizeFact), facts(PlaceFact)
+    colors = facts(ColorFact)
+    sizes = facts(SizeFact)
+    places = facts(PlaceFact)
     all_facts: list[ColorFact | SizeFact | PlaceFact] = [*colors, *sizes, *places]
     examples = {example for fact in all_facts for example in fact.examples}
-    paths, boxes = picture_files(folder, examples), picture_boxes(folder, examples)
+    paths = picture_files(folder, examples)
+    boxes = picture_boxes(folder, examples)
 
     def thumbnail(name: str) -> bytes | None:
         return small_jpeg(Path(paths[name])) if name in paths else None
@@ -52,9 +59,13 @@ def write_folder(folder: Path) -> Path:
 
 
 def write(
-    path: Path, colors: Sequence[ColorFact], sizes: Sequence[SizeFact], places: Sequence[PlaceFact],
-    thumbnail: Thumbnails = lambda _: None, boxes: Boxes = MappingProxyType({}),
-) -> Path:  # fmt: skip
+    path: Path,
+    colors: Sequence[ColorFact],
+    sizes: Sequence[SizeFact],
+    places: Sequence[PlaceFact],
+    thumbnail: Thumbnails = lambda _: None,
+    boxes: Boxes = MappingProxyType({}),
+) -> Path:
     """Write the page as one file that opens offline."""
     shown_colors = _most_frequent(colors, lambda fact: fact.seen)
     shown_sizes = _most_frequent(_one_direction(sizes), lambda fact: fact.larger + fact.smaller)
@@ -67,16 +78,31 @@ def write(
 
     payload: dict[str, Any] = {
         "names": COLORS,
-        "colors": [[f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)] for f in shown_colors],
+        "colors": [
+            [f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)]
+            for f in shown_colors
+        ],
         "sizes": [[f.a, f.b, f.larger, f.smaller, examples(f)] for f in shown_sizes],
-        "places": [[f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places],
-        "pictures": [[name, source, _per_mille(boxes.get(name, ()))] for name, source in pictures.items()],
+        "places": [
+            [f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places
+        ],
+        "pictures": [
+            [name, source, _per_mille(boxes.get(name, ()))] for name, source in pictures.items()
+        ],
     }
     text = render_page(
-        "knowledge.html", script="knowledge.js", package="seesay.mining", payload=payload, ladders=ladders(places),
+        "knowledge.html",
+        script="knowledge.js",
+        package="seesay.mining",
+        payload=payload,
+        ladders=ladders(places),
         held={"objects": len(colors), "pairs": len(_one_direction(sizes)), "places": len(places)},
-        shown={"objects": len(shown_colors), "pairs": len(shown_sizes), "places": len(shown_places)},
-    )  # fmt: skip
+        shown={
+            "objects": len(shown_colors),
+            "pairs": len(shown_sizes),
+            "places": len(shown_places),
+        },
+    )
     write_text(path, text)
     return path
 
@@ -135,7 +161,9 @@ def _most_frequent(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:
     return sorted(facts, key=lambda fact: -count(fact))[:MAX_FACTS]
 
 
-def _thumbnails(facts: Iterable[ColorFact | SizeFact | PlaceFact], thumbnail: Thumbnails) -> Mapping[str, str]:
+def _thumbnails(
+    facts: Iterable[ColorFact | SizeFact | PlaceFact], thumbnail: Thumbnails
+) -> Mapping[str, str]:
     """The facts' examples as data URLs, as many as the page may hold."""
     urls: dict[str, str] = {}
     for fact in facts:

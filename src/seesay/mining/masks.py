@@ -20,9 +20,11 @@ def corners(box: Box, width: int, height: int) -> Corners:
 
 
 def outline(points: NDArray[np.float64], within: Corners) -> NDArray[np.bool_]:
-    """Which pixels of a rectangle have their middle in a polygon (n, 2); all if the polygon is too thin for any.
+    """Which pixels of a rectangle have their middle in a polygon (n, 2); all if the polygon is too
+    thin for any.
 
-    The even-odd rule, row by row: left of a pixel inside, edges cross the row an odd number of times.
+    The even-odd rule, row by row: left of a pixel inside, edges cross the row an odd number of
+    times.
     """
     x0, y0, x1, y1 = within
     (xa, ya), (xb, yb) = points.T, np.roll(points, -1, axis=0).T

@@ -1,7 +1,8 @@
-"""Relations that pictures show between pairs of objects, and how often a batch of pictures shows each.
+"""Relations that pictures show between pairs of objects, and how often a batch of pictures shows
+each.
 
-A few pictures are kept as examples of each relation: those with the smallest ids, so that they do not depend on how the
-pictures are divided into batches.
+A few pictures are kept as examples of each relation: those with the smallest ids, so that they do
+not depend on how the pictures are divided into batches.
 """
 
 from __future__ import annotations
@@ -21,18 +22,27 @@ from seesay.mining.regions import RegionArrays
 MAX_EXAMPLES = 3
 """Example pictures kept for each pair and label."""
 LABELS = {"sizes": len(SIZES), "places": len(PLACES), "colors": len(COLORS) + 1}
-"""Number of labels by kind of counts. The last label of colours counts answers, since one may name two colours."""
+"""Number of labels by kind of counts. The last label of colours counts answers, since one may name
+two colours."""
 _WORDS = pa.dictionary(pa.int32(), pa.string())
-COUNTS = pa.schema([
-    ("kind", _WORDS), ("scene", _WORDS), ("a", _WORDS), ("b", _WORDS),
-    ("label", pa.int8()), ("count", pa.int32()), ("examples", pa.list_(_WORDS)),
-])  # fmt: skip
-"""How often each label was observed for a pair of names, in alphabetical order, in a kind of scenes."""
+COUNTS = pa.schema(
+    [
+        ("kind", _WORDS),
+        ("scene", _WORDS),
+        ("a", _WORDS),
+        ("b", _WORDS),
+        ("label", pa.int8()),
+        ("count", pa.int32()),
+        ("examples", pa.list_(_WORDS)),
+    ]
+)
+"""How often each label was observed for a pair of names, in alphabetical order, in a kind of
+scenes."""
 
 
 class Observations(NamedTuple):
-    """Relations seen in single pictures, each array with one element per relation: the picture's index, the indices of
-    two names (a ≤ b), and the label of (a, b)."""
+    """Relations seen in single pictures, each array with one element per relation: the picture's
+    index, the indices of two names (a ≤ b), and the label of (a, b)."""
 
     picture: IntArray
     a: IntArray
@@ -50,16 +60,21 @@ def pairs(n: int) -> tuple[IntArray, IntArray]:
 def observe_pairs(
     pictures: IntArray, names: IntArray, label: IntArray, comparable: BoolArray, labels: int
 ) -> Observations:
-    """From names (n, B) and arrays over their `pairs`: the comparable ones with two different names.
+    """From names (n, B) and arrays over their `pairs`: the comparable ones with two different
+    names.
 
     The last of the labels is the opposite of the first, and so on.
     """
     first, second = pairs(len(names))
-    a, b, is_named = names[first], names[second], names >= 0
+    a = names[first]
+    b = names[second]
+    is_named = names >= 0
     valid = comparable & (a != b) & is_named[first] & is_named[second]
     label = np.where(a > b, np.int8(labels - 1) - label, label)
     picture = np.broadcast_to(pictures, valid.shape)
-    return Observations(picture[valid], np.minimum(a, b)[valid], np.maximum(a, b)[valid], label[valid])
+    return Observations(
+        picture[valid], np.minimum(a, b)[valid], np.maximum(a, b)[valid], label[valid]
+    )
 
 
 def count(
@@ -82,8 +97,15 @@ def count(
     rank = np.argsort(order)
     scene = regions.scenes[picture] if by_scene else np.zeros_like(picture)
     scenes = regions.scene_names if by_scene else [""]
-    # Sorting integers is the fastest way to group them, and puts a relation's pictures in the order of their ids
-    shape = (len(regions.vocabulary), len(regions.vocabulary), len(scenes), LABELS[kind], len(regions))
+    # Sorting integers is the fastest way to group them, and puts a relation's pictures in the order
+    # of their ids
+    shape = (
+        len(regions.vocabulary),
+        len(regions.vocabulary),
+        len(scenes),
+        LABELS[kind],
+        len(regions),
+    )
     packed = np.ravel_multi_index((a, b, scene, label, rank[picture]), shape)
     seen, times = np.unique(packed, return_counts=True)
     relation = seen // len(regions)

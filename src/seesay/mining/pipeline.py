@@ -1,8 +1,10 @@
-"""The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and colours → knowledge.
+"""The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and
+colours → knowledge.
 
-Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a killed run can be
-resumed. What needs models is behind plain functions: `seesay.mining.depth` gives depth maps, `seesay.mining.colors` the
-colours of regions, `seesay.mining.caption_nouns` the names in captions.
+Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a
+killed run can be resumed. What needs models is behind plain functions: `seesay.mining.depth` gives
+depth maps, `seesay.mining.colors` the colours of regions, `seesay.mining.caption_nouns` the names
+in captions.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
 from seesay.data.rows import every_row, read_json_lines
 from seesay.errors import UserError, missing_extra
-from seesay.files import damage_as_user_error, lock_folder, read_state, refuse_other_settings, write_json
+from seesay.files import (
+    damage_as_user_error,
+    lock_folder,
+    read_state,
+    refuse_other_settings,
+    write_json,
+)
 from seesay.mining import fingerprints, subtypes
 from seesay.mining.choices import (
     MIN_ANSWERS,
@@ -71,8 +79,8 @@ class _Reading:
 class MiningResult:
     """What was mined: the number of facts by table, and what was left out, by reason.
 
-    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply; `sources` says how much of
-    each corpus of captions was read.
+    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply;
+    `sources` says how much of each corpus of captions was read.
     """
 
     annotations: str
@@ -86,8 +94,8 @@ class MiningResult:
     seconds: float = 0.0
     sources: list[CorpusSummary] | None = None
     lexicons: dict[str, dict[str, int]] | None = None
-    """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one (`covered`), and how
-    many `subtypes` it adds."""
+    """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one
+    (`covered`), and how many `subtypes` it adds."""
 
     def to_json(self) -> dict[str, Any]:
         """The content of `summary.json`."""
@@ -96,29 +104,58 @@ class MiningResult:
 
 
 def mine(
-    annotations: str, output: Path | str, *, images: Path | str | None = None,
-    size_rule: str = SizeRule.PAPER, space_rule: str = SpaceRule.PAPER, depth: str = AUTO, colors: str = AUTO,
-    select: str = "", subtype_rule: str = SubtypeRule.PAPER, lexicons: Sequence[str] = (),
-    min_seen: int = MIN_SEEN, min_relation: int = MIN_RELATION, min_answers: int = MIN_ANSWERS,
-    min_regions: int = MIN_REGIONS, classes: int = SIZE_CLASSES, label_rule: str = LabelRule.PUBLISHED,
+    annotations: str,
+    output: Path | str,
+    *,
+    images: Path | str | None = None,
+    size_rule: str = SizeRule.PAPER,
+    space_rule: str = SpaceRule.PAPER,
+    depth: str = AUTO,
+    colors: str = AUTO,
+    select: str = "",
+    subtype_rule: str = SubtypeRule.PAPER,
+    lexicons: Sequence[str] = (),
+    min_seen: int = MIN_SEEN,
+    min_relation: int = MIN_RELATION,
+    min_answers: int = MIN_ANSWERS,
+    min_regions: int = MIN_REGIONS,
+    classes: int = SIZE_CLASSES,
+    label_rule: str = LabelRule.PUBLISHED,
     transitive: bool = False,
-    engine: str = Engine.LOCAL, workers: int = 0, rows: int = PART_SIZE, progress: ProgressBars = no_progress,
-) -> MiningResult:  # fmt: skip
-    """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new or begun before.
+    engine: str = Engine.LOCAL,
+    workers: int = 0,
+    rows: int = PART_SIZE,
+    progress: ProgressBars = no_progress,
+) -> MiningResult:
+    """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new
+    or begun before.
 
-    `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer. `min_seen`: pictures that
-    must show a pair; `min_relation`: pictures that a relation needs in a scene; `min_answers`: answers that an object's
-    colours need; `min_regions`: regions that a picture needs for sizes; `classes`: size classes of a picture.
-    `workers`: processes, 0 for one per processor; `rows`: pictures per part, the unit of work. `docs/mining.md`
-    describes the rules.
+    `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer.
+    `min_seen`: pictures that must show a pair; `min_relation`: pictures that a relation needs in a
+    scene; `min_answers`: answers that an object's colours need; `min_regions`: regions that a
+    picture needs for sizes; `classes`: size classes of a picture. `workers`: processes, 0 for one
+    per processor; `rows`: pictures per part, the unit of work. `docs/mining.md` describes the
+    rules.
     """
-    output, images = Path(output), Path(images) if images else None
-    counting = CountingConfig(SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions, classes)
+    output = Path(output)
+    images = Path(images) if images else None
+    counting = CountingConfig(
+        SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions, classes
+    )
     thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers, LabelRule(label_rule))
-    subtype_rule, engine, lexicons = SubtypeRule(subtype_rule), Engine(engine), [Lexicon(name) for name in lexicons]
+    subtype_rule = SubtypeRule(subtype_rule)
+    engine = Engine(engine)
+    lexicons = [Lexicon(name) for name in lexicons]
     without_pictures = annotations.startswith(CAPTIONS)
     if without_pictures:
-        _refuse_unused({**asdict(counting), "label_rule": label_rule, "images": images, "transitive": transitive})
+        _refuse_unused(
+            {
+                **asdict(counting),
+                "label_rule": label_rule,
+                "images": images,
+                "transitive": transitive,
+            }
+        )
     else:
         _require_extra()
     start = time.perf_counter()
@@ -149,21 +186,34 @@ def mine(
             count_start = time.perf_counter()
             with progress("Sizes, places, colours", "pictures") as advance:
                 names = NameRules(renamed, subtypes_of)
-                counts = count_parts(parts, work / "counts", counting, engine, workers, advance, names)
+                counts = count_parts(
+                    parts, work / "counts", counting, engine, workers, advance, names
+                )
             facts, unused = write_facts(
-                output, counts, thresholds, subtypes_of, by_ending, transitive=transitive, workers=workers
+                output,
+                counts,
+                thresholds,
+                subtypes_of,
+                by_ending,
+                transitive=transitive,
+                workers=workers,
             )
             rate = round(counts.counted_now / max(time.perf_counter() - count_start, 1e-9), 1)
             bad += nameless + counts.bad + unused
-            result = MiningResult(annotations, output, counts.pictures, facts, {}, counting, thresholds, rate)
+            result = MiningResult(
+                annotations, output, counts.pictures, facts, {}, counting, thresholds, rate
+            )
         if subtype_counts or without_pictures:
             subtype_facts = subtypes.subtype_facts(subtype_counts)
             knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
             result.facts["subtypes"] = len(subtype_facts)
         else:
-            (output / knowledge.FILES[knowledge.SubtypeFact]).unlink(missing_ok=True)  # of an earlier run
+            # of an earlier run
+            (output / knowledge.FILES[knowledge.SubtypeFact]).unlink(missing_ok=True)
         result = replace(result, lexicons=coverage or None)
-        result = replace(result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2))
+        result = replace(
+            result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2)
+        )
         write_json(output / "summary.json", result.to_json())
         return result
 
@@ -183,11 +233,17 @@ def _remember_reading(
 
 def _refuse_unused(options: Mapping[str, Any]) -> None:
     """Refuse options that have no effect without pictures."""
-    defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {"images": None, "transitive": False}
+    defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {
+        "images": None,
+        "transitive": False,
+    }
     defaults["label_rule"] = LabelRule.PUBLISHED
     unused = [name.replace("_", "-") for name, value in options.items() if value != defaults[name]]
     if unused:
-        raise UserError(f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out --{unused[0]}.")
+        raise UserError(
+            f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out "
+            f"--{unused[0]}."
+        )
 
 
 def _require_extra() -> None:
@@ -238,7 +294,9 @@ def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
         if row["width"] and row["height"]:
             scale = (row["width"], row["height"]) * 2
             for region in row["regions"] or ():
-                left, top, width, height = (side / of for side, of in zip(region["box"], scale, strict=True))
+                left, top, width, height = (
+                    side / of for side, of in zip(region["box"], scale, strict=True)
+                )
                 boxes.setdefault(row["id"], []).append((region["name"], left, top, width, height))
     return boxes
 
@@ -253,16 +311,24 @@ def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterato
             yield from batch.filter(pc.is_in(batch.column("id"), id_array)).to_pylist()
 
 
-def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]) -> CountingConfig:
-    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours by pixels.
+def _resolve_auto(
+    counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]
+) -> CountingConfig:
+    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours
+    by pixels.
 
     Options that these pictures cannot serve are rejected: no option is silently without effect.
     """
-    has_maps, has_files = (any(_has_text(path, name) for path in parts) for name in ("depth", "path"))
-    depth, colors = counting.depth, counting.colors
+    has_maps, has_files = (
+        any(_has_text(path, name) for path in parts) for name in ("depth", "path")
+    )
+    depth = counting.depth
+    colors = counting.colors
     depth_chosen = depth not in (AUTO, NONE, "")
     if depth_chosen and not counting.needs_depth:
-        raise UserError(f"These rules need no depth: leave out --depth {depth}, or choose rules that need it.")
+        raise UserError(
+            f"These rules need no depth: leave out --depth {depth}, or choose rules that need it."
+        )
     if depth == GIVEN and not has_maps:
         raise UserError("--depth given needs depth maps, and the annotation names none.")
     if not has_files:
@@ -275,9 +341,19 @@ def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Seq
                 raise UserError(f"{option} needs picture files, and none are known: give --images.")
     if (counting.select or lexicons) and next(_captions(parts), None) is None:
         option = "--select" if counting.select else "--lexicon"
-        raise UserError(f"{option} needs names from captions, and these pictures have none: leave it out.")
+        raise UserError(
+            f"{option} needs names from captions, and these pictures have none: leave it out."
+        )
     if depth == AUTO:
-        depth = (GIVEN if has_maps else "fastdepth" if has_files else "") if counting.needs_depth else ""
+        if counting.needs_depth:
+            if has_maps:
+                depth = GIVEN
+            elif has_files:
+                depth = "fastdepth"
+            else:
+                depth = ""
+        else:
+            depth = ""
     if colors in (AUTO, NONE):
         colors = PIXELS if colors == AUTO and has_files else ""
     if counting.needs_depth and depth in ("", NONE):
@@ -288,7 +364,9 @@ def _resolve_auto(counting: CountingConfig, parts: Sequence[Path], lexicons: Seq
     return replace(counting, depth="" if depth == NONE else depth, colors=colors)
 
 
-def caption_names(captions: Iterator[str], work: Path, processes: int, bars: ProgressBars) -> dict[str, int]:
+def caption_names(
+    captions: Iterator[str], work: Path, processes: int, bars: ProgressBars
+) -> dict[str, int]:
     """The names in captions and how often each is used."""
     from seesay.mining import caption_nouns
 
@@ -300,20 +378,26 @@ def caption_names(captions: Iterator[str], work: Path, processes: int, bars: Pro
 
 
 class FoundSubtypes(NamedTuple):
-    """Every name's subtypes, with those of lexicons; names that are subtypes by their ending; what lexicons cover."""
+    """Every name's subtypes, with those of lexicons; names that are subtypes by their ending; what
+    lexicons cover."""
 
     counts: dict[str, dict[str, int]]
     by_ending: set[str]
     coverage: dict[str, dict[str, int]]
 
 
-def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()) -> FoundSubtypes:
-    """The subtypes of names by a rule, of which lexicons are a part where they are given (the paper's: ConceptNet)."""
+def find_subtypes(
+    names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()
+) -> FoundSubtypes:
+    """The subtypes of names by a rule, of which lexicons are a part where they are given (the
+    paper's: ConceptNet)."""
     from seesay.mining import conceptnet, wordnet
 
     sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
     by_ending = subtypes.subtypes(names, rule=rule)
-    endings = {subtype for name, counts in by_ending.items() for subtype in counts if subtype != name}
+    endings = {
+        subtype for name, counts in by_ending.items() for subtype in counts if subtype != name
+    }
     hyponyms = {name: sources[Lexicon(name)](by_ending) for name in lexicons}
     coverage = {}
     for name, narrower in hyponyms.items():
@@ -321,7 +405,9 @@ def find_subtypes(names: Mapping[str, int], rule: str, lexicons: Sequence[str] =
         merged = subtypes.subtypes(names, rule=rule, hyponyms=[narrower])
         added = sum(len(merged[parent]) - len(own) for parent, own in by_ending.items())
         coverage[str(name)] = {"names": len(by_ending), "covered": len(covered), "subtypes": added}
-    return FoundSubtypes(subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values()), endings, coverage)
+    return FoundSubtypes(
+        subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values()), endings, coverage
+    )
 
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
@@ -340,7 +426,10 @@ def _refuse_other_pictures(annotations: str, output: Path, images: Path | None, 
     resolved = str(images.resolve()) if images else ""
     settings = {**fingerprints.annotation(annotations, output), "images": resolved, "rows": rows}
     path = output / "work/request.json"
-    if not (output / "work/pictures/cut.json").is_file() and not (output / "work/names.json").is_file():
+    if (
+        not (output / "work/pictures/cut.json").is_file()
+        and not (output / "work/names.json").is_file()
+    ):
         path.unlink(missing_ok=True)  # nothing was read yet
     hint = "its pictures or their files have changed since, so give another folder, or delete it"
     refuse_other_settings(path, settings, what=f"The mining in '{output}'", hint=hint)

@@ -1,8 +1,8 @@
 """The colours of a region by its pixels, named in CIELAB: the default, since it needs no model.
 
-Every colour of a coarse RGB cube has one of the eleven names, by its lightness, chroma and hue; the pixels of a region
-are looked up and vote. Shadows, highlights and background lose the vote: pixels weigh more the nearer they are to the
-middle, and a colour needs a minimum share of the votes.
+Every colour of a coarse RGB cube has one of the eleven names, by its lightness, chroma and hue; the
+pixels of a region are looked up and vote. Shadows, highlights and background lose the vote: pixels
+weigh more the nearer they are to the middle, and a colour needs a minimum share of the votes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ STEP = 8
 MIN_SHARE = 0.3
 """Share of the votes that a colour needs besides the most frequent one."""
 MIN_LIT = 0.1
-"""Shade makes white look gray, but light never makes gray white: from this share of white on, all gray is white."""
+"""Shade makes white look gray, but light never makes gray white: from this share of white on, all
+gray is white."""
 
 
 @cache
@@ -36,7 +37,13 @@ def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
     """Shares of the eleven colours in a region of an RGB picture; all zeros if it has no pixel."""
     left, top, width, height = region.box
     rows, columns = picture.shape[:2]
-    if min(width, height) <= 0 or left >= columns or top >= rows or left + width <= 0 or top + height <= 0:
+    if (
+        min(width, height) <= 0
+        or left >= columns
+        or top >= rows
+        or left + width <= 0
+        or top + height <= 0
+    ):
         return np.zeros(len(COLORS))
     within = corners(region.box, columns, rows)
     x0, y0, x1, y1 = within
@@ -46,7 +53,8 @@ def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
     if region.polygon:
         weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
     counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
-    white, gray = COLORS.index("white"), COLORS.index("gray")
+    white = COLORS.index("white")
+    gray = COLORS.index("gray")
     if counted[white] >= MIN_LIT * (counted[white] + counted[gray]):
         counted[white], counted[gray] = counted[white] + counted[gray], 0
     return np.asarray(counted / counted.sum())

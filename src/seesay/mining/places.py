@@ -1,7 +1,7 @@
 """Which of two objects in a picture is above the other, taking depth into account (ViPhy).
 
-Heights in a picture mislead across depths: a far rug lies higher in the picture than a near table. So heights are
-compared only between objects at similar depth. The rules:
+Heights in a picture mislead across depths: a far rug lies higher in the picture than a near table.
+So heights are compared only between objects at similar depth. The rules:
 
 - `paper`: three partitions of the picture's range of distances, of uniform size, each sharing half with the next (the
   paper gives no figure). Inside a partition heights are compared; across partitions relations are transitive through
@@ -11,9 +11,9 @@ compared only between objects at similar depth. The rules:
 - `published`: bins of int(255 / k) of nearness from 0 to 255, k = 2 (bathroom 1), no overlap, pairs of regions counted;
 - `boxes`: no depth, every pair compared.
 
-An object whose lowest point is above another's centroid is above it; it is below if the reverse holds, else both are at
-a similar level. The published code uses the highest point instead (below, if it is under the other's centroid), and the
-mean of a polygon's corners as its centroid.
+An object whose lowest point is above another's centroid is above it; it is below if the reverse
+holds, else both are at a similar level. The published code uses the highest point instead (below,
+if it is under the other's centroid), and the mean of a polygon's corners as its centroid.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ BINS = {"bathroom": 1}
 
 @dataclass(frozen=True, slots=True)
 class DepthPartitions:
-    """The number of partitions, the share of one that overlaps the next, and whether the published rules hold."""
+    """The number of partitions, the share of one that overlaps the next, and whether the published
+    rules hold."""
 
     partitions: int = 3
     overlap: float = 0.5
@@ -61,10 +62,12 @@ RULES = {
 
 
 def compare(regions: RegionArrays, rule: DepthPartitions) -> Iterator[Observations]:
-    """The pairs of a batch that can be compared. An object of unknown depth belongs to no partition."""
+    """The pairs of a batch that can be compared. An object of unknown depth belongs to no
+    partition."""
     for block in blocks(regions):
         member = np.where(block.mask, _members(regions, block, rule), 0).astype(np.uint8)
-        # (n, n, B): whether the first object is above the second in the picture, where y grows downwards
+        # (n, n, B): whether the first object is above the second in the picture, where y grows
+        # downwards
         if rule.published:
             above = block.take(regions.top)[None] > block.take(regions.corner_mean)[:, None]
         else:
@@ -83,7 +86,8 @@ def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) 
         return np.ones(block.mask.shape, dtype=np.int64)
     if rule.published:
         return _bins(regions, block)
-    near, far = regions.nearest[block.pictures], regions.farthest[block.pictures]
+    near = regions.nearest[block.pictures]
+    far = regions.farthest[block.pictures]
     with np.errstate(invalid="ignore", divide="ignore"):
         place = np.where(far > near, (block.take(regions.distance) - near) / (far - near), 0.0)
     place = np.clip(np.where(np.isnan(near) | np.isnan(far), np.nan, place), 0.0, 1.0)
@@ -99,27 +103,37 @@ def _members(regions: RegionArrays, block: PictureBlock, rule: DepthPartitions) 
 
 def _bins(regions: RegionArrays, block: PictureBlock) -> IntArray:
     """One bit per object: the published bins [0, 127), [127, 255), and [0, 255) in a bathroom."""
-    bins = np.array([BINS.get(name, 2) for name in regions.scene_names])[regions.scenes[block.pictures]]
+    bins = np.array([BINS.get(name, 2) for name in regions.scene_names])[
+        regions.scenes[block.pictures]
+    ]
     value = np.floor(block.take(regions.nearness) * MAX_NEARNESS)
     size = MAX_NEARNESS // bins
     number = np.minimum(np.where(np.isnan(value), 0, value).astype(np.int64) // size, bins - 1)
     return np.where((value >= 0) & (value < MAX_NEARNESS), 1 << number, 0)
 
 
-def _propagate(member: IntArray, above: BoolArray, partitions: int, comparable: BoolArray, label: IntArray) -> None:
-    """Relations across partitions, through the objects that belong to two (bridges). Fills `comparable` and `label`.
+def _propagate(
+    member: IntArray, above: BoolArray, partitions: int, comparable: BoolArray, label: IntArray
+) -> None:
+    """Relations across partitions, through the objects that belong to two (bridges). Fills
+    `comparable` and `label`.
 
-    The relations of an object to the bridges are bit sets: up[:, i, b] holds the bridges that i is above. Each round
-    extends them by those of the bridges to one another, so that two rounds reach from the first partition to the third.
+    The relations of an object to the bridges are bit sets: up[:, i, b] holds the bridges that i is
+    above. Each round extends them by those of the bridges to one another, so that two rounds reach
+    from the first partition to the third.
     """
     bridge = ((member & (member - 1)) != 0)[None]
     reached = (member[:, None] & member[None]) != 0
     near = reached & bridge
-    rises, falls = near & above, near & above.swapaxes(0, 1)
+    rises = near & above
+    falls = near & above.swapaxes(0, 1)
     sets = tuple(_pack_bits(flags) for flags in (rises, near & ~rises & ~falls, falls))
     for _ in range(partitions - 2):
         fresh = ~reached & bridge & (member != 0)[:, None]
-        sets = tuple(s | _pack_bits(fresh & relation) for s, relation in zip(sets, _compose(sets), strict=True))
+        sets = tuple(
+            s | _pack_bits(fresh & relation)
+            for s, relation in zip(sets, _compose(sets), strict=True)
+        )
     pair = pairs(len(member))
     rises, stays, falls = (relation[pair] for relation in _compose(sets))
     across = ~comparable & (rises | stays | falls)
@@ -128,7 +142,8 @@ def _propagate(member: IntArray, above: BoolArray, partitions: int, comparable: 
 
 
 def _compose(sets: tuple[IntArray, ...]) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """(n, n, B): the relation of two objects by their bridges: above, level, below; none where bridges disagree."""
+    """(n, n, B): the relation of two objects by their bridges: above, level, below; none where
+    bridges disagree."""
     up, level, down = sets
     rises = _any((up[:, :, None] & (down | level)[:, None]) | (level[:, :, None] & down[:, None]))
     falls = rises.swapaxes(0, 1)

@@ -1,7 +1,9 @@
-"""Which of two objects in a picture is larger: size classes by natural breaks, compared pair by pair (ViPhy).
+"""Which of two objects in a picture is larger: size classes by natural breaks, compared pair by
+pair (ViPhy).
 
-Near objects look large. Seen by a pinhole camera, an object of area A at distance d covers A / d² of the picture, so
-its box tells its size only when scaled by its distance. The rules differ in the scaling:
+Near objects look large. Seen by a pinhole camera, an object of area A at distance d covers A / d²
+of the picture, so its box tells its size only when scaled by its distance. The rules differ in the
+scaling:
 
 - `paper`: box area × mean distance of the region, in the paper's words "scaled by the mean depth";
 - `published`: relative box area × (1 − mean nearness), where nearness is DPT's inverse depth from 0 to 1. Pairs of
@@ -9,8 +11,9 @@ its box tells its size only when scaled by its distance. The rules differ in the
 - `boxes`: box area alone, for pictures without depth;
 - `pinhole`: box area × distance², the camera's law, for metric depth.
 
-Natural breaks give five classes, unless the user says otherwise; every object of a lower class is smaller than every
-object of a higher one, and objects of one class are not compared. Pictures with fewer than six regions are skipped.
+Natural breaks give five classes, unless the user says otherwise; every object of a lower class is
+smaller than every object of a higher one, and objects of one class are not compared. Pictures with
+fewer than six regions are skipped.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ LARGER, SMALLER = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class SizeMeasure:
-    """A size for every region, whether it needs depth, and whether a pair counts once per picture."""
+    """A size for every region, whether it needs depth, and whether a pair counts once per
+    picture."""
 
     measure: Callable[[RegionArrays], FloatArray]
     needs_depth: bool = True
@@ -41,23 +45,33 @@ class SizeMeasure:
 
 RULES = {
     SizeRule.PAPER: SizeMeasure(lambda regions: regions.area * regions.distance),
-    SizeRule.PUBLISHED: SizeMeasure(lambda regions: regions.area * (1 - regions.nearness), once_per_picture=False),
+    SizeRule.PUBLISHED: SizeMeasure(
+        lambda regions: regions.area * (1 - regions.nearness), once_per_picture=False
+    ),
     SizeRule.BOXES: SizeMeasure(lambda regions: regions.area, needs_depth=False),
     SizeRule.PINHOLE: SizeMeasure(lambda regions: regions.area * np.square(regions.distance)),
 }
 
 
 def compare(
-    regions: RegionArrays, rule: SizeMeasure, min_regions: int = MIN_REGIONS, classes: int = SIZE_CLASSES
+    regions: RegionArrays,
+    rule: SizeMeasure,
+    min_regions: int = MIN_REGIONS,
+    classes: int = SIZE_CLASSES,
 ) -> Iterator[Observations]:
-    """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is skipped."""
+    """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is
+    skipped."""
     sizes = rule.measure(regions)
     for block in blocks(regions, min_regions):
         values = block.take(sizes)
         is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=0))
-        ranks = natural_breaks(np.where(is_known, values, np.nan).T, classes).T.astype(np.int16, order="C")
+        ranks = natural_breaks(np.where(is_known, values, np.nan).T, classes).T.astype(
+            np.int16, order="C"
+        )
         first, second = pairs(len(values))
-        a, b, is_ranked = ranks[first], ranks[second], ranks >= 0
+        a = ranks[first]
+        b = ranks[second]
+        is_ranked = ranks >= 0
         label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
         comparable = (a != b) & is_ranked[first] & is_ranked[second]
         yield observe_pairs(block.pictures, block.take_names(regions.names), label, comparable, 2)

@@ -1,4 +1,5 @@
-"""What has to be read from a picture's files: depth maps, given or estimated, colours of regions, and subtypes."""
+"""What has to be read from a picture's files: depth maps, given or estimated, colours of regions,
+and subtypes."""
 
 from __future__ import annotations
 
@@ -24,18 +25,25 @@ if TYPE_CHECKING:
 FEW = 64
 """Pictures that are in memory as objects."""
 GIVEN, PIXELS = "given", "pixels"
-_NO_COLOR = "a region's colour is not known: its answer names none, or no pixel of it is in the picture"
+_NO_COLOR = (
+    "a region's colour is not known: its answer names none, or no pixel of it is in the picture"
+)
 
 
 VisualFeatures = tuple[pa.Table, list[list[tuple[str, ...]]] | None, Counter[str]]
-"""A batch with depths as further columns, the colours of every region, and what could not be used, by reason."""
+"""A batch with depths as further columns, the colours of every region, and what could not be used,
+by reason."""
 
 
 class VisualFeatureExtractor:
     """Extracts the features of a batch of pictures. Models are loaded once, when it is created."""
 
     def __init__(
-        self, depth: str = "", colors: str = "", select: str = "", subtypes: Mapping[str, Sequence[str]] | None = None
+        self,
+        depth: str = "",
+        colors: str = "",
+        select: str = "",
+        subtypes: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._given = depth == GIVEN
         self._depth: Any = None
@@ -55,7 +63,10 @@ class VisualFeatureExtractor:
 
             model = load_vision(colors, ModelOptions())
             if not isinstance(model, VisionModel):
-                raise UserError(f"'{colors}' compares pictures with texts: --colors needs a model that writes answers.")
+                raise UserError(
+                    f"'{colors}' compares pictures with texts: --colors needs a model that writes "
+                    "answers."
+                )
             self._colors = VqaColors(model)
         if select:
             from seesay.mining.selection import SubtypeSelector
@@ -89,7 +100,10 @@ class VisualFeatureExtractor:
         bad: Counter[str] = Counter()
         pictures: list[Picture] = []
         depths: list[RegionDepths | None] = []
-        colors: list[list[tuple[str, ...]]] | None = None if self._colors is None else []
+        if self._colors is None:
+            colors: list[list[tuple[str, ...]]] | None = None
+        else:
+            colors = []
         for picture in from_batch(table):  # one at a time: a batch of photographs takes gigabytes
             image = self._open(picture, bad)
             if self._select is not None:
@@ -104,10 +118,14 @@ class VisualFeatureExtractor:
             regions = to_batch(pictures).column("regions")
             table = table.set_column(table.column_names.index("regions"), "regions", regions)
         if self._given or self._depth is not None:
-            table = table.drop_columns([name for name in DEPTHS.names if name in table.column_names])
+            table = table.drop_columns(
+                [name for name in DEPTHS.names if name in table.column_names]
+            )
             for field in DEPTHS:
                 empty: Any = [] if pa.types.is_list(field.type) else float("nan")
-                values = [empty if depth is None else getattr(depth, field.name) for depth in depths]
+                values = [
+                    empty if depth is None else getattr(depth, field.name) for depth in depths
+                ]
                 table = table.append_column(field, pa.array(values, field.type))
         if colors is not None:
             bad[_NO_COLOR] += sum(not answer for answers in colors for answer in answers)
@@ -117,8 +135,12 @@ class VisualFeatureExtractor:
         """The picture with each region's name replaced by the subtype that it shows."""
         if image is None or not picture.regions:
             return picture
-        names = self._select.choose(image, [(region.name, region.box) for region in picture.regions])
-        regions = [replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)]
+        names = self._select.choose(
+            image, [(region.name, region.box) for region in picture.regions]
+        )
+        regions = [
+            replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)
+        ]
         return replace(picture, regions=tuple(regions))
 
     def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
@@ -133,17 +155,22 @@ class VisualFeatureExtractor:
             bad[f"the picture file cannot be opened ({type(error).__name__})"] += 1
             return None
 
-    def _depths(self, picture: Picture, image: Image | None, bad: Counter[str]) -> RegionDepths | None:
+    def _depths(
+        self, picture: Picture, image: Image | None, bad: Counter[str]
+    ) -> RegionDepths | None:
         try:
             if self._given:
                 if not picture.depth:
                     raise BadDepthMapError("no depth map is named")
                 depth_map, relative = read_map(Path(picture.depth))
             elif image is not None:
-                depth_map, relative = self._depth.maps([image])[0], self._depth.relative
+                depth_map = self._depth.maps([image])[0]
+                relative = self._depth.relative
             else:
                 return None
-            return region_depths(depth_map, picture.width, picture.height, picture.regions, relative=relative)
+            return region_depths(
+                depth_map, picture.width, picture.height, picture.regions, relative=relative
+            )
         except BadDepthMapError as error:
             bad[str(error)] += 1
             return None

@@ -13,7 +13,14 @@ from seesay.data import knowledge
 from seesay.data.knowledge import FILES, ColorFact, PlaceFact, SizeFact
 from seesay.files import damage_as_user_error
 from seesay.mining.count_relations import CountedParts
-from seesay.mining.facts import Thresholds, count_colors, open_counts, pair_facts, transitive_sizes, without_subtypes
+from seesay.mining.facts import (
+    Thresholds,
+    count_colors,
+    open_counts,
+    pair_facts,
+    transitive_sizes,
+    without_subtypes,
+)
 from seesay.mining.records import DELETE_WORK
 
 
@@ -27,9 +34,11 @@ def write_facts(
     transitive: bool = False,
     workers: int = 1,
 ) -> tuple[dict[str, int], Counter[str]]:
-    """Write the knowledge tables; returns the number of facts in each, and how many were left out, by reason.
+    """Write the knowledge tables; returns the number of facts in each, and how many were left out,
+    by reason.
 
-    `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are subtypes by their ending.
+    `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are
+    subtypes by their ending.
     """
     seen: Counter[str] = Counter()
 
@@ -45,7 +54,10 @@ def write_facts(
             yield table
 
     counted = counts.tables[0].parent
-    with damage_as_user_error(counted, DELETE_WORK), open_counts(counts.tables, workers) as connection:
+    with (
+        damage_as_user_error(counted, DELETE_WORK),
+        open_counts(counts.tables, workers) as connection,
+    ):
         written = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
@@ -61,4 +73,6 @@ def write_facts(
         inferred = transitive_sizes(knowledge.read(folder, SizeFact))
         knowledge.write(folder / "transitive", inferred, SizeFact)
         written["transitive_sizes"] = len(inferred)
-    return written, +Counter({"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2})
+    return written, +Counter(
+        {"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2}
+    )

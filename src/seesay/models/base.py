@@ -1,7 +1,7 @@
 """The model contract: what a model states about itself, and what it may be able to do.
 
-A model implements what it can of `answer`, `score`, `encode` and `generate`; everything else has a default. Models of
-other packages subclass `Model` too, and get everything that ours get.
+A model implements what it can of `answer`, `score`, `encode` and `generate`; everything else has a
+default. Models of other packages subclass `Model` too, and get everything that ours get.
 """
 
 from __future__ import annotations
@@ -23,22 +23,33 @@ TEXT = frozenset({"text"})
 TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
 IDENTITY = (
-    *("name", "family", "fingerprint", "scope", "accepts", "whole_words", "prompts_per_batch", "only_chooses"),
+    *(
+        "name",
+        "family",
+        "fingerprint",
+        "scope",
+        "accepts",
+        "whole_words",
+        "prompts_per_batch",
+        "only_chooses",
+    ),
     *("probabilities_hint", "probe", "probe_seed", "chat", "abilities"),
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
 
 ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers", "restrict")
-"""What a model may be able to do: the hooks that have no useful default, and to restrict a task to a part of it."""
+"""What a model may be able to do: the hooks that have no useful default, and to restrict a task to
+a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """A text's tokens with the log-probability of each; a first token without context has none and is left out.
+    """A text's tokens with the log-probability of each; a first token without context has none and
+    is left out.
 
-    A text that the model cannot score has no tokens, and `left_out` says why. `spans` are the tokens' characters in the
-    text, where the model tells; those of an end token are empty.
+    A text that the model cannot score has no tokens, and `left_out` says why. `spans` are the
+    tokens' characters in the text, where the model tells; those of an end token are empty.
     """
 
     tokens: tuple[str, ...]
@@ -57,7 +68,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How replies are generated: with a temperature of 0 the likeliest one, else so many samples."""
+    """How replies are generated: with a temperature of 0 the likeliest one, else so many
+    samples."""
 
     samples: int = 1
     temperature: float = 0.0
@@ -66,15 +78,21 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.max_tokens < 1 or not 0 <= self.temperature <= 5:
-            raise UserError("--samples and --max-tokens are at least 1, and --temperature is between 0 and 5.")
+            raise UserError(
+                "--samples and --max-tokens are at least 1, and --temperature is between 0 and 5."
+            )
         if self.samples > 1 and not self.temperature:
             raise UserError(
-                "Without a temperature all samples are the same: add --temperature 1, or leave out --samples."
+                "Without a temperature all samples are the same: add --temperature 1, or leave out "
+                "--samples."
             )
 
     def __str__(self) -> str:
         """As a part of signatures."""
-        drawn = f"{self.samples}@{self.temperature:g}" if self.temperature else "greedy"
+        if self.temperature:
+            drawn = f"{self.samples}@{self.temperature:g}"
+        else:
+            drawn = "greedy"
         return f"{drawn}-{self.max_tokens}"
 
 
@@ -83,7 +101,8 @@ GREEDY = Sampling()
 
 @dataclass(frozen=True, slots=True)
 class FilledScores:
-    """Sentences with each of several words in their gap (words × gaps): log-probabilities, and tokens scored."""
+    """Sentences with each of several words in their gap (words × gaps): log-probabilities, and
+    tokens scored."""
 
     logp: NDArray[np.float64]
     tokens: NDArray[np.int64]
@@ -91,16 +110,26 @@ class FilledScores:
 
 def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
     """The scores of a model that weighs whole options: each of them counts as one token."""
-    return Scores(tuple(logp), tokens=(1,) * len(prompt.options), chars=tuple(map(len, prompt.options)))
+    return Scores(
+        tuple(logp), tokens=(1,) * len(prompt.options), chars=tuple(map(len, prompt.options))
+    )
 
 
-def summed_scores(logps: Sequence[Sequence[float]], chars: Iterable[int], rank: Sequence[int] | None = None) -> Scores:
+def summed_scores(
+    logps: Sequence[Sequence[float]], chars: Iterable[int], rank: Sequence[int] | None = None
+) -> Scores:
     """The scores of options whose tokens have these log-probabilities."""
-    return Scores(tuple(map(sum, logps)), tuple(map(len, logps)), tuple(chars), None if rank is None else tuple(rank))
+    return Scores(
+        tuple(map(sum, logps)),
+        tuple(map(len, logps)),
+        tuple(chars),
+        None if rank is None else tuple(rank),
+    )
 
 
 class Model:
-    """Anything that can answer, score, encode or generate. Subclasses set the fields and implement what they can."""
+    """Anything that can answer, score, encode or generate. Subclasses set the fields and implement
+    what they can."""
 
     name: str
     """The model as the user named it."""
@@ -109,16 +138,19 @@ class Model:
     """How it answers: masked, causal, encoder-decoder, completions, chat, baseline…"""
 
     fingerprint: str
-    """A digest that changes when the weights, the tokenizer or a setting that shapes the answers changes."""
+    """A digest that changes when the weights, the tokenizer or a setting that shapes the answers
+    changes."""
 
     scope: str = "option"
-    """What is scored: `sentence`, `option`, `slot`, `answer`, `reply` or `choice`; part of the signature."""
+    """What is scored: `sentence`, `option`, `slot`, `answer`, `reply` or `choice`; part of the
+    signature."""
 
     accepts: frozenset[str] = TEXT
     """What a prompt may hold: `text`, and `pictures` for a model that looks at them."""
 
     whole_words: bool = False
-    """Whether the model reads whole words, of which it knows some; models of word pieces know every word."""
+    """Whether the model reads whole words, of which it knows some; models of word pieces know every
+    word."""
 
     prompts_per_batch: int = 64
     """The size of the batches that `plan` makes by default."""
@@ -127,26 +159,32 @@ class Model:
     """Whether the model picks an option and gives no probabilities: right-or-wrong metrics only."""
 
     probabilities_hint: str = "ask a model that gives every option a probability"
-    """Where a task needs probabilities and this model only chooses: what the user can do about it."""
+    """Where a task needs probabilities and this model only chooses: what the user can do about
+    it."""
 
     probe: str | None = None
-    """The name that probes, or draws of in-context examples, share whatever their seed; None where there is no seed."""
+    """The name that probes, or draws of in-context examples, share whatever their seed; None where
+    there is no seed."""
 
     probe_seed: int | None = None
     """The seed that a probe was trained with, or that examples were drawn with."""
 
     chat: str | None = None
-    """A digest of the chat template and system text that prompts are put through; None for plain texts."""
+    """A digest of the chat template and system text that prompts are put through; None for plain
+    texts."""
 
     _notes: dict[str, bool] | None = None
 
     @property
     def abilities(self) -> frozenset[str]:
         """Which of ABILITIES this model implements."""
-        return frozenset(name for name in ABILITIES if getattr(type(self), name) is not getattr(Model, name))
+        return frozenset(
+            name for name in ABILITIES if getattr(type(self), name) is not getattr(Model, name)
+        )
 
     def through_chat(self, system: str | None = None) -> Model:
-        """This model, asked through its chat template: the question is the user's turn, the option begins the reply."""
+        """This model, asked through its chat template: the question is the user's turn, the option
+        begins the reply."""
         raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
 
     def restrict(self, task: Task) -> Task:
@@ -159,13 +197,15 @@ class Model:
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Indices of the prompts in batches, each prompt once; by default in order.
 
-        Batches depend on the prompts alone, so that a resumed run computes the same batches and the same digits.
+        Batches depend on the prompts alone, so that a resumed run computes the same batches and the
+        same digits.
         """
         size = self.prompts_per_batch
         return [list(range(i, min(i + size, len(prompts)))) for i in range(0, len(prompts), size)]
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """What asking these prompts will take, for the user to read before it starts; empty where nothing is paid.
+        """What asking these prompts will take, for the user to read before it starts; empty where
+        nothing is paid.
 
         `max_tokens` is the length of a free answer, where such are asked for.
         """
@@ -176,14 +216,18 @@ class Model:
         raise self._cannot("answer questions")
 
     def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
-        """The scores that the output head gives to the states of each layer (logit lens), layer by layer.
+        """The scores that the output head gives to the states of each layer (logit lens), layer by
+        layer.
 
         The first layer is the embedding, the last one gives what `answer` gives.
         """
         raise self._cannot("be asked layer by layer")
 
-    def answer_batches(self, batches: Sequence[Sequence[Prompt]]) -> Iterator[tuple[int, list[Scores]]]:
-        """The scores of every batch with its number, in whatever order they come; by default one after the other."""
+    def answer_batches(
+        self, batches: Sequence[Sequence[Prompt]]
+    ) -> Iterator[tuple[int, list[Scores]]]:
+        """The scores of every batch with its number, in whatever order they come; by default one
+        after the other."""
         for number, batch in enumerate(batches):
             yield number, self.answer(batch)
 
@@ -192,33 +236,43 @@ class Model:
     ) -> Iterator[TokenScores]:
         """Token log-probabilities, text by text, in order.
 
-        `end`: with or without the end-of-sentence token; by default as the model itself writes texts. `stride`: by how
-        many tokens the window moves over a text that is longer than it; by default half of the window.
+        `end`: with or without the end-of-sentence token; by default as the model itself writes
+        texts. `stride`: by how many tokens the window moves over a text that is longer than it; by
+        default half of the window.
         """
         raise self._cannot("score texts")
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
         """Every word in every gap, which is given as the text before and the text after it.
 
-        By default text by text, the words of one gap together, so that a causal model reads what precedes it once.
+        By default text by text, the words of one gap together, so that a causal model reads what
+        precedes it once.
         """
         scored = list(self.score(before + word + after for before, after in gaps for word in words))
         reason = next((scores.left_out for scores in scored if scores.left_out), None)
         if reason:
-            raise UserError(f"A context cannot be scored: {reason}. Leave out captions of that kind.")
+            raise UserError(
+                f"A context cannot be scored: {reason}. Leave out captions of that kind."
+            )
         shape = (len(gaps), len(words))
         logp = np.array([sum(scores.logp) for scores in scored], dtype=np.float64).reshape(shape).T
-        return FilledScores(logp, np.array([len(scores.tokens) for scores in scored], dtype=np.int64).reshape(shape).T)
+        return FilledScores(
+            logp,
+            np.array([len(scores.tokens) for scores in scored], dtype=np.int64).reshape(shape).T,
+        )
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector per text."""
         raise self._cannot("encode texts")
 
     def encode_layers(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of each text, texts × layers × width: from the embedding to the one that `encode` gives."""
+        """The vectors of each text, texts × layers × width: from the embedding to the one that
+        `encode` gives."""
         raise self._cannot("encode texts layer by layer")
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
+    ) -> list[tuple[Reply, ...]]:
         """Free answers to one batch of prompts, as many to each as there are samples."""
         raise self._cannot("generate text")
 
@@ -227,7 +281,8 @@ class Model:
         return True
 
     def can_score(self, text: str) -> bool:
-        """Whether `score` gives this text a log-probability; a model trained without unknown words may refuse some."""
+        """Whether `score` gives this text a log-probability; a model trained without unknown words
+        may refuse some."""
         return True
 
     def pieces(self, words: Sequence[str]) -> list[int] | None:
@@ -235,14 +290,15 @@ class Model:
         return None
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """How `score` reads texts (end token, window, stride), for a signature; "" where the model has no `score`."""
+        """How `score` reads texts (end token, window, stride), for a signature; "" where the model
+        has no `score`."""
         if "score" not in self.abilities:
             return ""
         return f"eos:{ {None: 'own', True: 'yes', False: 'no'}[end] }|stride:{stride or 'own'}"
 
     def note(self, text: str, *, lasting: bool = False) -> None:
-        """Tell the user something that belongs to the figures too: it is logged now and kept with the run, or, where it
-        is about the model itself (`lasting`), with every run of it."""
+        """Tell the user something that belongs to the figures too: it is logged now and kept with
+        the run, or, where it is about the model itself (`lasting`), with every run of it."""
         if self._notes is None:
             self._notes = {}
         if text not in self._notes:
@@ -250,11 +306,13 @@ class Model:
             log.warning("%s", text)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """What a reader of the run should know; `answered` holds every score of the run, of this process or before."""
+        """What a reader of the run should know; `answered` holds every score of the run, of this
+        process or before."""
         return list(self._notes or ())
 
     def clear_notes(self) -> None:
-        """Forget the notes that have been kept with a run; lasting ones belong to the next run too."""
+        """Forget the notes that have been kept with a run; lasting ones belong to the next run
+        too."""
         self._notes = {text: True for text, lasting in (self._notes or {}).items() if lasting}
 
     def _cannot(self, what: str) -> UserError:

@@ -1,4 +1,5 @@
-"""Baselines that need no weights: ties, chance, the most frequent answer or word. And a mock for tests."""
+"""Baselines that need no weights: ties, chance, the most frequent answer or word. And a mock for
+tests."""
 
 from __future__ import annotations
 
@@ -22,12 +23,14 @@ DOUBT = 1e-6  # what a rule leaves for the options that it does not choose
 
 
 class Baseline(Model):
-    """A rule that gives each option a weight by itself; this one the same to all, so that all of them tie."""
+    """A rule that gives each option a weight by itself; this one the same to all, so that all of
+    them tie."""
 
     family = "baseline"
     scope = "option"
     accepts = TEXT_AND_PICTURES
-    prompts_per_batch = 1024  # what is computed in no time is not written to the disk in small parts
+    # what is computed in no time is not written to the disk in small parts
+    prompts_per_batch = 1024
 
     def __init__(self, name: str) -> None:
         self.name = self.fingerprint = name
@@ -83,7 +86,8 @@ class WordFrequency(Baseline):
 
 
 class Random(Baseline):
-    """A random order of the options, always the same for a prompt: what chance looks like in a run."""
+    """A random order of the options, always the same for a prompt: what chance looks like in a
+    run."""
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Drawn with each prompt's digest as the seed."""
@@ -96,7 +100,8 @@ class Random(Baseline):
 
 
 class Mock(Baseline):
-    """Answers at random, but always the same: `mock:SEED`, or `mock:SEED:MILLISECONDS` to pause over each batch."""
+    """Answers at random, but always the same: `mock:SEED`, or `mock:SEED:MILLISECONDS` to pause
+    over each batch."""
 
     family = "mock"
     prompts_per_batch = Model.prompts_per_batch
@@ -104,8 +109,11 @@ class Mock(Baseline):
     def __init__(self, name: str, seed: str = "0", milliseconds: str = "0") -> None:
         super().__init__(name)
         if not milliseconds.isdecimal():
-            raise UserError(f"'{name}': the mock's delay is a number of milliseconds, as in mock:0:10.")
-        self._seed, self._pause = seed, int(milliseconds) / 1000
+            raise UserError(
+                f"'{name}': the mock's delay is a number of milliseconds, as in mock:0:10."
+            )
+        self._seed = seed
+        self._pause = int(milliseconds) / 1000
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         time.sleep(self._pause)
@@ -113,14 +121,25 @@ class Mock(Baseline):
 
     def weights(self, prompt: Prompt) -> list[float]:
         """Digits of a digest of seed, text and option."""
-        return [1.0 + text_number(f"{self._seed}|{prompt.text}|{option}", 4) for option in prompt.options]
+        return [
+            1.0 + text_number(f"{self._seed}|{prompt.text}|{option}", 4)
+            for option in prompt.options
+        ]
 
 
 _CORE = {
-    "uniform": BaselineCard(f"{__name__}:Baseline", "Every option gets the same, so that all of them tie."),
-    "random": BaselineCard(f"{__name__}:Random", "A random order of the options, always the same for a prompt."),
-    "majority": BaselineCard(f"{__name__}:Majority", "The answer that is gold most often in the task."),
-    "frequency": BaselineCard(f"{__name__}:WordFrequency", "The option that is the most frequent English expression."),
+    "uniform": BaselineCard(
+        f"{__name__}:Baseline", "Every option gets the same, so that all of them tie."
+    ),
+    "random": BaselineCard(
+        f"{__name__}:Random", "A random order of the options, always the same for a prompt."
+    ),
+    "majority": BaselineCard(
+        f"{__name__}:Majority", "The answer that is gold most often in the task."
+    ),
+    "frequency": BaselineCard(
+        f"{__name__}:WordFrequency", "The option that is the most frequent English expression."
+    ),
 }
 
 

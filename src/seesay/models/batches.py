@@ -20,9 +20,13 @@ MEMORY_SIGNS = ("out of memory", "can't allocate memory", "not enough memory", "
 
 
 def batches_by_budget(
-    prompts: Sequence[Prompt], budget: int, characters: Callable[[Prompt], int], order: Callable[[Prompt], Any]
+    prompts: Sequence[Prompt],
+    budget: int,
+    characters: Callable[[Prompt], int],
+    order: Callable[[Prompt], Any],
 ) -> list[list[int]]:
-    """Indices in the given order of prompts, in batches of at most `budget` estimated tokens and at least one prompt.
+    """Indices in the given order of prompts, in batches of at most `budget` estimated tokens and at
+    least one prompt.
 
     Characters stand in for tokens: they are cheap to count, and the same on every machine.
     """
@@ -33,7 +37,9 @@ def batches_by_budget(
     return pack(sorted(range(len(prompts)), key=lambda i: order(prompts[i])), budget, tokens)
 
 
-def pack(order: Iterable[int], budget: int, cost: Callable[[int | None, int], float]) -> list[list[int]]:
+def pack(
+    order: Iterable[int], budget: int, cost: Callable[[int | None, int], float]
+) -> list[list[int]]:
     """Indices in the given order, in batches that cost at most `budget` or hold one index.
 
     `cost` is what an index adds to a batch after the one before it, or to an empty batch (None).
@@ -51,7 +57,9 @@ def pack(order: Iterable[int], budget: int, cost: Callable[[int | None, int], fl
     return batches
 
 
-def compute_batches(batches: Iterable[Sequence[int]], compute: Callable[[Sequence[int]], Iterable[T]]) -> list[T]:
+def compute_batches(
+    batches: Iterable[Sequence[int]], compute: Callable[[Sequence[int]], Iterable[T]]
+) -> list[T]:
     """What is computed for the indices of each batch, in the order of the indices."""
     results: dict[int, T] = {}
     for batch in batches:
@@ -66,7 +74,9 @@ def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield chunk
 
 
-def text_batches(texts: Iterable[str], most: int, *, characters: int = 1 << 18) -> Iterator[list[str]]:
+def text_batches(
+    texts: Iterable[str], most: int, *, characters: int = 1 << 18
+) -> Iterator[list[str]]:
     """The texts in lists of `most`, or of fewer where they are long, so that memory is bounded."""
     batch: list[str] = []
     size = 0
@@ -75,15 +85,18 @@ def text_batches(texts: Iterable[str], most: int, *, characters: int = 1 << 18) 
         size += len(text)
         if len(batch) == most or size >= characters:
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
     if batch:
         yield batch
 
 
 def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
-    """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones counted once.
+    """Indices of the sentences in batches of one length and of at most `budget` tokens, equal ones
+    counted once.
 
-    No batch needs padding, which convolutions and Fourier transforms would let leak into the answers.
+    No batch needs padding, which convolutions and Fourier transforms would let leak into the
+    answers.
     """
 
     def new_tokens(previous: int | None, index: int) -> float:
@@ -98,10 +111,11 @@ def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> 
 
 
 def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]:
-    """Begin, stop and first scored token of the windows over a text: every token but the first is scored once.
+    """Begin, stop and first scored token of the windows over a text: every token but the first is
+    scored once.
 
-    Each window but the first repeats at least `window - stride` tokens, so that none is scored without context
-    (the scheme of transformers' guide to the perplexity of texts of any length).
+    Each window but the first repeats at least `window - stride` tokens, so that none is scored
+    without context (the scheme of transformers' guide to the perplexity of texts of any length).
 
     >>> windows(10, 6, 3)
     [(0, 6, 1), (3, 9, 6), (6, 10, 9)]
@@ -118,17 +132,20 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int, int]]
 
 
 def max_positions(model: PreTrainedModel) -> int | None:
-    """The number of tokens that the model's table of positions can hold; None where there is no such table."""
+    """The number of tokens that the model's table of positions can hold; None where there is no
+    such table."""
     try:
         table = getattr(model.config.get_text_config(), "max_position_embeddings", None) or -1
     except NotImplementedError:  # XLNet's and Funnel's way to say "no limit"
         return None
-    # RoBERTa and its relatives count from their padding id on, so they read fewer tokens than the table has rows.
+    # RoBERTa and its relatives count from their padding id on, so they read fewer tokens than the
+    # table has rows.
     skipped = max(
         (
             module.padding_idx + 1
             for path, module in model.named_modules()
-            if path.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None
+            if path.endswith("position_embeddings")
+            and getattr(module, "padding_idx", None) is not None
         ),
         default=0,
     )
@@ -142,8 +159,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def halve_until_it_fits(compute: Callable[[int], T], budget: int, *, smallest: int = 16) -> tuple[T, int]:
-    """The result with this budget, halved for as long as memory runs out; and the budget that was enough."""
+def halve_until_it_fits(
+    compute: Callable[[int], T], budget: int, *, smallest: int = 16
+) -> tuple[T, int]:
+    """The result with this budget, halved for as long as memory runs out; and the budget that was
+    enough."""
     while True:
         try:
             return compute(budget), budget
@@ -152,6 +172,7 @@ def halve_until_it_fits(compute: Callable[[int], T], budget: int, *, smallest: i
                 raise
             if budget <= smallest:
                 raise UserError(
-                    f"Out of memory even with batches of {budget} tokens: the model needs a larger machine."
+                    f"Out of memory even with batches of {budget} tokens: the model needs a larger "
+                    "machine."
                 ) from error
             budget //= 2

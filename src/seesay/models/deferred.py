@@ -1,8 +1,10 @@
-"""A model that is loaded when it is first asked, so that a finished run is shown without its weights.
+"""A model that is loaded when it is first asked, so that a finished run is shown without its
+weights.
 
-What a model states about itself follows from its name, the options and its files. It is remembered together with the
-state of the files: their names, sizes and times, or on the hub the commit, for which the hub is asked once. Where more
-than that matters (servers, models of other packages, code of a repository), the model is loaded.
+What a model states about itself follows from its name, the options and its files. It is remembered
+together with the state of the files: their names, sizes and times, or on the hub the commit, for
+which the hub is asked once. Where more than that matters (servers, models of other packages, code
+of a repository), the model is loaded.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ WITHOUT_LOADING = ("prepare", "notes", "clear_notes")
 
 
 def load_when_asked(name: str, options: ModelOptions) -> Model:
-    """The model behind a name: loaded now if nothing is remembered of it, else when it is first needed."""
+    """The model behind a name: loaded now if nothing is remembered of it, else when it is first
+    needed."""
     state = _state(name, options)
     if state is None:
         return load_model(name, options)
@@ -70,7 +73,9 @@ class DeferredModel(WrappedModel):
         model = self._load()
         if model.fingerprint != self.fingerprint:
             self._path.unlink(missing_ok=True)
-            raise UserError(f"'{self.name}' has changed since it was last asked: run the same command again.")
+            raise UserError(
+                f"'{self.name}' has changed since it was last asked: run the same command again."
+            )
         if self._task is not None:
             model.prepare(self._task)
         return model
@@ -82,7 +87,8 @@ class DeferredModel(WrappedModel):
 
 
 def _state(name: str, options: ModelOptions) -> object:
-    """What tells one state of the model's files from another; None where files do not tell everything."""
+    """What tells one state of the model's files from another; None where files do not tell
+    everything."""
     if options.trust_remote_code or has_prefix(name):
         return None
     path = Path(name).expanduser()
@@ -94,7 +100,9 @@ def _state(name: str, options: ModelOptions) -> object:
     if path.is_dir():
         config = path / "config.json"
         has_second_model = config.is_file() and FEATURES in config.read_text(errors="replace")
-        return None if has_second_model else [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
+        if has_second_model:
+            return None
+        return [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
     return hub_commit(name, options.revision) if "/" in name else None
 
 
@@ -109,4 +117,6 @@ def _read(path: Path) -> dict[str, Any] | None:
         identity = read_json(path)
     except (OSError, ValueError):
         return None
-    return identity if isinstance(identity, dict) and identity.keys() == set(IDENTITY) else None
+    if isinstance(identity, dict) and identity.keys() == set(IDENTITY):
+        return identity
+    return None

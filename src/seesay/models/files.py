@@ -17,14 +17,22 @@ DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
 def file_digest(paths: Iterable[Path]) -> str:
-    """A digest of the files' names and contents, in order of name. That of large files is remembered together with
-    their state (place, size, times of change, inode): reading them takes longer than loading the model."""
+    """A digest of the files' names and contents, in order of name. That of large files is
+    remembered together with their state (place, size, times of change, inode): reading them takes
+    longer than loading the model."""
     ordered = sorted(paths)
     states = {path: path.stat() for path in ordered}
-    files = [(str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in states.items()]
+    files = [
+        (str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+        for path, s in states.items()
+    ]
     remembered = caches.FILE_DIGESTS.folder / json_digest(files)
     is_large = sum(state.st_size for state in states.values()) >= LARGE
-    if is_large and remembered.is_file() and DIGEST.fullmatch(text := remembered.read_text(errors="replace")):
+    if (
+        is_large
+        and remembered.is_file()
+        and DIGEST.fullmatch(text := remembered.read_text(errors="replace"))
+    ):
         return text
     began = time.time()
     digest = hashlib.blake2b(digest_size=8)
@@ -32,7 +40,8 @@ def file_digest(paths: Iterable[Path]) -> str:
         digest.update(path.name.encode())
         with path.open("rb") as file:
             hashlib.file_digest(file, lambda: digest)
-    if is_large and max(state.st_ctime for state in states.values()) < began - 10:  # a change would get another time
+    # a change would get another time
+    if is_large and max(state.st_ctime for state in states.values()) < began - 10:
         write_text(remembered, digest.hexdigest())
     return digest.hexdigest()
 

@@ -1,4 +1,5 @@
-"""PyTorch and transformers, which the extra `models` installs: whether they are here, and the devices they find."""
+"""PyTorch and transformers, which the extra `models` installs: whether they are here, and the
+devices they find."""
 
 from __future__ import annotations
 
@@ -28,5 +29,7 @@ def device_of(name: str) -> str:
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise UserError(f"There is no device '{name}' here ({first_line(error)}): try --device auto.") from error
+        raise UserError(
+            f"There is no device '{name}' here ({first_line(error)}): try --device auto."
+        ) from error
     return name

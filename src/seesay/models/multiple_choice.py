@@ -29,17 +29,21 @@ def lettered(options: Sequence[str]) -> str:
 
 
 def question(text: str) -> str:
-    """The text to ask: a question whose slot is its answer as it is, any other text with a blank for the slot.
+    """The text to ask: a question whose slot is its answer as it is, any other text with a blank
+    for the slot.
 
     >>> question("What is the color of a pig? [MASK]"), question("A pig is [MASK] in color.")
     ('What is the color of a pig?', 'A pig is ___ in color.')
     """
     before = text.removesuffix(SLOT).rstrip()
-    return before if text.endswith(SLOT) and before.endswith("?") else text.replace(SLOT, BLANK)
+    if text.endswith(SLOT) and before.endswith("?"):
+        return before
+    return text.replace(SLOT, BLANK)
 
 
 def with_options(text: str, options: Sequence[str]) -> str:
-    """The question and its options as UnifiedQA reads them: in lower case, a backslash and an n between them.
+    """The question and its options as UnifiedQA reads them: in lower case, a backslash and an n
+    between them.
 
     >>> print(with_options("What is the color of a pig? [MASK]", ["red", "pink"]))
     what is the color of a pig? \\n (a) red (b) pink

@@ -52,15 +52,17 @@ _CHOICES: dict[str, type[StrEnum]] = {
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is the machine's.
+    """How a model is loaded and asked. What shapes an answer is part of the signature; the rest is
+    the machine's.
 
-    Choices may be given as plain strings: `ModelOptions(scope="option")`. The weights are float32 on a CPU and of the
-    checkpoint's own type elsewhere, unless `dtype` says otherwise; `device_map` and `quantization` are those of
-    transformers, `engine_options` vLLM's. A server is asked at its completions endpoint unless `endpoint` or `chat`
-    says otherwise; `system` is the text that opens a conversation. A model that `generates` is asked for free answers
-    only, so that a server needs no log-probabilities. `concurrency` is the number of requests at a time, `budget`
-    an amount of money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt. With
-    the `engine` ray, `workers` copies of the model answer on a cluster.
+    Choices may be given as plain strings: `ModelOptions(scope="option")`. The weights are float32
+    on a CPU and of the checkpoint's own type elsewhere, unless `dtype` says otherwise; `device_map`
+    and `quantization` are those of transformers, `engine_options` vLLM's. A server is asked at its
+    completions endpoint unless `endpoint` or `chat` says otherwise; `system` is the text that opens
+    a conversation. A model that `generates` is asked for free answers only, so that a server needs
+    no log-probabilities. `concurrency` is the number of requests at a time, `budget` an amount of
+    money at the `price` given, else of tokens; with `reuse`, answers are kept and reused by prompt.
+    With the `engine` ray, `workers` copies of the model answer on a cluster.
     """
 
     scope: Scope | str = Scope.SENTENCE
@@ -93,7 +95,9 @@ class ModelOptions:
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                raise UserError(f"There is no option '{name}'; those of a model are {', '.join(names)}.")
+                raise UserError(
+                    f"There is no option '{name}'; those of a model are {', '.join(names)}."
+                )
         return cls(**options)
 
     def __post_init__(self) -> None:
@@ -110,6 +114,9 @@ class ModelOptions:
         if self.budget is not None and not self.budget > 0:  # nor is NaN
             raise UserError(f"--budget is {self.budget}: give an amount above 0.")
         if self.chat and self.endpoint == Endpoint.COMPLETIONS:
-            raise UserError("--chat asks a server's chat endpoint, and --endpoint completions the other one: give one.")
+            raise UserError(
+                "--chat asks a server's chat endpoint, and --endpoint completions the other one: "
+                "give one."
+            )
         if self.system is not None and not self.chat and self.endpoint != Endpoint.CHAT:
             raise UserError("--system is the first turn of a conversation: add --chat.")

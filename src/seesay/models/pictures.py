@@ -21,8 +21,8 @@ BLANK_NOTE = "'{name}' cannot do without a picture: it is asked questions that h
 
 
 def question(text: str) -> str:
-    """The question before the slot, without the cue that a model of text needs before its answer; a sentence that goes
-    on after the slot, as one with a blank."""
+    """The question before the slot, without the cue that a model of text needs before its answer; a
+    sentence that goes on after the slot, as one with a blank."""
     before, _, after = text.partition(SLOT)
     if after.strip(" ."):
         return user_turn(text)
@@ -52,11 +52,20 @@ def open_picture(path: str | None, name: str) -> Image:
         raise missing_extra("A task with pictures", "scenes", error) from error
     if path is None:
         raise UserError(
-            f"{name} answers questions about pictures: use it with a task that has some, such as malevic-pos."
+            f"{name} answers questions about pictures: use it with a task that has some, such as "
+            "malevic-pos."
         )
     try:
         return open_rgb(path)
     except FileNotFoundError as error:
         raise UserError(f"There is no picture '{path}'.") from error
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
-        raise UserError(f"'{path}' cannot be opened as a picture ({type(error).__name__}).") from error
+    except (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        OSError,
+        ValueError,
+        SyntaxError,
+    ) as error:
+        raise UserError(
+            f"'{path}' cannot be opened as a picture ({type(error).__name__})."
+        ) from error

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from seesay.models.base import Model
 
 FEATURES = "img_feature_dim"
-"""What the configuration of a CLIP-BERT says beside what a BERT's says: the width of a picture's features."""
+"""What the configuration of a CLIP-BERT says beside what a BERT's says: the width of a picture's
+features."""
 
 MULTIMODAL = "seesay.models.vision.masked:load_masked"
 CLIP_BERT = "seesay.models.encoders.clip_bert_masked:load_source"
 
 READERS = dict.fromkeys(("flava", "lxmert", "vilt", "visual_bert"), MULTIMODAL)
-"""What loads models that fill slots and see more than text, by the model type in their configuration."""
+"""What loads models that fill slots and see more than text, by the model type in their
+configuration."""
 
 
 def find_files(name: str, options: ModelOptions) -> tuple[str, str | Path]:
-    """The name that a model's results carry, and its folder or Hub id; what is packed is unpacked first."""
+    """The name that a model's results carry, and its folder or Hub id; what is packed is unpacked
+    first."""
     path = Path(name).expanduser()
     if name in CATALOGUE:
         return name, source_of(CATALOGUE[name], options)

@@ -1,5 +1,6 @@
-"""What a model's folder may not say: files outside of it, pickles where none were allowed, code of others, and
-networks that no machine holds. It is checked before torch or transformers read anything."""
+"""What a model's folder may not say: files outside of it, pickles where none were allowed, code of
+others, and networks that no machine holds. It is checked before torch or transformers read
+anything."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
     import torch
 
 INDEXES = {"model.safetensors.index.json": ".safetensors", "pytorch_model.bin.index.json": ".bin"}
-CONFIGS = ("config.json", "generation_config.json", "preprocessor_config.json", "processor_config.json")
+CONFIGS = (
+    "config.json",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
+)
 LARGEST_JSON = 1 << 26
 DEEPEST = 50
 MOST_LAYERS = 2000
@@ -29,34 +35,49 @@ def check_folder(name: str, folder: Path) -> None:
         index = _read(name, folder / file)
         weights = index.get("weight_map", {}) if isinstance(index, dict) else None
         if not isinstance(weights, dict):
-            raise UserError(f"The model in '{name}' could not be read: {file} is not an index of weights.")
+            raise UserError(
+                f"The model in '{name}' could not be read: {file} is not an index of weights."
+            )
         for shard in set(map(str, weights.values())):
             if PurePosixPath(shard).name != shard or "\\" in shard or not shard.endswith(ending):
                 raise UserError(
-                    f"'{name}' keeps weights in '{shard[:80]}' ({file}): only {ending} files beside the index are read."
+                    f"'{name}' keeps weights in '{shard[:80]}' ({file}): only {ending} files "
+                    "beside the index are read."
                 )
 
 
 def check_config(name: str, document: Any, file: str) -> None:
     """Refuse a configuration that names code of others, or a network that no machine holds."""
     for key, value in _entries(document, name, file):
-        if "attn_implementation" in key and isinstance(value, str) and ("/" in value or ":" in value):
+        if (
+            "attn_implementation" in key
+            and isinstance(value, str)
+            and ("/" in value or ":" in value)
+        ):
             raise UserError(
-                f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code of others: "
+                f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code "
+                "of others: "
                 f"delete {key} from its {file}."
             )
         if type(value) is int and value > _limit(key):
-            raise UserError(f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}.")
+            raise UserError(
+                f"'{name}' describes a network with {key} above {_limit(key):,} in its {file}."
+            )
 
 
 def refuse_other_sizes(
-    build: Callable[[], torch.nn.Module], weights: Mapping[str, torch.Tensor], sizes: Mapping[str, Any]
+    build: Callable[[], torch.nn.Module],
+    weights: Mapping[str, torch.Tensor],
+    sizes: Mapping[str, Any],
 ) -> None:
-    """ValueError if a network of these sizes does not have the shapes of the weights; it takes no memory to know."""
+    """ValueError if a network of these sizes does not have the shapes of the weights; it takes no
+    memory to know."""
     import torch
 
     for key, value in sizes.items():
-        if type(value) is int and value > (MOST_LAYERS if key.endswith(("layers", "blocks")) else LARGEST_SIZE):
+        if type(value) is int and value > (
+            MOST_LAYERS if key.endswith(("layers", "blocks")) else LARGEST_SIZE
+        ):
             raise ValueError(f"{key} is too large")
     with torch.device("meta"):
         expected = {name: tensor.shape for name, tensor in build().state_dict().items()}
@@ -67,7 +88,9 @@ def refuse_other_sizes(
 def _limit(key: str) -> float:
     if "layers" in key or key in ("n_layer", "depth"):
         return MOST_LAYERS
-    return LARGEST_SIZE if key.endswith(("_size", "_dim", "n_embd")) else float("inf")
+    if key.endswith(("_size", "_dim", "n_embd")):
+        return LARGEST_SIZE
+    return float("inf")
 
 
 def _read(name: str, path: Path) -> Any:
@@ -75,11 +98,16 @@ def _read(name: str, path: Path) -> Any:
     if not path.is_file():
         return {}
     if path.stat().st_size > LARGEST_JSON:
-        raise UserError(f"The model in '{name}' could not be read: {path.name} is larger than {LARGEST_JSON >> 20} MB.")
+        raise UserError(
+            f"The model in '{name}' could not be read: {path.name} is larger than "
+            f"{LARGEST_JSON >> 20} MB."
+        )
     try:
         return json.loads(path.read_bytes())
     except RecursionError:
-        raise UserError(f"The model in '{name}' could not be read: {path.name} is nested too deep.") from None
+        raise UserError(
+            f"The model in '{name}' could not be read: {path.name} is nested too deep."
+        ) from None
     except ValueError as error:
         reason = f"a file may be damaged or half-downloaded): {path.name} is not JSON ({error}"
         raise UserError(f"The model in '{name}' could not be read ({reason}).") from error
@@ -87,7 +115,8 @@ def _read(name: str, path: Path) -> Any:
 
 def _entries(document: Any, name: str, file: str) -> Iterator[tuple[str, Any]]:
     """Every key of a document and of what is nested in it, with its value."""
-    level, depth = [document], 0
+    level = [document]
+    depth = 0
     while level:
         if (depth := depth + 1) > DEEPEST:
             raise UserError(f"The model in '{name}' could not be read: {file} is nested too deep.")

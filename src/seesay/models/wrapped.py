@@ -1,7 +1,8 @@
-"""Models that stand for other models: they state what those state, and pass on whatever they are asked.
+"""Models that stand for other models: they state what those state, and pass on whatever they are
+asked.
 
-A subclass changes what it is there for. Every hook of `Model` is passed on unless it says otherwise, those that `Model`
-gains tomorrow included.
+A subclass changes what it is there for. Every hook of `Model` is passed on unless it says
+otherwise, those that `Model` gains tomorrow included.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from typing import Any
 from seesay.models.base import IDENTITY, Model
 from seesay.questions import Prompt, Scores, Task, after_shots
 
-HOOKS = tuple(name for name, value in vars(Model).items() if isinstance(value, FunctionType) and name[0] != "_")
+HOOKS = tuple(
+    name
+    for name, value in vars(Model).items()
+    if isinstance(value, FunctionType) and name[0] != "_"
+)
 """The public methods of every model."""
 
 
 class WrappedModel(Model):
-    """A stand-in for another model, under its name. What it notes itself is kept beside what that model notes."""
+    """A stand-in for another model, under its name. What it notes itself is kept beside what that
+    model notes."""
 
     abilities: frozenset[str] = frozenset()
 
@@ -28,7 +34,8 @@ class WrappedModel(Model):
         vars(self).update(identity_of(model))
 
     def restrict(self, task: Task) -> Task:
-        """The task as the model can be asked it; one that takes every task is not needed for that."""
+        """The task as the model can be asked it; one that takes every task is not needed for
+        that."""
         if "restrict" not in self.abilities:
             return task
         restricted: Task = self._forward("restrict", task)
@@ -70,7 +77,8 @@ for _hook in HOOKS:
 
 
 class RephrasedModel(WrappedModel):
-    """A model whose questions are put in another way: it answers them, and no longer scores options as they stand."""
+    """A model whose questions are put in another way: it answers them, and no longer scores options
+    as they stand."""
 
     answer_batches = Model.answer_batches
     answer_layers = Model.answer_layers
@@ -91,7 +99,8 @@ class RephrasedModel(WrappedModel):
 
 
 def rephrase(prompt: Prompt, wording: Callable[[str, tuple[str, ...]], str]) -> Prompt:
-    """The prompt and its examples, worded anew: `wording` is given a text with a slot and the options for it."""
+    """The prompt and its examples, worded anew: `wording` is given a text with a slot and the
+    options for it."""
     shots = tuple(replace(shot, text=wording(shot.text, shot.options)) for shot in prompt.shots)
     text = after_shots(shots, wording(prompt.asked, prompt.options))
     return replace(prompt, text=text, shots=shots)

@@ -1,4 +1,5 @@
-"""The papers behind seesay, table by table and figure by figure: ours beside the published (`seesay paper`)."""
+"""The papers behind seesay, table by table and figure by figure: ours beside the published (`seesay
+paper`)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def paper_addresses() -> dict[str, str]:
 
 
 def load_paper(name: str) -> Paper:
-    """The paper of this name. Nothing of the others is imported: each needs an instrument that may be missing."""
+    """The paper of this name. Nothing of the others is imported: each needs an instrument that may
+    be missing."""
     key = name.lower().replace("_", "-")
     addresses = paper_addresses()
     if key not in addresses:

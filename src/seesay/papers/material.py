@@ -1,4 +1,5 @@
-"""What a paper's page is made of: runs, reasoners, sweeps and matrices in the folders given, and published data."""
+"""What a paper's page is made of: runs, reasoners, sweeps and matrices in the folders given, and
+published data."""
 
 from __future__ import annotations
 
@@ -36,9 +37,10 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Material:
-    """`paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of published files in
-    place of the data folder's, either of the paper's own or with a folder for each data set. `items` is the number of
-    generated items in a test of scenes; `brief` says that only the status of entries matters, not their precision."""
+    """`paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of
+    published files in place of the data folder's, either of the paper's own or with a folder for
+    each data set. `items` is the number of generated items in a test of scenes; `brief` says that
+    only the status of entries matters, not their precision."""
 
     paths: Sequence[Path] = ()
     data: Path | None = None
@@ -68,7 +70,10 @@ class Material:
                 for folder in sorted(file.parents[mark.count("/")] for file in path.rglob(mark))
             ]
             if not below:
-                raise UserError(f"'{path}' holds no run, reasoner, sweep, matrix or knowledge that seesay wrote.")
+                raise UserError(
+                    f"'{path}' holds no run, reasoner, sweep, matrix or knowledge that seesay "
+                    "wrote."
+                )
             for kind, folder in below:
                 folders[kind][folder] = None
         return {kind: list(members) for kind, members in folders.items()}
@@ -92,16 +97,23 @@ class Material:
         return [group for group in self.groups if group.task.name in tasks]
 
     def data_of(self, dataset: str) -> Path | None:
-        """Where the published files of a data set are, if its folder exists; None: nowhere, or in the data folder."""
+        """Where the published files of a data set are, if its folder exists; None: nowhere, or in
+        the data folder."""
         names = (dataset, dataset.replace("-", "_"))
         if self.data is not None:
-            return next((self.data / name for name in names if (self.data / name).is_dir()), self.data)
-        return next((data_folder() / name for name in names if (data_folder() / name).is_dir()), None)
+            return next(
+                (self.data / name for name in names if (self.data / name).is_dir()), self.data
+            )
+        return next(
+            (data_folder() / name for name in names if (data_folder() / name).is_dir()), None
+        )
 
     def task_data(self, name: str) -> Path | None:
         """Where the files of a task are: below the data given; None for the data folder."""
         needs = task_card(name).needs
-        return self.data_of(needs[0]) if self.data is not None and needs else None
+        if self.data is not None and needs:
+            return self.data_of(needs[0])
+        return None
 
     def task(self, name: str) -> Task:
         """A task with its published data."""

@@ -1,7 +1,9 @@
-"""A paper as a list of its tables and figures, each rendered from the data and runs at hand, and its page.
+"""A paper as a list of its tables and figures, each rendered from the data and runs at hand, and
+its page.
 
-A render function gets the `Material` and returns the `Rendered` entry. Where what it needs is missing it raises
-`UserError`, whose sentence says how to get it: the entry is then listed as not possible here.
+A render function gets the `Material` and returns the `Rendered` entry. Where what it needs is
+missing it raises `UserError`, whose sentence says how to get it: the entry is then listed as not
+possible here.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from seesay.reports.pages.sections import DataTable
 
 
 class Status(StrEnum):
-    """How much of an entry is ours: all of it, a part, or nothing (the published values may still be shown)."""
+    """How much of an entry is ours: all of it, a part, or nothing (the published values may still
+    be shown)."""
 
     SHOWN = "shown"
     IN_PART = "shown in part"
@@ -35,8 +38,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Rendered:
-    """An entry as far as it can be shown. `text` says what differs and why, in paragraphs separated by empty lines;
-    `tables` are open on the page, `numbers` (those behind the charts) are folded."""
+    """An entry as far as it can be shown. `text` says what differs and why, in paragraphs separated
+    by empty lines; `tables` are open on the page, `numbers` (those behind the charts) are
+    folded."""
 
     text: str = ""
     tables: Sequence[DataTable] = ()
@@ -51,8 +55,9 @@ Render = Callable[[Material], Rendered]
 
 @dataclass(frozen=True)
 class PaperEntry:
-    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the section is known,
-    that); `command` makes what the entry needs; `published` has the printed values, shown whatever is at hand."""
+    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the
+    section is known, that); `command` makes what the entry needs; `published` has the printed
+    values, shown whatever is at hand."""
 
     number: str
     title: str
@@ -83,12 +88,16 @@ class Paper:
 
 
 def read_paper(
-    package: str, citation: str, renders: Mapping[str, Render], printed: Mapping[str, Sequence[DataTable]]
+    package: str,
+    citation: str,
+    renders: Mapping[str, Render],
+    printed: Mapping[str, Sequence[DataTable]],
 ) -> Paper:
     """The paper of a package here, its words read from `entries.yaml`.
 
-    `renders` has the function of each entry by its number; of an entry that it lacks nothing can be ours, and
-    `not_here` in the file says why. `printed` has the published tables that are not in `published.yaml`.
+    `renders` has the function of each entry by its number; of an entry that it lacks nothing can be
+    ours, and `not_here` in the file says why. `printed` has the published tables that are not in
+    `published.yaml`.
     """
     text = (files("seesay.papers") / package / "entries.yaml").read_text(encoding="utf-8")
     words = yaml.safe_load(text)
@@ -96,9 +105,14 @@ def read_paper(
     for fields in words.pop("entries"):
         number = fields["number"]
         names = fields.pop("published", [])
-        render = renders[number] if number in renders else not_here(fields.pop("not_here"))
+        if number in renders:
+            render = renders[number]
+        else:
+            render = not_here(fields.pop("not_here"))
         published = [published_tables(package)[name].as_printed for name in names]
-        entries.append(PaperEntry(**fields, render=render, published=printed.get(number, published)))
+        entries.append(
+            PaperEntry(**fields, render=render, published=printed.get(number, published))
+        )
     return Paper(**words, citation=citation, entries=tuple(entries))
 
 
@@ -112,7 +126,8 @@ Page = Sequence[tuple[PaperEntry, Rendered]]
 
 
 def render_entries(paper: Paper, material: Material) -> Page:
-    """Render every entry. One that lacks what it needs is not possible here, with the sentence that says so."""
+    """Render every entry. One that lacks what it needs is not possible here, with the sentence that
+    says so."""
     return [(entry, _render(entry, material)) for entry in paper.entries]
 
 
@@ -128,7 +143,10 @@ def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     """Write the page: an overview of all entries, then a section for each."""
     refuse_folder(path, "page")
     counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
-    write_text(path, render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts))
+    write_text(
+        path,
+        render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts),
+    )
     return path
 
 
@@ -146,4 +164,8 @@ def as_records(page: Page, *, brief: bool = False) -> list[dict[str, Any]]:
 
 
 def _table_record(table: DataTable) -> dict[str, Any]:
-    return {"title": table.title, "header": list(table.header), "rows": json_value([list(row) for row in table.rows])}
+    return {
+        "title": table.title,
+        "header": list(table.header),
+        "rows": json_value([list(row) for row in table.rows]),
+    }

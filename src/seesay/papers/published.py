@@ -1,4 +1,5 @@
-"""What papers print, as data: each paper has a file `published.yaml` of its tables, cell by cell as printed."""
+"""What papers print, as data: each paper has a file `published.yaml` of its tables, cell by cell as
+printed."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from seesay.reports.pages.sections import DataTable
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table, or a figure as numbers. The first column has the names of the rows; `source` says where a value is from
-    that the paper itself does not print."""
+    """A table, or a figure as numbers. The first column has the names of the rows; `source` says
+    where a value is from that the paper itself does not print."""
 
     header: list[str]
     rows: Mapping[str, list[str]]
@@ -35,7 +36,9 @@ class PublishedTable:
     def as_printed(self) -> DataTable:
         """The table for a page; a row that ends early has empty cells."""
         width = len(self.header) - 1
-        lines = [[name, *cells, *([None] * (width - len(cells)))] for name, cells in self.rows.items()]
+        lines = [
+            [name, *cells, *([None] * (width - len(cells)))] for name, cells in self.rows.items()
+        ]
         return DataTable(self.header, lines, self.title)
 
 

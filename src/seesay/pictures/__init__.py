@@ -1,4 +1,5 @@
-"""Pictures of real things whose colour and size we control: does a model say what it sees, or what it knows?"""
+"""Pictures of real things whose colour and size we control: does a model say what it sees, or what
+it knows?"""
 
 from __future__ import annotations
 
@@ -13,9 +14,18 @@ if TYPE_CHECKING:
     from seesay.pictures.things import Thing, color_things, left_out, size_things
 
 __all__ = [
-    "ColorPicture", "SizePicture", "Thing", "color_pictures", "color_things", "left_out", "png", "rgb", "size_pictures",
-    "size_things", "write_pictures",
-]  # fmt: skip
+    "ColorPicture",
+    "SizePicture",
+    "Thing",
+    "color_pictures",
+    "color_things",
+    "left_out",
+    "png",
+    "rgb",
+    "size_pictures",
+    "size_things",
+    "write_pictures",
+]
 
 __getattr__ = lazy_names(
     __name__,

@@ -1,4 +1,5 @@
-"""Two baselines for prior against picture: one that knows and does not look, one that looks and does not know."""
+"""Two baselines for prior against picture: one that knows and does not look, one that looks and
+does not know."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class _LabelRule(Baseline):
         """Note which labels each prompt's options stand for."""
         if "usual" not in task.questions[0].fields:
             raise UserError(
-                f"{self.name} answers questions about what is usual: use it with prior-color or prior-size."
+                f"{self.name} answers questions about what is usual: use it with prior-color or "
+                "prior-size."
             )
         self._labels = labels_by_prompt(task)
 
@@ -40,7 +42,8 @@ class Prior(_LabelRule):
 
 
 class Pixels(_LabelRule):
-    """What the picture shows, whatever is asked, and nothing without one: it looks and does not know."""
+    """What the picture shows, whatever is asked, and nothing without one: it looks and does not
+    know."""
 
     def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
         if prompt.picture is None:

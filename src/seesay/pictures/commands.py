@@ -1,4 +1,5 @@
-"""`seesay pictures make | show`: icons of things, recoloured and resized, as a data set or a contact sheet."""
+"""`seesay pictures make | show`: icons of things, recoloured and resized, as a data set or a
+contact sheet."""
 
 from __future__ import annotations
 
@@ -11,26 +12,36 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
-app = typer.Typer(help="Pictures of things whose colour and size are controlled.", no_args_is_help=True)
+app = typer.Typer(
+    help="Pictures of things whose colour and size are controlled.", no_args_is_help=True
+)
 
 PictureTask = StrEnum("PictureTask", {"color": "prior-color", "size": "prior-size"})
-TaskName = Annotated[PictureTask, typer.Option("--task", "-t", help="Things in many colours, or pairs in two sizes.")]
+TaskName = Annotated[
+    PictureTask, typer.Option("--task", "-t", help="Things in many colours, or pairs in two sizes.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed: the same seed gives the same bytes.")]
 
 
 @app.command()
 def make(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the data set: new, or of an interrupted run.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="Folder of the data set: new, or of an interrupted run."
+        ),
     ],
     task: TaskName = PictureTask.color,
     seed: Seed = 0,
     size: Annotated[int, typer.Option(min=16, max=2048, help="Pixels per side of the PNGs.")] = 224,
-    arrays: Annotated[int, typer.Option(min=0, max=2048, help="Pixels per side of RGB arrays; 0 for none.")] = 0,
+    arrays: Annotated[
+        int, typer.Option(min=0, max=2048, help="Pixels per side of RGB arrays; 0 for none.")
+    ] = 0,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw every picture of a task: PNGs, annotation, questions as JSON and as Parquet for `datasets`."""
+    """Draw every picture of a task: PNGs, annotation, questions as JSON and as Parquet for
+    `datasets`."""
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
@@ -60,17 +71,22 @@ def make(
 
 @app.command()
 def show(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path("pictures.png"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path(
+        "pictures.png"
+    ),
     task: TaskName = PictureTask.color,
     seed: Seed = 0,
     condition: Annotated[
-        str | None, typer.Option(help="One condition only, such as typical, counterfactual or reversed.")
+        str | None,
+        typer.Option(help="One condition only, such as typical, counterfactual or reversed."),
     ] = None,
-    size: Annotated[int, typer.Option(min=32, max=512, help="Pixels per side of each picture.")] = 96,
+    size: Annotated[
+        int, typer.Option(min=32, max=512, help="Pixels per side of each picture.")
+    ] = 96,
     columns: Annotated[int, typer.Option(min=1, max=60, help="Pictures per row.")] = 12,
-    left_out: Annotated[bool, typer.Option("--left-out", help="List what is not drawn and why, and draw nothing.")] = (
-        False
-    ),
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="List what is not drawn and why, and draw nothing.")
+    ] = (False),
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -84,7 +100,12 @@ def show(
     if left_out:
         rows = [row for row in reasons() if row[1] == task.removeprefix("prior-")]
         if as_json:
-            print_json([{"thing": thing, "asked": asked, "reason": reason} for thing, asked, reason in rows])
+            print_json(
+                [
+                    {"thing": thing, "asked": asked, "reason": reason}
+                    for thing, asked, reason in rows
+                ]
+            )
         else:
             out.print(table(["thing", "asked", "reason"], rows))
         return

@@ -1,7 +1,8 @@
-"""Paired tests within one run: is a model worse where prior and picture disagree, and what does the picture do?
+"""Paired tests within one run: is a model worse where prior and picture disagree, and what does the
+picture do?
 
-The same things are shown in every condition, so that conditions are compared thing by thing: a thing's answers in one
-condition are exchanged with its answers in the other.
+The same things are shown in every condition, so that conditions are compared thing by thing: a
+thing's answers in one condition are exchanged with its answers in the other.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from seesay.runs.run import Run
 CONTRASTS = (
     ({"asked": "here", "condition": "counterfactual"}, {"asked": "here", "condition": "typical"}),
     ({"asked": "here", "condition": "gray"}, {"asked": "here", "condition": "typical"}),
-    ({"asked": "usually", "condition": "counterfactual"}, {"asked": "usually", "condition": "typical"}),
+    (
+        {"asked": "usually", "condition": "counterfactual"},
+        {"asked": "usually", "condition": "typical"},
+    ),
     ({"asked": "usually", "condition": "counterfactual"}, {"asked": "blind"}),
     ({"asked": "here", "condition": "reversed"}, {"asked": "here", "condition": "world"}),
     ({"asked": "here", "condition": "equal"}, {"asked": "here", "condition": "world"}),
@@ -32,7 +36,8 @@ CONTRASTS = (
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The headline figure in two conditions, on the things that are in both, and how sure it is that they differ."""
+    """The headline figure in two conditions, on the things that are in both, and how sure it is
+    that they differ."""
 
     a: Slice
     b: Slice
@@ -43,8 +48,10 @@ class Contrast:
 
 
 def contrasts(run: Run) -> list[Contrast]:
-    """Every contrast that the run has questions for; p-values by sign flips, corrected for their number (Holm)."""
-    task, metric = run.task, metrics.get(run.task.metrics[0])
+    """Every contrast that the run has questions for; p-values by sign flips, corrected for their
+    number (Holm)."""
+    task = run.task
+    metric = metrics.get(run.task.metrics[0])
     items = items_by_template(task, run.answers, run.manifest.length)
     stats = statistics([metric], items)[metric.name]
     tested = []
@@ -56,9 +63,14 @@ def contrasts(run: Run) -> list[Contrast]:
         a, b = (np.stack([rows[thing] for thing in things], axis=1) for rows in by_object)
         resamples = Resamples(things, run.manifest.resamples, run.manifest.seed)
         between = paired_bootstrap(a, b, resamples, metric.value)
-        p = sign_flip(a, b, things, metric.value, flips=run.manifest.resamples, seed=run.manifest.seed)
+        p = sign_flip(
+            a, b, things, metric.value, flips=run.manifest.resamples, seed=run.manifest.seed
+        )
         tested.append((pair, between, p, len(things)))
-    adjusted = metrics.holm([p for *_, p, _ in tested]).tolist() if tested else list[float]()
+    if tested:
+        adjusted = metrics.holm([p for *_, p, _ in tested]).tolist()
+    else:
+        adjusted = list[float]()
     return [
         Contrast(Slice.of(a), Slice.of(b), between, p, corrected, n)
         for ((a, b), between, p, n), corrected in zip(tested, adjusted, strict=True)
@@ -66,7 +78,8 @@ def contrasts(run: Run) -> list[Contrast]:
 
 
 def _by_object(run: Run, stats: FloatArray, tags: dict[str, str]) -> dict[str, FloatArray]:
-    """The statistics (templates, k) of every object's questions with these tags, as means: objects weigh the same."""
+    """The statistics (templates, k) of every object's questions with these tags, as means: objects
+    weigh the same."""
     rows: dict[str, list[int]] = {}
     for row, question in enumerate(run.task.questions):
         if all(question.tags.get(tag) == value for tag, value in tags.items()):

@@ -40,7 +40,10 @@ def contact_sheet(pictures: Sequence[Picture], *, columns: int = 12, size: int =
 def _caption(picture: Picture) -> tuple[str, str]:
     if isinstance(picture, ColorPicture):
         return _name(picture.subject), f"{picture.condition}: {picture.color}"
-    return f"{_name(picture.first)} | {_name(picture.second)}", f"{picture.condition}: {picture.shown}"
+    return (
+        f"{_name(picture.first)} | {_name(picture.second)}",
+        f"{picture.condition}: {picture.shown}",
+    )
 
 
 def _name(subject: Thing | str) -> str:

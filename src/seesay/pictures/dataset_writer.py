@@ -1,4 +1,5 @@
-"""Data sets of pictures on disk, in the layout of `seesay scenes make`: images, annotation, questions, arrays."""
+"""Data sets of pictures on disk, in the layout of `seesay scenes make`: images, annotation,
+questions, arrays."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ from seesay.questions import Question
 
 MANIFEST = "pictures.json"
 VERSION = "1"
-PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {"prior-color": color_pictures, "prior-size": size_pictures}
+PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {
+    "prior-color": color_pictures,
+    "prior-size": size_pictures,
+}
 _LARGEST = 2048
 
 
@@ -48,14 +52,25 @@ def images(folder: Path) -> Path:
 
 
 def write_pictures(
-    task: str, folder: Path, *, seed: int = 0, size: int = PICTURE, progress: ProgressCallback | None = None
+    task: str,
+    folder: Path,
+    *,
+    seed: int = 0,
+    size: int = PICTURE,
+    progress: ProgressCallback | None = None,
 ) -> Sequence[Picture]:
-    """Draw a task's pictures into a folder; another data set's folder is refused. The annotation is written last: where
-    there is one, nothing is drawn, and else everything."""
+    """Draw a task's pictures into a folder; another data set's folder is refused. The annotation is
+    written last: where there is one, nothing is drawn, and else everything."""
     if not 16 <= size <= _LARGEST:
         raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
     pictures = plan(task, seed)
-    settings = {"task": task, "seed": seed, "size": size, "version": VERSION, "icons": ICONS.requirement}
+    settings = {
+        "task": task,
+        "seed": seed,
+        "size": size,
+        "version": VERSION,
+        "icons": ICONS.requirement,
+    }
     refuse_foreign_folder(folder, MANIFEST)
     what = f"The data set in '{folder}'"
     refuse_other_settings(folder / MANIFEST, settings, what=what, hint="choose another folder")
@@ -66,14 +81,17 @@ def write_pictures(
             (images(folder) / f"{picture.name}.png").write_bytes(png(picture, size))
             if progress:
                 progress(1, len(pictures))
-        write_json(annotated, {picture.name: annotation(picture) for picture in pictures}, indent=None)
+        write_json(
+            annotated, {picture.name: annotation(picture) for picture in pictures}, indent=None
+        )
     elif progress:
         progress(len(pictures), len(pictures))
     return pictures
 
 
 def cached_pictures(task: str) -> Path:
-    """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there yet."""
+    """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there
+    yet."""
     folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_pictures(task, folder)
@@ -85,11 +103,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         settings = read_json(folder / MANIFEST)
         refuse_newer(settings, SETTINGS_FORMAT, f"The data set in '{folder}'")
-        if isinstance(settings, dict) and settings.get("task") in PLANS and isinstance(settings.get("seed"), int):
+        if (
+            isinstance(settings, dict)
+            and settings.get("task") in PLANS
+            and isinstance(settings.get("seed"), int)
+        ):
             return settings
     except (OSError, ValueError) as error:
-        raise UserError(f"'{folder}' has no readable {MANIFEST}: give a folder of `seesay pictures make`.") from error
-    raise UserError(f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again.")
+        raise UserError(
+            f"'{folder}' has no readable {MANIFEST}: give a folder of `seesay pictures make`."
+        ) from error
+    raise UserError(
+        f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again."
+    )
 
 
 def annotation(picture: Picture) -> dict[str, Any]:
@@ -97,7 +123,12 @@ def annotation(picture: Picture) -> dict[str, Any]:
     if isinstance(picture, ColorPicture):
         return {**_subject(picture.subject), "condition": picture.condition, "color": picture.color}
     things = {"first": _subject(picture.first), "second": _subject(picture.second)}
-    return {**things, "condition": picture.condition, "shown": picture.shown, "usual": picture.usual}
+    return {
+        **things,
+        "condition": picture.condition,
+        "shown": picture.shown,
+        "usual": picture.usual,
+    }
 
 
 def _subject(subject: Thing | str) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Pictures drawn: one thing somewhere in the picture, or two things side by side, on a plain background."""
+"""Pictures drawn: one thing somewhere in the picture, or two things side by side, on a plain
+background."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ BACKGROUND = "#c8d0d6"
 """Pale, so that white, gray and black things all stand out."""
 PICTURE = 224
 _SCALE = (0.75, 0.95)  # of a thing alone in its picture
-_LENGTHS = {LARGER: (15.0, 6.5), SMALLER: (6.5, 15.0), EQUAL: (11.0, 11.0)}  # of longer sides, in units of the view
+# of longer sides, in units of the view
+_LENGTHS = {LARGER: (15.0, 6.5), SMALLER: (6.5, 15.0), EQUAL: (11.0, 11.0)}
 _CONTROL_COLORS = ("blue", "orange")
 _SHAPES = {
     "circle": '<circle cx="16" cy="16" r="12" fill="{}"/>',
@@ -42,7 +44,9 @@ def rgb(picture: Picture, size: int) -> Pixels:
 def elements(thing: Thing, color: str, generator: np.random.Generator) -> str:
     """The thing's icon with its region in a shade of the colour."""
     drawn = icon(thing.icon)
-    return repainted(drawn, find_region(thing.icon, thing.colors), color, draw_color(color, generator))
+    return repainted(
+        drawn, find_region(thing.icon, thing.colors), color, draw_color(color, generator)
+    )
 
 
 def _alone(picture: ColorPicture) -> str:
@@ -58,7 +62,9 @@ def _alone(picture: ColorPicture) -> str:
     else:
         body = elements(picture.subject, picture.color, generator)
     move = f"translate({left + VIEW * scale * mirrored:.3f} {top:.3f})"
-    return f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
+    return (
+        f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
+    )
 
 
 def _shape(name: str, color: str, generator: np.random.Generator) -> str:
@@ -79,7 +85,8 @@ def _side_by_side(picture: SizePicture) -> str:
             box = _BOXES.get(subject, _BOX)
         else:
             drawn = icon(subject.icon)
-            body, box = drawn.body, drawn.box
+            body = drawn.body
+            box = drawn.box
         left, top, width, height = box
         scale = length / max(width, height)
         x = VIEW * (0.25 + 0.5 * place) - scale * (left + width / 2)

@@ -1,4 +1,5 @@
-"""A gallery of pictures that pull: picture, question, and the options' probabilities as a colour bar, by pull."""
+"""A gallery of pictures that pull: picture, question, and the options' probabilities as a colour
+bar, by pull."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _SIZE = 96
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A picture with its question and what the model made of it; `log_odds` of the pull against what is right."""
+    """A picture with its question and what the model made of it; `log_odds` of the pull against
+    what is right."""
 
     picture: str
     text: str
@@ -68,7 +70,10 @@ def galleries(group: TaskRuns, chosen: Sequence[Choices]) -> list[Gallery]:
     options = shared_options(group.task)
     if options is None or not any(question.marks for question in group.task.questions):
         return []
-    return [_gallery(entry, choices, options) for entry, choices in zip(group.entries, chosen, strict=True)]
+    return [
+        _gallery(entry, choices, options)
+        for entry, choices in zip(group.entries, chosen, strict=True)
+    ]
 
 
 def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Gallery:
@@ -76,7 +81,9 @@ def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Ga
     rooms = []
     for source, title in TITLES.items():
         exhibits = [
-            _exhibit(question, source, choices, [template.name for template in task.templates], options)
+            _exhibit(
+                question, source, choices, [template.name for template in task.templates], options
+            )
             for question in task.questions
             if source in question.marks and question.picture and Path(question.picture).is_file()
         ]
@@ -87,15 +94,22 @@ def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Ga
 
 
 def _exhibit(
-    question: Question, source: str, choices: Choices, templates: Sequence[str], options: Sequence[str]
+    question: Question,
+    source: str,
+    choices: Choices,
+    templates: Sequence[str],
+    options: Sequence[str],
 ) -> Exhibit:
     shares = np.mean([choices[question.id, template].shares for template in templates], axis=0)
     by_option = dict(zip(options, shares.tolist(), strict=True))
     pulled, right = (
-        max(sum(by_option[label] for label in labels), LEAST) for labels in (question.marks[source], question.gold)
+        max(sum(by_option[label] for label in labels), LEAST)
+        for labels in (question.marks[source], question.gold)
     )
     answer = max(by_option, key=by_option.__getitem__)
-    spoken = ", ".join(f"{option} {100 * share:.0f} %" for option, share in by_option.items() if share >= 0.005)
+    spoken = ", ".join(
+        f"{option} {100 * share:.0f} %" for option, share in by_option.items() if share >= 0.005
+    )
     return Exhibit(
         picture=thumbnail(str(question.picture)),
         text=question.fields["question"],

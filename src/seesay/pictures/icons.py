@@ -1,4 +1,5 @@
-"""Icons of real things as vector graphics: Microsoft's Fluent emoji, flat (MIT licence), from npm."""
+"""Icons of real things as vector graphics: Microsoft's Fluent emoji, flat (MIT licence), from
+npm."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Icon:
-    """An icon's SVG elements, the share of its visible area that each colour has, and the box that it fills (left, top,
-    width and height in its own units)."""
+    """An icon's SVG elements, the share of its visible area that each colour has, and the box that
+    it fills (left, top, width and height in its own units)."""
 
     name: str
     body: str
@@ -70,14 +71,22 @@ def icon(name: str) -> Icon:
 
 
 def _box(visible: NDArray[np.bool_]) -> tuple[float, float, float, float]:
-    rows, columns = np.flatnonzero(visible.any(axis=1)), np.flatnonzero(visible.any(axis=0))
+    rows = np.flatnonzero(visible.any(axis=1))
+    columns = np.flatnonzero(visible.any(axis=0))
     unit = VIEW / _MEASURED
-    left, top = columns[0] * unit, rows[0] * unit
-    return float(left), float(top), float((columns[-1] + 1) * unit - left), float((rows[-1] + 1) * unit - top)
+    left = columns[0] * unit
+    top = rows[0] * unit
+    return (
+        float(left),
+        float(top),
+        float((columns[-1] + 1) * unit - left),
+        float((rows[-1] + 1) * unit - top),
+    )
 
 
 def render(elements: str, size: int, view: float = VIEW, background: str | None = None) -> bytes:
-    """A PNG of SVG elements in a square view, `size` pixels per side; transparent without a `background`."""
+    """A PNG of SVG elements in a square view, `size` pixels per side; transparent without a
+    `background`."""
     try:
         from resvg_py import svg_to_bytes
     except ImportError as error:

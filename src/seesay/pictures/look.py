@@ -1,4 +1,5 @@
-"""What can be seen in a picture without knowing anything: its colour, and which of two things is larger."""
+"""What can be seen in a picture without knowing anything: its colour, and which of two things is
+larger."""
 
 from __future__ import annotations
 
@@ -30,10 +31,12 @@ def dominant_color(path: str | Path) -> str:
 
 @lru_cache(maxsize=4096)
 def compared_size(path: str | Path) -> str:
-    """How the thing in the left half compares with that in the right half, by their longer sides."""
+    """How the thing in the left half compares with that in the right half, by their longer
+    sides."""
     _, thing = _read(path)
     middle = thing.shape[1] // 2
-    left, right = _length(thing[:, :middle]), _length(thing[:, middle:])
+    left = _length(thing[:, :middle])
+    right = _length(thing[:, middle:])
     if max(left, right) <= _SAME * min(left, right):
         return EQUAL
     return LARGER if left > right else SMALLER

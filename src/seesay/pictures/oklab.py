@@ -1,4 +1,5 @@
-"""OKLab (Ottosson 2020): a space in which equal steps look about equal, and lightness, chroma and hue come apart."""
+"""OKLab (Ottosson 2020): a space in which equal steps look about equal, and lightness, chroma and
+hue come apart."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def from_rgb(rgb: FloatArray) -> FloatArray:
 
 
 def to_rgb(lab: FloatArray) -> FloatArray:
-    """sRGB values from 0 to 1; a colour that no screen shows is moved to the nearest value of each channel."""
+    """sRGB values from 0 to 1; a colour that no screen shows is moved to the nearest value of each
+    channel."""
     linear = ((lab @ np.linalg.inv(_TO_LAB).T) ** 3) @ np.linalg.inv(_TO_LMS).T
     linear = np.clip(linear, 0, 1)
     return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
@@ -38,7 +40,10 @@ def to_rgb(lab: FloatArray) -> FloatArray:
 def parse_hex(color: str) -> FloatArray:
     """sRGB values from 0 to 1 of `#abc` or `#aabbcc`."""
     digits = color.removeprefix("#")
-    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
+    if len(digits) == 3:
+        digits = "".join(2 * digit for digit in digits)
+    else:
+        digits = digits
     return np.array([int(digits[place : place + 2], 16) for place in (0, 2, 4)]) / 255
 
 

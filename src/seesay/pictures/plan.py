@@ -1,7 +1,8 @@
-"""Which pictures there are: things in every condition, pairs of things in every order of size, and shapes as control.
+"""Which pictures there are: things in every condition, pairs of things in every order of size, and
+shapes as control.
 
-Everything follows from the seed. Recoloured things are balanced over the colours: each takes the colour, of those that
-it may have, that was used least so far.
+Everything follows from the seed. Recoloured things are balanced over the colours: each takes the
+colour, of those that it may have, that was used least so far.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _OPPOSITE = {LARGER: SMALLER, SMALLER: LARGER, EQUAL: EQUAL}
 
 @dataclass(frozen=True, slots=True)
 class ColorPicture:
-    """A thing (or a shape, by its name) shown in a colour. `condition` is typical, counterfactual, gray, silhouette or
-    control; `name` is the file's, and `stream` seeds its layout and shade."""
+    """A thing (or a shape, by its name) shown in a colour. `condition` is typical, counterfactual,
+    gray, silhouette or control; `name` is the file's, and `stream` seeds its layout and shade."""
 
     name: str
     subject: Thing | str
@@ -45,8 +46,9 @@ class ColorPicture:
 
 @dataclass(frozen=True, slots=True)
 class SizePicture:
-    """Two things (or shapes) side by side, the first on the left; `shown` says how the first is drawn relative to the
-    second, `usual` how it is in the world ("" for shapes). `condition` is world, reversed, equal or control."""
+    """Two things (or shapes) side by side, the first on the left; `shown` says how the first is
+    drawn relative to the second, `usual` how it is in the world ("" for shapes). `condition` is
+    world, reversed, equal or control."""
 
     name: str
     first: Thing | str
@@ -77,14 +79,19 @@ def color_pictures(seed: int = 0) -> list[ColorPicture]:
             pictures.append(ColorPicture(name, thing, condition, color, (seed, 1, place, number)))
     for place, shape in enumerate(SHAPES):
         for number, color in enumerate(COLORS):
-            pictures.append(ColorPicture(f"{shape}-control-{color}", shape, "control", color, (seed, 2, place, number)))
+            pictures.append(
+                ColorPicture(
+                    f"{shape}-control-{color}", shape, "control", color, (seed, 2, place, number)
+                )
+            )
     return pictures
 
 
 def recolored(things: Sequence[Thing], generator: np.random.Generator) -> list[str]:
-    """A colour for each thing that is not typical of it and not gray; the same thing never gets a colour twice while
-    there are others."""
-    used, by_thing = Counter[str](), Counter[tuple[str, str]]()
+    """A colour for each thing that is not typical of it and not gray; the same thing never gets a
+    colour twice while there are others."""
+    used = Counter[str]()
+    by_thing = Counter[tuple[str, str]]()
     colors = [""] * len(things)
     for place in generator.permutation(len(things)).tolist():
         thing = things[place]
@@ -109,12 +116,16 @@ def _held_out() -> frozenset[str]:
 
 
 def size_pairs(seed: int = 0) -> list[tuple[Thing, Thing]]:
-    """Pairs of things of which one is at least twice as long, in either order, every thing about equally often."""
+    """Pairs of things of which one is at least twice as long, in either order, every thing about
+    equally often."""
     generator = np.random.default_rng([seed, 3])
     things = [thing for thing in size_things() if thing.metres]
-    used, pairs = Counter[str](), dict[frozenset[str], tuple[Thing, Thing]]()
+    used = Counter[str]()
+    pairs = dict[frozenset[str], tuple[Thing, Thing]]()
     while len(pairs) < PAIRS:
-        first = min(generator.permutation(len(things)).tolist(), key=lambda place: used[things[place].name])
+        first = min(
+            generator.permutation(len(things)).tolist(), key=lambda place: used[things[place].name]
+        )
         fits = [
             place
             for place in generator.permutation(len(things)).tolist()
@@ -122,7 +133,10 @@ def size_pairs(seed: int = 0) -> list[tuple[Thing, Thing]]:
             and frozenset((things[first].name, things[place].name)) not in pairs
         ]
         second = min(fits, key=lambda place: used[things[place].name])
-        pair = (things[first], things[second]) if generator.integers(2) else (things[second], things[first])
+        if generator.integers(2):
+            pair = (things[first], things[second])
+        else:
+            pair = (things[second], things[first])
         pairs[frozenset(thing.name for thing in pair)] = pair
         used.update(thing.name for thing in pair)
     return list(pairs.values())
@@ -142,10 +156,14 @@ def size_pictures(seed: int = 0) -> list[SizePicture]:
             (("world", usual), ("reversed", _OPPOSITE[usual]), ("equal", EQUAL))
         ):
             name = f"{first.name}-{second.name}-{condition}".replace(" ", "-")
-            pictures.append(SizePicture(name, first, second, condition, shown, usual, (seed, 4, place, number)))
+            pictures.append(
+                SizePicture(name, first, second, condition, shown, usual, (seed, 4, place, number))
+            )
     shapes = [(first, second) for first in SHAPES for second in SHAPES if first != second]
     for place, (left, right) in enumerate(shapes):
         for number, shown in enumerate(SIZES):
             name = f"{left}-{right}-control-{shown}"
-            pictures.append(SizePicture(name, left, right, "control", shown, "", (seed, 5, place, number)))
+            pictures.append(
+                SizePicture(name, left, right, "control", shown, "", (seed, 5, place, number))
+            )
     return pictures

@@ -1,4 +1,5 @@
-"""What pictures bring: prior against picture, its measures and baselines, a gallery, and pictures to train on."""
+"""What pictures bring: prior against picture, its measures and baselines, a gallery, and pictures
+to train on."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ PLUGIN = Plugin(
         ),
         "pixels": BaselineCard(
             "seesay.pictures.baselines:Pixels",
-            "What the picture shows, whatever is asked, and nothing without one: it looks and does not know.",
+            "What the picture shows, whatever is asked, and nothing without one: it looks and does "
+            "not know.",
         ),
     },
     picture_sets={"prior-color": "seesay.pictures.training_set:open_prior_color"},

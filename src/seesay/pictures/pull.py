@@ -1,8 +1,8 @@
 """Prior against picture: what pulls a model to a wrong answer, and what it gains by looking.
 
-A question about a blue lemon has a wrong answer that the prior suggests (*here* it is blue, and yellow is the pull) or
-one that the picture suggests (*usually* it is yellow, and blue is the pull). Each measure is defined on the questions
-that have such an answer and counts for no other.
+A question about a blue lemon has a wrong answer that the prior suggests (*here* it is blue, and
+yellow is the pull) or one that the picture suggests (*usually* it is yellow, and blue is the pull).
+Each measure is defined on the questions that have such an answer and counts for no other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def _undefined(items: ScoredItems) -> FloatArray:
 
 
 def pull(items: ScoredItems, source: str) -> FloatArray:
-    """The share of the labels with the top score that the source suggests; NaN where it suggests none."""
+    """The share of the labels with the top score that the source suggests; NaN where it suggests
+    none."""
     marked = _marked(items, source)
     if marked is None:
         return _undefined(items)
@@ -38,7 +39,9 @@ def pull_log_odds(items: ScoredItems, source: str) -> FloatArray:
     marked = _marked(items, source)
     if marked is None:
         return _undefined(items)
-    suggested, right = (np.where(labels, items.probabilities, 0.0).sum(axis=1) for labels in (marked, items.is_gold))
+    suggested, right = (
+        np.where(labels, items.probabilities, 0.0).sum(axis=1) for labels in (marked, items.is_gold)
+    )
     odds = np.log(np.maximum(suggested, LEAST)) - np.log(np.maximum(right, LEAST))
     return np.where(marked.any(axis=1), odds, np.nan)
 
@@ -59,14 +62,16 @@ def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metr
     return (
         mean_metric(
             f"{source}_pull",
-            f"How often {question} is answered with what the {source} suggests, where that is wrong.",
+            f"How often {question} is answered with what the {source} suggests, where that is "
+            "wrong.",
             lambda items: pull(items, source),
             binary=True,
             lower_is_better=True,
         ),
         mean_metric(
             f"{source}_log_odds",
-            f"The log-odds of what the {source} suggests against what is right, where {question} is asked.",
+            f"The log-odds of what the {source} suggests against what is right, where {question} "
+            "is asked.",
             lambda items: pull_log_odds(items, source),
             lower_is_better=True,
         ),

@@ -1,4 +1,5 @@
-"""Three questions per picture: what is it here, what is it usually, and the latter without the picture (blind)."""
+"""Three questions per picture: what is it here, what is it usually, and the latter without the
+picture (blind)."""
 
 from __future__ import annotations
 
@@ -21,16 +22,26 @@ def color_here(name: str) -> str:
     return f"What is the color of the {name} in this picture?"
 
 
-def color_questions(pictures: Sequence[ColorPicture], folder: Path, tags: Tags) -> Iterator[Question]:
-    """The questions about colours, the blind one of a thing before its others; pictures are `FOLDER/NAME.png`."""
+def color_questions(
+    pictures: Sequence[ColorPicture], folder: Path, tags: Tags
+) -> Iterator[Question]:
+    """The questions about colours, the blind one of a thing before its others; pictures are
+    `FOLDER/NAME.png`."""
     blind: set[str] = set()
     for picture in pictures:
         path = str(folder / f"{picture.name}.png")
         if isinstance(picture.subject, str):
-            yield _control(picture.name, path, _color_fields(picture.subject, ""), COLORS, picture.color)
+            yield _control(
+                picture.name, path, _color_fields(picture.subject, ""), COLORS, picture.color
+            )
             continue
-        thing, typical = picture.subject, picture.subject.colors
-        shared = {**tags(thing), "category": thing.category, "things": "unmet" if is_held_out(thing) else "met"}
+        thing = picture.subject
+        typical = picture.subject.colors
+        shared = {
+            **tags(thing),
+            "category": thing.category,
+            "things": "unmet" if is_held_out(thing) else "met",
+        }
         about = _color_fields(thing.name, typical[0], thing.phrase)
         yield from _here_usually_blind(
             picture, path, about, COLORS, thing.name, shared, picture.color, typical, blind=blind
@@ -44,31 +55,52 @@ def size_questions(pictures: Sequence[SizePicture], folder: Path) -> Iterator[Qu
         path = str(folder / f"{picture.name}.png")
         if isinstance(picture.first, str) or isinstance(picture.second, str):
             names = str(picture.first), str(picture.second)
-            yield _control(picture.name, path, _size_fields(*names, "", *names), SIZES, picture.shown)
+            yield _control(
+                picture.name, path, _size_fields(*names, "", *names), SIZES, picture.shown
+            )
             continue
-        first, second, usual = picture.first, picture.second, picture.usual
+        first = picture.first
+        second = picture.second
+        usual = picture.usual
         about = _size_fields(first.name, second.name, usual, first.phrase, second.phrase)
-        shared = {"kind": "same category" if first.category == second.category else "different categories"}
+        shared = {
+            "kind": "same category" if first.category == second.category else "different categories"
+        }
         pair = f"{first.name} / {second.name}"
-        yield from _here_usually_blind(picture, path, about, SIZES, pair, shared, picture.shown, (usual,), blind=blind)
+        yield from _here_usually_blind(
+            picture, path, about, SIZES, pair, shared, picture.shown, (usual,), blind=blind
+        )
 
 
 def _here_usually_blind(
-    picture: Picture, path: str, about: _Fields, options: tuple[str, ...], subject: str, tags: Mapping[str, str],
-    shown: str, typical: tuple[str, ...], *, blind: set[str],
-) -> Iterator[Question]:  # fmt: skip
-    """The questions about a picture that shows one label of a subject with typical ones; `blind` are the subjects that
-    were asked about without a picture before."""
+    picture: Picture,
+    path: str,
+    about: _Fields,
+    options: tuple[str, ...],
+    subject: str,
+    tags: Mapping[str, str],
+    shown: str,
+    typical: tuple[str, ...],
+    *,
+    blind: set[str],
+) -> Iterator[Question]:
+    """The questions about a picture that shows one label of a subject with typical ones; `blind`
+    are the subjects that were asked about without a picture before."""
     usual = {label: 1 / len(typical) for label in typical}
     if subject not in blind:
         blind.add(subject)
         yield _question(subject, BLIND, about, options, usual, subject, tags)
     tags = {**tags, "condition": picture.condition}
     twin = f"{subject} | {BLIND}"
-    for asked, gold, source, pull in ((HERE, {shown: 1.0}, "prior", typical), (USUALLY, usual, "picture", (shown,))):
+    for asked, gold, source, pull in (
+        (HERE, {shown: 1.0}, "prior", typical),
+        (USUALLY, usual, "picture", (shown,)),
+    ):
         pulls = {} if shown in typical else {source: pull}
         if asked == USUALLY or picture.condition != "silhouette":
-            yield _question(picture.name, asked, about, options, gold, subject, tags, path, pulls, twin)
+            yield _question(
+                picture.name, asked, about, options, gold, subject, tags, path, pulls, twin
+            )
 
 
 _Fields = dict[str, dict[str, str]]
@@ -103,8 +135,12 @@ def _fields(usual: str, here: dict[str, str], usually: dict[str, str]) -> _Field
     return {HERE: {"usual": usual, **here}, USUALLY: in_world, BLIND: in_world}
 
 
-def _control(name: str, path: str, fields: _Fields, options: tuple[str, ...], answer: str) -> Question:
-    return _question(name, HERE, fields, options, {answer: 1.0}, name, {"condition": "control"}, path)
+def _control(
+    name: str, path: str, fields: _Fields, options: tuple[str, ...], answer: str
+) -> Question:
+    return _question(
+        name, HERE, fields, options, {answer: 1.0}, name, {"condition": "control"}, path
+    )
 
 
 def _question(

@@ -1,8 +1,9 @@
 """The region of an icon that carries a thing's typical colour, and the region in another colour.
 
-The region grows around one fill of the icon: the one that is large and near a typical colour. Fills of about its hue
-belong to it, whatever their lightness; stems, faces and wheels do not. Repainting moves the region's mean to the new
-colour and keeps how its fills differ from that mean, turned to the new hue, so that shading stays shading.
+The region grows around one fill of the icon: the one that is large and near a typical colour. Fills
+of about its hue belong to it, whatever their lightness; stems, faces and wheels do not. Repainting
+moves the region's mean to the new colour and keeps how its fills differ from that mean, turned to
+the new hue, so that shading stays shading.
 """
 
 from __future__ import annotations
@@ -26,15 +27,18 @@ PROTOTYPES = {
 }  # fmt: skip
 """A clear example of each colour."""
 _NEAR = 0.25  # distance in OKLab at which a fill's claim to be the seed has fallen to 1/e
-_SAME = 0.115  # distance from the seed within which a fill belongs to the region; lightness counts half
-_SHADING = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.0)  # how much of the shading stays: the most under which names stay
+# distance from the seed within which a fill belongs to the region; lightness counts half
+_SAME = 0.115
+# how much of the shading stays: the most under which names stay
+_SHADING = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.0)
 _KEPT = 0.92  # the share of the region that must have the new colour's name
 _JITTER = {"lightness": 0.015, "chroma": 0.06, "hue": 0.06}  # standard deviations of drawn colours
 
 
 @dataclass(frozen=True)
 class ColoredRegion:
-    """The colours of an icon that carry the typical colour, and the share of its visible area that they have."""
+    """The colours of an icon that carry the typical colour, and the share of its visible area that
+    they have."""
 
     colors: tuple[str, ...]
     share: float
@@ -49,7 +53,8 @@ def find_region(name: str, typical: tuple[str, ...]) -> ColoredRegion:
     seed = lab[np.argmax(areas * np.exp(-((distances / _NEAR) ** 2)))]
     belongs = np.linalg.norm((lab - seed) * (0.5, 1, 1), axis=1) < _SAME
     return ColoredRegion(
-        tuple(color for color, own in zip(colors, belongs, strict=True) if own), float(areas[belongs].sum())
+        tuple(color for color, own in zip(colors, belongs, strict=True) if own),
+        float(areas[belongs].sum()),
     )
 
 
@@ -65,7 +70,13 @@ def draw_color(color: str, generator: np.random.Generator) -> FloatArray:
         steps = generator.normal(size=3).clip(-2, 2)
         chroma = np.hypot(a, b) * (1 + _JITTER["chroma"] * steps[1])
         hue = np.arctan2(b, a) + _JITTER["hue"] * steps[2]
-        drawn = np.array([lightness + _JITTER["lightness"] * steps[0], chroma * np.cos(hue), chroma * np.sin(hue)])
+        drawn = np.array(
+            [
+                lightness + _JITTER["lightness"] * steps[0],
+                chroma * np.cos(hue),
+                chroma * np.sin(hue),
+            ]
+        )
         if NAMED[color_names(to_rgb(drawn)[None])[0]] == color:
             return drawn
 
@@ -86,7 +97,8 @@ def repainted(drawn: Icon, region: ColoredRegion, color: str, target: FloatArray
 
 def _turned(differences: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
     """Differences from the mean, with their hue and chroma relative to the target's."""
-    before, after = complex(*mean[1:]), complex(*target[1:])
+    before = complex(*mean[1:])
+    after = complex(*target[1:])
     turn = after / before if abs(before) > 0.02 else 0j
     turn = turn / max(1.0, abs(turn))
     ab = (differences[:, 1] + 1j * differences[:, 2]) * turn

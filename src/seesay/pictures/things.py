@@ -1,4 +1,5 @@
-"""Things that have an icon, with what people know about them: typical colours, and length in metres."""
+"""Things that have an icon, with what people know about them: typical colours, and length in
+metres."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from seesay.data.core_tables import core_rows
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A thing with its icon; `colors` are the typical ones, the first of them the most typical, and may be missing, as
-    may `metres`. `left_out` says why its color or its size is not asked about."""
+    """A thing with its icon; `colors` are the typical ones, the first of them the most typical, and
+    may be missing, as may `metres`. `left_out` says why its color or its size is not asked
+    about."""
 
     name: str
     article: str
@@ -30,7 +32,8 @@ class Thing:
 
 @cache
 def things() -> tuple[Thing, ...]:
-    """Every thing of the table of icons. Colours and sizes are those of core-color and core-size where they have it."""
+    """Every thing of the table of icons. Colours and sizes are those of core-color and core-size
+    where they have it."""
     colors = {row["object"]: row for row in core_rows("colors")}
     sizes = {row["object"]: row for row in core_rows("sizes")}
     reasons: dict[str, dict[str, str]] = {}
@@ -62,7 +65,9 @@ def color_things() -> tuple[Thing, ...]:
 
 def size_things() -> tuple[Thing, ...]:
     """The things whose size is asked about."""
-    return tuple(thing for thing in things() if thing.metres is not None and "size" not in thing.left_out)
+    return tuple(
+        thing for thing in things() if thing.metres is not None and "size" not in thing.left_out
+    )
 
 
 def left_out() -> list[tuple[str, str, str]]:
@@ -74,4 +79,8 @@ def left_out() -> list[tuple[str, str, str]]:
         for row in core_rows(table)
         if row["object"] not in drawn
     ]
-    return rows + [(thing.name, asked, reason) for thing in things() for asked, reason in thing.left_out.items()]
+    return rows + [
+        (thing.name, asked, reason)
+        for thing in things()
+        for asked, reason in thing.left_out.items()
+    ]

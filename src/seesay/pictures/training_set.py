@@ -1,7 +1,8 @@
 """prior-color as training items: how many recoloured pictures does it take until a network looks?
 
-`prior-color-5` has 5 % recoloured pictures among the training items, `prior-color` none. A fifth of the things is never
-met in training; the tests are things met and not met, in their typical colour and in another.
+`prior-color-5` has 5 % recoloured pictures among the training items, `prior-color` none. A fifth of
+the things is never met in training; the tests are things met and not met, in their typical colour
+and in another.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def open_prior_color(percent: str, items: int | None) -> PriorColorSet:
     """The set of `seesay reasoner train --task prior-color-PERCENT`."""
     is_percentage = re.fullmatch(r"\d{0,3}", percent) and int(percent or 0) <= 100
     if not is_percentage:
-        raise UserError(f"'{NAME}-{percent}': give the percentage of recoloured training pictures, as in {NAME}-5.")
+        raise UserError(
+            f"'{NAME}-{percent}': give the percentage of recoloured training pictures, as in "
+            f"{NAME}-5."
+        )
     return PriorColorSet(int(percent or 0), items or ITEMS)
 
 
@@ -61,21 +65,33 @@ class PriorColorSet:
     def open(self, split: str) -> LabelledPictures:
         """The items of a split."""
         pictures = self.pictures(split)
-        part = split if split in TESTS else f"{split}-{self.percent}"  # tests are the same for every mixture
+        # tests are the same for every mixture
+        part = split if split in TESTS else f"{split}-{self.percent}"
         return LabelledPictures(f"{NAME}-{VERSION}-{part}-{len(pictures)}", pictures, _read, COLORS)
 
     def pictures(self, split: str) -> list[ColorPicture]:
-        """The pictures of a split: so many percent of the items in another colour, or a test's all or none."""
+        """The pictures of a split: so many percent of the items in another colour, or a test's all
+        or none."""
         if split not in _SPLITS:
             raise UserError(f"{NAME} has no {split} items: it has {', '.join(_SPLITS)}.")
-        stream, total = _SPLITS.index(split), self.splits[split]
+        stream = _SPLITS.index(split)
+        total = self.splits[split]
         mixture = 0 if split in TESTS else self.percent  # tests are the same for every mixture
         generator = np.random.default_rng([stream, mixture, total])
         things = _things(split.startswith("unmet"))
         subjects = [things[place % len(things)] for place in range(total)]
-        share = {True: 1.0, False: 0.0}[split.endswith("recolored")] if split in TESTS else self.percent / 100
+        if split in TESTS:
+            share = {True: 1.0, False: 0.0}[split.endswith("recolored")]
+        else:
+            share = self.percent / 100
         others = set(generator.permutation(total)[: round(share * total)].tolist())
-        colors = dict(zip(sorted(others), recolored([subjects[i] for i in sorted(others)], generator), strict=True))
+        colors = dict(
+            zip(
+                sorted(others),
+                recolored([subjects[i] for i in sorted(others)], generator),
+                strict=True,
+            )
+        )
         return [
             ColorPicture(
                 f"{split}-{place}",

@@ -1,8 +1,10 @@
-"""ChoiceModel: the options are shown, lettered, and the model picks one. Every rotation of their order is asked.
+"""ChoiceModel: the options are shown, lettered, and the model picks one. Every rotation of their
+order is asked.
 
-Models lean to a position: the first, or the last. Over all rotations each option stands in each position once, so that
-a leaning that does not depend on the option cancels out of the mean log-probability (Zheng et al. 2024 measure how
-strong it can be). How often each position was picked is reported, so that the leaning itself is seen.
+Models lean to a position: the first, or the last. Over all rotations each option stands in each
+position once, so that a leaning that does not depend on the option cancels out of the mean
+log-probability (Zheng et al. 2024 measure how strong it can be). How often each position was picked
+is reported, so that the leaning itself is seen.
 """
 
 from __future__ import annotations
@@ -26,20 +28,26 @@ LETTERED_SCOPE = "answer-qa"
 
 
 def choice_model(model: Model) -> Model:
-    """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it is."""
+    """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it
+    is."""
     return model if isinstance(model, Baseline) else ChoiceModel(model)
 
 
 def choice_task(task: Task) -> Task:
-    """The task with its choice templates; a task without any is asked with a blank in its own templates.
+    """The task with its choice templates; a task without any is asked with a blank in its own
+    templates.
 
-    Choosing among given options says nothing about the whole vocabulary: those metrics are left out.
+    Choosing among given options says nothing about the whole vocabulary: those metrics are left
+    out.
     """
-    return replace(without_vocabulary_metrics(task), templates=task.choice_templates or task.templates)
+    return replace(
+        without_vocabulary_metrics(task), templates=task.choice_templates or task.templates
+    )
 
 
 class ChoiceModel(RephrasedModel):
-    """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its options."""
+    """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its
+    options."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -57,13 +65,21 @@ class ChoiceModel(RephrasedModel):
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """That of all rotations."""
-        return self._model.estimate([self._put(prompt) for prompt in prompts for _ in prompt.options])
+        return self._model.estimate(
+            [self._put(prompt) for prompt in prompts for _ in prompt.options]
+        )
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The mean log-probability of each option over the rotations."""
-        rotated = [self._lettered(p, _rotated(p.options, by)) for p in prompts for by in range(len(p.options))]
+        rotated = [
+            self._lettered(p, _rotated(p.options, by))
+            for p in prompts
+            for by in range(len(p.options))
+        ]
         batches = self._model.plan(rotated)
-        answers = compute_batches(batches, lambda batch: self._model.answer([rotated[i] for i in batch]))
+        answers = compute_batches(
+            batches, lambda batch: self._model.answer([rotated[i] for i in batch])
+        )
         self._rotated += answers
         in_order = iter(answers)
         return [_average(list(islice(in_order, len(prompt.options)))) for prompt in prompts]
@@ -74,7 +90,8 @@ class ChoiceModel(RephrasedModel):
         for scores in answered:
             if scores.picks is not None:
                 picks.setdefault(len(scores.picks), []).append(scores.picks)
-        notes = super().notes(self._rotated if answered else ())  # the model answered the rotations, not their mean
+        # the model answered the rotations, not their mean
+        notes = super().notes(self._rotated if answered else ())
         return [*notes, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
 
     def _put(self, prompt: Prompt) -> Prompt:
@@ -102,14 +119,19 @@ def _average(rotations: Sequence[Scores]) -> Scores:
         logp = np.where(answered, logp, 0.0)  # without an answer this order says nothing
     aligned = np.stack([np.roll(row, by) for by, row in enumerate(logp)])
     first = rotations[0]
-    return Scores(tuple(aligned.mean(axis=0).tolist()), first.tokens, first.chars, picks=tuple(picks.tolist()))
+    return Scores(
+        tuple(aligned.mean(axis=0).tolist()), first.tokens, first.chars, picks=tuple(picks.tolist())
+    )
 
 
 def _position_bias(picks: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> str:
     times = picks.sum(axis=0)
-    shares = ", ".join(f"({place}) {share:.1%}" for place, share in enumerate(times / times.sum(), start=1))
+    shares = ", ".join(
+        f"({place}) {share:.1%}" for place, share in enumerate(times / times.sum(), start=1)
+    )
     return (
-        f"Position bias: over {round(times.sum()):,} prompts with {len(times)} lettered options, the one picked stood "
+        f"Position bias: over {round(times.sum()):,} prompts with {len(times)} lettered options, "
+        "the one picked stood "
         f"{shares} of the time; without a leaning each position would have {1 / len(times):.1%}."
     )
 

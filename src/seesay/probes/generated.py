@@ -1,8 +1,10 @@
-"""GeneratedModel: the model writes what it likes, and what it wrote is matched to the options (`seesay.matching`).
+"""GeneratedModel: the model writes what it likes, and what it wrote is matched to the options
+(`seesay.matching`).
 
-Greedy, it makes one choice. Sampled, the shares of its replies are a distribution over the options. A reply that names
-no option, or was cut before it did, is no answer: among samples its share goes to all options alike, and where no reply
-names one, the question is answered wrongly. The run says how many.
+Greedy, it makes one choice. Sampled, the shares of its replies are a distribution over the options.
+A reply that names no option, or was cut before it did, is no answer: among samples its share goes
+to all options alike, and where no reply names one, the question is answered wrongly. The run says
+how many.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ SEVERAL = "several"
 
 def generated_model(model: Model, sampling: Sampling) -> Model:
     """The model, asked for free answers. A baseline writes none, so it stays as it is."""
-    return model if isinstance(model, Baseline) else GeneratedModel(model, sampling)
+    if isinstance(model, Baseline):
+        return model
+    return GeneratedModel(model, sampling)
 
 
 class GeneratedModel(RephrasedModel):
@@ -75,11 +79,16 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
     outcomes = []
     for reply in replies:
         matched = match(reply.text, prompt.options, asked=prompt.asked)
-        named = [i for i, option in enumerate(prompt.options) if option in matched.labels] or range(len(weights))
+        named = [i for i, option in enumerate(prompt.options) if option in matched.labels] or range(
+            len(weights)
+        )
         for i in named:
             weights[i] += 1 / len(named) / len(replies)
         miss = "cut" if reply.cut else matched.reason
-        outcome = SEVERAL if len(matched.labels) > 1 else next(iter(matched.labels), miss)
+        if len(matched.labels) > 1:
+            outcome = SEVERAL
+        else:
+            outcome = next(iter(matched.labels), miss)
         outcomes.append((reply.text, outcome, bool(matched.labels)))
     answered = any(named for _, _, named in outcomes)
     logp = [math.log(max(weight, LEAST)) if answered else NO_ANSWER for weight in weights]
@@ -87,7 +96,10 @@ def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
 
 
 def _request_text(text: str, options: Sequence[str]) -> str:
-    among = f"one of these: {', '.join(options)}" if len(options) <= MOST_SHOWN else "one or two words"
+    if len(options) <= MOST_SHOWN:
+        among = f"one of these: {', '.join(options)}"
+    else:
+        among = "one or two words"
     return f"{user_turn(text)}\nAnswer with {among}.\nAnswer: {SLOT}"
 
 
@@ -95,9 +107,15 @@ def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
     counts = Counter(outcome for _, outcome, named in outcomes if not named)
     several = sum(outcome == SEVERAL for _, outcome, named in outcomes if named)
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-    examples = [repr(text[:60]) for text in dict.fromkeys(text for text, _, named in outcomes if not named)]
-    listed = f" ({kinds}), such as {', '.join(examples[:MISSES_SHOWN])}" if counts else ""
+    examples = [
+        repr(text[:60]) for text in dict.fromkeys(text for text, _, named in outcomes if not named)
+    ]
+    if counts:
+        listed = f" ({kinds}), such as {', '.join(examples[:MISSES_SHOWN])}"
+    else:
+        listed = ""
     return (
-        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as wrong. "
+        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as "
+        "wrong. "
         f"{several:,} named several, which share the answer. replies.jsonl holds all of them."
     )

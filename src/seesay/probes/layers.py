@@ -1,8 +1,9 @@
-"""Linear probes of every layer of an encoder, and the control task that says how much of a figure is the probe's own.
+"""Linear probes of every layer of an encoder, and the control task that says how much of a figure
+is the probe's own.
 
-The control task (Hewitt & Liang 2019, section 2) has the same texts with labels that mean nothing: each thing gets a
-label at random, of the task's own distribution. A probe can only learn it by heart, so that selectivity, the accuracy
-minus the control's, is what the vectors say.
+The control task (Hewitt & Liang 2019, section 2) has the same texts with labels that mean nothing:
+each thing gets a label at random, of the task's own distribution. A probe can only learn it by
+heart, so that selectivity, the accuracy minus the control's, is what the vectors say.
 """
 
 from __future__ import annotations
@@ -34,20 +35,29 @@ def layer_logps(
     config: ProbeConfig | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
-    """The log-probability of every label for the test questions: layers × seeds × questions × labels.
+    """The log-probability of every label for the test questions: layers × seeds × questions ×
+    labels.
 
-    The splits are those of `linear_task(task)`, and their texts are in the cache; progress counts trained probes.
+    The splits are those of `linear_task(task)`, and their texts are in the cache; progress counts
+    trained probes.
     """
     labels = splits["train"].labels
-    train, validation, test = (probe_texts(splits[name]) for name in ("train", "validation", "test"))
-    gold, val_gold = (gold_matrix(splits[name].questions, labels) for name in ("train", "validation"))
+    train, validation, test = (
+        probe_texts(splits[name]) for name in ("train", "validation", "test")
+    )
+    gold, val_gold = (
+        gold_matrix(splits[name].questions, labels) for name in ("train", "validation")
+    )
     logps = np.empty((len(layers), len(seeds), len(test), len(labels)), np.float32)
     for start in range(0, len(layers), AT_ONCE):
         chosen = list(layers[start : start + AT_ONCE])
-        vectors, val_vectors = cache.layer_rows(train, chosen), cache.layer_rows(validation, chosen)
+        vectors = cache.layer_rows(train, chosen)
+        val_vectors = cache.layer_rows(validation, chosen)
         trained = []
         for seed in seeds:
-            trained.append(train_layers(vectors, gold, val_vectors, val_gold, seed=seed, config=config))
+            trained.append(
+                train_layers(vectors, gold, val_vectors, val_gold, seed=seed, config=config)
+            )
             if progress:
                 progress(len(chosen), len(layers) * len(seeds))
         del vectors, val_vectors
@@ -60,7 +70,8 @@ def layer_logps(
 
 
 def control_splits(splits: Mapping[str, Task]) -> dict[str, Task]:
-    """The splits with labels that mean nothing: one draw from the training labels for each thing, wherever it occurs.
+    """The splits with labels that mean nothing: one draw from the training labels for each thing,
+    wherever it occurs.
 
     Of a question about a pair it is the thing named first that decides.
     """
@@ -85,6 +96,7 @@ def first_thing(question: Question) -> str:
 
 
 def shares_things(splits: Mapping[str, Task]) -> bool:
-    """Whether things of the test questions occur in training: otherwise a control task cannot be learnt by heart."""
+    """Whether things of the test questions occur in training: otherwise a control task cannot be
+    learnt by heart."""
     train, test = ({first_thing(q) for q in splits[name].questions} for name in ("train", "test"))
     return bool(train & test)

@@ -1,7 +1,9 @@
-"""The linear probe (Singh, Qasemi & Chen 2023, section 4): a frozen encoder and one layer, trained on its vectors.
+"""The linear probe (Singh, Qasemi & Chen 2023, section 4): a frozen encoder and one layer, trained
+on its vectors.
 
-The probe is a model like any other: it gives every option of a question a log-probability, so runs, metrics and reports
-treat it like a language model. Its template ends in the slot; the text before it is encoded.
+The probe is a model like any other: it gives every option of a question a log-probability, so runs,
+metrics and reports treat it like a language model. Its template ends in the slot; the text before
+it is encoded.
 """
 
 from __future__ import annotations
@@ -41,13 +43,21 @@ class LinearProbe(Model):
     scope = "linear"
 
     def __init__(
-        self, vectors: VectorCache, labels: Sequence[str], layer: LinearLayer, trained_on: Sequence[str], *, seed: int
+        self,
+        vectors: VectorCache,
+        labels: Sequence[str],
+        layer: LinearLayer,
+        trained_on: Sequence[str],
+        *,
+        seed: int,
     ) -> None:
-        self.probe, self.probe_seed = f"{vectors.encoder.name} · linear", seed
+        self.probe = f"{vectors.encoder.name} · linear"
+        self.probe_seed = seed
         self.name = f"{self.probe} · seed {seed}"
         parts = [vectors.encoder.fingerprint, *trained_on, asdict(layer.config), seed]
         self.fingerprint = json_digest(parts)
-        self.labels, self.layer = tuple(labels), layer
+        self.labels = tuple(labels)
+        self.layer = layer
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}
 
@@ -71,10 +81,13 @@ class LinearProbe(Model):
         unknown = [option for option in prompt.options if option not in self._columns]
         if unknown:
             raise UserError(
-                f"'{self.name}' was trained on {', '.join(self.labels)} and cannot answer '{unknown[0]}': ask it the "
+                f"'{self.name}' was trained on {', '.join(self.labels)} and cannot answer "
+                f"'{unknown[0]}': ask it the "
                 "task that it was trained on."
             )
-        return choice_scores(prompt, (float(row[self._columns[option]]) for option in prompt.options))
+        return choice_scores(
+            prompt, (float(row[self._columns[option]]) for option in prompt.options)
+        )
 
 
 def train_probe(
@@ -85,27 +98,33 @@ def train_probe(
     config: ProbeConfig | None = None,
     progress: ProgressCallback | None = None,
 ) -> LinearProbe:
-    """A probe trained on `splits["train"]`, its epoch chosen by `splits["validation"]`; progress counts encoded texts.
+    """A probe trained on `splits["train"]`, its epoch chosen by `splits["validation"]`; progress
+    counts encoded texts.
 
     The splits are those of `linear_task(task)`.
     """
     parts = [splits["train"], splits["validation"]]
     labels = splits["train"].labels
-    vectors.rows([text for part in parts for text in probe_texts(part)], progress)  # together: one bar, one total
+    # together: one bar, one total
+    vectors.rows([text for part in parts for text in probe_texts(part)], progress)
     train, validation = (encode_split(vectors, part, labels) for part in parts)
     layer = train_layer(*train, *validation, seed=seed, config=config)
     return LinearProbe(vectors, labels, layer, [part.fingerprint for part in parts], seed=seed)
 
 
 def linear_task(task: Task, *, as_question: bool = False) -> Task:
-    """The task as a probe is asked it: the linear text as its only template, no metric of the whole vocabulary, and the
-    published figures of linear probes. `as_question`: the text is the question with its lettered options, as UnifiedQA,
-    whose row stands among the published ones, is asked."""
+    """The task as a probe is asked it: the linear text as its only template, no metric of the whole
+    vocabulary, and the published figures of linear probes. `as_question`: the text is the question
+    with its lettered options, as UnifiedQA, whose row stands among the published ones, is asked."""
     if not task.linear_text or task.load_splits is None:
         raise UserError(
-            f"'{task.name}' declares no text and training questions for a linear probe: `seesay tasks` shows which do."
+            f"'{task.name}' declares no text and training questions for a linear probe: `seesay "
+            "tasks` shows which do."
         )
-    template = _question_template(task) if as_question else Template("linear", f"{task.linear_text} {SLOT}")
+    if as_question:
+        template = _question_template(task)
+    else:
+        template = Template("linear", f"{task.linear_text} {SLOT}")
     probed = replace(task, templates=(template,), neutral={}, published=task.linear_published)
     return without_vocabulary_metrics(probed)
 
@@ -113,7 +132,9 @@ def linear_task(task: Task, *, as_question: bool = False) -> Task:
 def _question_template(task: Task) -> Template:
     """The task's first choice template with the options lettered in it, in UnifiedQA's format."""
     if not task.choice_templates or len({question.options for question in task.questions}) > 1:
-        raise UserError(f"'{task.name}' has no question with the same options throughout: use --how linear.")
+        raise UserError(
+            f"'{task.name}' has no question with the same options throughout: use --how linear."
+        )
     template = task.choice_templates[0]
     options = [template.words.get(label, label) for label in task.labels]
     return Template("linear-question", f"{with_options(template.text, options)} {SLOT}")

@@ -1,5 +1,5 @@
-"""One linear layer, trained with Adam on fixed vectors. The optimiser's step is written out: with batches of eight, a
-framework spends far more time on calls than on computing.
+"""One linear layer, trained with Adam on fixed vectors. The optimiser's step is written out: with
+batches of eight, a framework spends far more time on calls than on computing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ Gold = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ProbeConfig:
-    """The published training (Singh, Qasemi & Chen 2023, appendix; Adam as Kingma & Ba 2015 set it)."""
+    """The published training (Singh, Qasemi & Chen 2023, appendix; Adam as Kingma & Ba 2015 set
+    it)."""
 
     epochs: int = 50
     batch: int = 8
@@ -25,7 +26,8 @@ class ProbeConfig:
 
 @dataclass(frozen=True)
 class LinearLayer:
-    """The weights of the best epoch, the bias in the last row. `history` has the validation accuracy of every epoch."""
+    """The weights of the best epoch, the bias in the last row. `history` has the validation
+    accuracy of every epoch."""
 
     weights: Floats
     epoch: int
@@ -46,7 +48,8 @@ class Adam:
     square: Floats = field(init=False)
 
     def __post_init__(self) -> None:
-        self.mean, self.square = np.zeros_like(self.weights), np.zeros_like(self.weights)
+        self.mean = np.zeros_like(self.weights)
+        self.square = np.zeros_like(self.weights)
 
     def step(self, gradient: Floats) -> None:
         """Move the weights against the gradient."""
@@ -59,22 +62,41 @@ class Adam:
 
 
 def train_layer(
-    vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, config: ProbeConfig | None = None
+    vectors: Floats,
+    gold: Gold,
+    val_vectors: Floats,
+    val_gold: Gold,
+    *,
+    seed: int,
+    config: ProbeConfig | None = None,
 ) -> LinearLayer:
-    """The layer after the epoch with the best relaxed accuracy on the validation questions; the first of equals."""
-    return train_layers(vectors[None], gold, val_vectors[None], val_gold, seed=seed, config=config)[0]
+    """The layer after the epoch with the best relaxed accuracy on the validation questions; the
+    first of equals."""
+    return train_layers(vectors[None], gold, val_vectors[None], val_gold, seed=seed, config=config)[
+        0
+    ]
 
 
 def train_layers(
-    vectors: Floats, gold: Gold, val_vectors: Floats, val_gold: Gold, *, seed: int, config: ProbeConfig | None = None
+    vectors: Floats,
+    gold: Gold,
+    val_vectors: Floats,
+    val_gold: Gold,
+    *,
+    seed: int,
+    config: ProbeConfig | None = None,
 ) -> list[LinearLayer]:
-    """The same for several vectors of each question, kinds × questions × width: one layer for each kind.
+    """The same for several vectors of each question, kinds × questions × width: one layer for each
+    kind.
 
-    All of them take a step at once, which costs little more than one alone; each has the weights it would have alone.
+    All of them take a step at once, which costs little more than one alone; each has the weights it
+    would have alone.
     """
     config = config or ProbeConfig()
     rng = np.random.default_rng(seed)
-    inputs, targets, val_inputs = with_bias(vectors), targets_of(gold), with_bias(val_vectors)
+    inputs = with_bias(vectors)
+    targets = targets_of(gold)
+    val_inputs = with_bias(val_vectors)
     start = initial_weights(inputs.shape[-1], targets.shape[-1], rng)
     weights = np.repeat(start[None], len(inputs), axis=0)
     adam = Adam(weights, config.rate)
@@ -93,7 +115,9 @@ def train_layers(
     ]
 
 
-def batches(inputs: Floats, targets: Floats, size: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
+def batches(
+    inputs: Floats, targets: Floats, size: int, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
     """All questions once, in random order; the last batch may be smaller."""
     order = rng.permutation(len(targets))
     for start in range(0, len(order), size):
@@ -102,7 +126,8 @@ def batches(inputs: Floats, targets: Floats, size: int, rng: np.random.Generator
 
 
 def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
-    """Of the batch's mean cross-entropy between the target distribution and the softmax of the layer's output."""
+    """Of the batch's mean cross-entropy between the target distribution and the softmax of the
+    layer's output."""
     logits = rows @ weights
     logits -= logits.max(axis=-1, keepdims=True)
     np.exp(logits, out=logits)
@@ -116,7 +141,8 @@ def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
 def targets_of(gold: Gold) -> Floats:
     """The target distribution: uniform over the gold labels, zero elsewhere.
 
-    The published code samples one gold label each time a question comes up; this is the expectation of that loss.
+    The published code samples one gold label each time a question comes up; this is the expectation
+    of that loss.
 
     >>> targets_of(np.array([[True, False, True]])).tolist()
     [[0.5, 0.0, 0.5]]
@@ -126,7 +152,8 @@ def targets_of(gold: Gold) -> Floats:
 
 
 def initial_weights(size: int, labels: int, rng: np.random.Generator) -> Floats:
-    """Weights and bias as PyTorch's linear layer initialises them: uniform within ±1/√inputs (the bias is no input)."""
+    """Weights and bias as PyTorch's linear layer initialises them: uniform within ±1/√inputs (the
+    bias is no input)."""
     bound = (size - 1) ** -0.5
     return rng.uniform(-bound, bound, (size, labels)).astype(np.float32)
 
@@ -144,5 +171,6 @@ def log_softmax(logits: Floats) -> Floats:
 
 
 def relaxed_accuracy(logits: Floats, gold: Gold) -> float:
-    """How often the most probable label is gold; in single precision and without ties, so cheaper than the metric."""
+    """How often the most probable label is gold; in single precision and without ties, so cheaper
+    than the metric."""
     return float(gold[np.arange(len(gold)), logits.argmax(axis=1)].mean())

@@ -14,7 +14,10 @@ def previews(task: Task, example: Question) -> list[tuple[str, str]]:
     before, after = prompt.parts
     word = prompt.options[example.options.index(example.best_label)]
     choice = (task.choice_templates or task.templates)[0].ask(example)
-    shown = [] if example.picture is None else [("picture", Path(example.picture).name)]
+    if example.picture is None:
+        shown = []
+    else:
+        shown = [("picture", Path(example.picture).name)]
     shown += [
         ("masked", prompt.text),
         ("causal", f"{before}⟨{word}⟩{after}"),

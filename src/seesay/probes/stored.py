@@ -1,7 +1,8 @@
-"""StoredAnswers: a file of answers as a model, `answers:FILE`, with figures, comparisons and pages like any other.
+"""StoredAnswers: a file of answers as a model, `answers:FILE`, with figures, comparisons and pages
+like any other.
 
-A stored text is matched to the options like a free answer; several texts to one question are samples. A question
-without an answer counts as wrong, and the run says how many there are.
+A stored text is matched to the options like a free answer; several texts to one question are
+samples. A question without an answer counts as wrong, and the run says how many there are.
 """
 
 from __future__ import annotations
@@ -48,27 +49,40 @@ class StoredAnswers(Model):
     accepts = TEXT_AND_PICTURES
     probabilities_hint = "store log-probabilities, or several sampled texts per question"
 
-    def __init__(self, name: str, rows: Sequence[StoredRow], bad: Sequence[BadRow], fingerprint: str) -> None:
-        self.name, self.fingerprint = name, fingerprint
-        self._rows, self._bad = rows, bad
-        samples = Counter((row.question, row.template, row.context) for row in rows for _ in row.texts)
-        self.only_chooses = not any(row.logp is not None for row in rows) and max(samples.values()) == 1
+    def __init__(
+        self, name: str, rows: Sequence[StoredRow], bad: Sequence[BadRow], fingerprint: str
+    ) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self._rows = rows
+        self._bad = bad
+        samples = Counter(
+            (row.question, row.template, row.context) for row in rows for _ in row.texts
+        )
+        self.only_chooses = (
+            not any(row.logp is not None for row in rows) and max(samples.values()) == 1
+        )
         self._by_prompt: dict[str, list[StoredRow]] = {}
 
     def restrict(self, task: Task) -> Task:
-        """The templates that any answer is of; there is no answer to a prompt that does not name the object."""
+        """The templates that any answer is of; there is no answer to a prompt that does not name
+        the object."""
         answered = {template for _, template in self._located(task)}
         if not answered:
-            names = ", ".join(dict.fromkeys(str(row.question or row.context) for row in self._rows[:SHOWN]))
+            names = ", ".join(
+                dict.fromkeys(str(row.question or row.context) for row in self._rows[:SHOWN])
+            )
             raise UserError(
-                f"'{self.name}' has no answer to a question of '{task.name}': it is about {names}, and the questions "
+                f"'{self.name}' has no answer to a question of '{task.name}': it is about {names}, "
+                "and the questions "
                 f"are called {', '.join(question.id for question in task.questions[:SHOWN])}."
             )
         kept = tuple(template for template in task.templates if template.name in answered)
         return replace(task, templates=kept, neutral={})
 
     def prepare(self, task: Task) -> None:
-        """Find the answers to the task's prompts; report what is missing, unknown or cannot be used."""
+        """Find the answers to the task's prompts; report what is missing, unknown or cannot be
+        used."""
         located = self._located(task)
         self._by_prompt = {}
         missing: list[str] = []
@@ -76,7 +90,11 @@ class StoredAnswers(Model):
         for template in task.templates:
             for question in task.questions:
                 rows = located.get((question.id, template.name), [])
-                fitting = [fitted for row in rows if (fitted := _fitted(row, question, template)) is not None]
+                fitting = [
+                    fitted
+                    for row in rows
+                    if (fitted := _fitted(row, question, template)) is not None
+                ]
                 self._by_prompt.setdefault(template.ask(question).key, []).extend(fitting)
                 missing += [] if fitting else [question.id]
                 misfits += [question.id] * (len(rows) - len(fitting))
@@ -101,18 +119,24 @@ class StoredAnswers(Model):
     def _scores(self, prompt: Prompt) -> Scores:
         rows = self._by_prompt.get(prompt.key)
         if rows is None:
-            raise UserError(f"'{self.name}' are answers that exist: ask without --how, --chat and --shots.")
+            raise UserError(
+                f"'{self.name}' are answers that exist: ask without --how, --chat and --shots."
+            )
         if not rows:
             return choice_scores(prompt, [NO_ANSWER] * len(prompt.options))
         for row in rows:
-            if row.logp is not None and not isinstance(row.logp, Mapping):  # `_fitted` put them in order
+            # `_fitted` put them in order
+            if row.logp is not None and not isinstance(row.logp, Mapping):
                 return choice_scores(prompt, row.logp)
         return score_replies(prompt, [Reply(text) for row in rows for text in row.texts])
 
     def _located(self, task: Task) -> dict[Place, list[StoredRow]]:
         """The answers to each question in each template, options in the question's order."""
         questions = {question.id: question for question in task.questions}
-        by_context = _contexts(task) if any(row.context for row in self._rows) else {}
+        if any(row.context for row in self._rows):
+            by_context = _contexts(task)
+        else:
+            by_context = {}
         located: dict[Place, list[StoredRow]] = {}
         for row in self._rows:
             if row.context is not None:
@@ -121,7 +145,10 @@ class StoredAnswers(Model):
                 places = own or (places if row.question not in questions else [])
             else:
                 templates = [t.name for t in task.templates if row.template in (None, t.name)]
-                places = [(row.question, name) for name in templates] if row.question in questions else []
+                if row.question in questions:
+                    places = [(row.question, name) for name in templates]
+                else:
+                    places = []
             for place in places:
                 located.setdefault(place, []).append(row)
         return located
@@ -138,15 +165,27 @@ def _contexts(task: Task) -> dict[str, list[Place]]:
 
 
 def _fitted(row: StoredRow, question: Question, template: Template) -> StoredRow | None:
-    """The answer with its scores in the order of the question's options; None where it has other options."""
+    """The answer with its scores in the order of the question's options; None where it has other
+    options."""
     if row.logp is None:
         return row
     if isinstance(row.logp, Mapping) or row.options:
-        scores = row.logp if isinstance(row.logp, Mapping) else dict(zip(row.options, row.logp, strict=False))
+        if isinstance(row.logp, Mapping):
+            scores = row.logp
+        else:
+            scores = dict(zip(row.options, row.logp, strict=False))
         values: list[float | None]
         words = template.ask(question).options
-        values = [scores.get(label, scores.get(word)) for label, word in zip(question.options, words, strict=True)]
+        values = [
+            scores.get(label, scores.get(word))
+            for label, word in zip(question.options, words, strict=True)
+        ]
     else:
-        values = list(row.logp) if len(row.logp) == len(question.options) else [None]
+        if len(row.logp) == len(question.options):
+            values = list(row.logp)
+        else:
+            values = [None]
     ordered = [logp for logp in values if logp is not None]
-    return replace(row, logp=ordered, options=()) if len(ordered) == len(values) else None
+    if len(ordered) == len(values):
+        return replace(row, logp=ordered, options=())
+    return None

@@ -1,7 +1,8 @@
-"""Vectors encoded once and kept on disk, text by text, so that a probe trains in seconds and a killed run resumes.
+"""Vectors encoded once and kept on disk, text by text, so that a probe trains in seconds and a
+killed run resumes.
 
-One folder per encoder (named after its fingerprint). New texts are encoded in shards; a shard counts once the file of
-its keys exists, which is written after the file of its vectors.
+One folder per encoder (named after its fingerprint). New texts are encoded in shards; a shard
+counts once the file of its keys exists, which is written after the file of its vectors.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from seesay.models.base import Model
 from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 
-SHARD = 2048  # texts that are encoded and written together: at a few hundred a second, what a kill can lose is seconds
+# texts that are encoded and written together: at a few hundred a second, what a kill can lose is
+# seconds
+SHARD = 2048
 KEY = 16  # bytes of a text's digest
 
 Rows = NDArray[np.float32]
@@ -44,10 +47,13 @@ class VectorCache:
         """One row per text, in order."""
         self.fill(texts, progress)
         places = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in places]) if places else np.zeros((0, 0), np.float32)
+        if places:
+            return np.stack([rows[i] for rows, i in places])
+        return np.zeros((0, 0), np.float32)
 
     def fill(self, texts: Sequence[str], progress: ProgressCallback | None = None) -> None:
-        """Encode what is not kept yet, alphabetically, because neighbours share their beginnings."""
+        """Encode what is not kept yet, alphabetically, because neighbours share their
+        beginnings."""
         unique = sorted(set(texts))
         new = [text for text in unique if key_of(text) not in self._rows]
         if progress and len(new) < len(unique):
@@ -65,14 +71,21 @@ class VectorCache:
         keys = b"".join(map(key_of, texts))
         path = self._folder / f"{text_digest(keys, 12)}.keys"
         try:
-            with atomic_write(path.with_suffix(".npy")) as unfinished, unfinished.open("wb") as file:
+            with (
+                atomic_write(path.with_suffix(".npy")) as unfinished,
+                unfinished.open("wb") as file,
+            ):
                 np.save(file, rows)
             with atomic_write(path) as unfinished:
                 unfinished.write_bytes(keys)
         except OSError as error:
-            raise UserError(f"Could not write vectors to {self._folder} ({error.strerror}).") from error
+            raise UserError(
+                f"Could not write vectors to {self._folder} ({error.strerror})."
+            ) from error
         if not self._open(path):
-            raise UserError(f"Vectors in {self._folder} cannot be read back: delete that folder and try again.")
+            raise UserError(
+                f"Vectors in {self._folder} cannot be read back: delete that folder and try again."
+            )
 
     def _open(self, path: Path) -> bool:
         """Register a shard's rows; one that cannot be read is ignored, and so encoded again."""
@@ -89,9 +102,11 @@ class VectorCache:
 
 
 class LayerCache(VectorCache):
-    """The same for every layer of an encoder; a layer is read by itself, since all of them may not fit into memory."""
+    """The same for every layer of an encoder; a layer is read by itself, since all of them may not
+    fit into memory."""
 
-    dimensions, kind, shard = 3, "-layers", SHARD // 8  # a text has as many vectors as the encoder has layers
+    # a text has as many vectors as the encoder has layers
+    dimensions, kind, shard = 3, "-layers", SHARD // 8
 
     def layers(self, texts: Sequence[str]) -> int:
         """How many layers the kept vectors of these texts have, the embedding included."""
@@ -104,7 +119,10 @@ class LayerCache(VectorCache):
 
     def size(self, texts: Sequence[str]) -> int:
         """The bytes that the vectors of these texts take."""
-        return sum(rows[i].nbytes for rows, i in {key: self._rows[key] for key in map(key_of, texts)}.values())
+        return sum(
+            rows[i].nbytes
+            for rows, i in {key: self._rows[key] for key in map(key_of, texts)}.values()
+        )
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode_layers(texts)

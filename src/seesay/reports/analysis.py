@@ -53,8 +53,8 @@ AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
 
 @dataclass(frozen=True)
 class Analysis:
-    """`name` identifies it in JSON, `source` says which figure or table of a paper shows the same; `shown` limits the
-    rows on the page."""
+    """`name` identifies it in JSON, `source` says which figure or table of a paper shows the same;
+    `shown` limits the rows on the page."""
 
     name: str
     task: str
@@ -69,21 +69,35 @@ class Analysis:
     def record(self) -> dict[str, Any]:
         """The analysis as JSON: every number finite, null where there is none."""
         rows = [json_value(asdict(row)) for row in self.rows]
-        return {"name": self.name, "task": self.task, "title": self.title, "figure": self.source or None, "rows": rows}
+        return {
+            "name": self.name,
+            "task": self.task,
+            "title": self.title,
+            "figure": self.source or None,
+            "rows": rows,
+        }
 
     @property
     def section(self) -> Section:
         """The analysis on a page, with its first rows as a table."""
-        return Section(f"{self.title} ({self.task})", self.about, self.charts, as_table(self.rows[: self.shown]))
+        return Section(
+            f"{self.title} ({self.task})",
+            self.about,
+            self.charts,
+            as_table(self.rows[: self.shown]),
+        )
 
     @property
     def about(self) -> str:
         """What it shows, and where the same is published."""
-        return f"{self.text} (As in {self.source}.)" if self.source else self.text
+        if self.source:
+            return f"{self.text} (As in {self.source}.)"
+        return self.text
 
 
 def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
-    """Rows as a plain table: one column per label for shares; columns that are empty throughout are left out."""
+    """Rows as a plain table: one column per label for shares; columns that are empty throughout are
+    left out."""
     if not rows:
         return None
     flat: list[dict[str, Any]] = []
@@ -104,7 +118,8 @@ def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -
 
 
 def write_rows(page: Path, analyses: Sequence[Analysis]) -> None:
-    """Write the rows of all analyses beside the page. An empty list is written only over an older file."""
+    """Write the rows of all analyses beside the page. An empty list is written only over an older
+    file."""
     path = page.with_suffix(".analyses.json")
     if analyses or path.exists():
         write_json(path, [analysis.record for analysis in analyses], indent=None)

@@ -10,7 +10,8 @@ from seesay.runs.run import Run
 
 
 class AnswerRow(NamedTuple):
-    """A model's answer to one question in one template; `pandas.DataFrame(results.answers())` makes a table of them."""
+    """A model's answer to one question in one template; `pandas.DataFrame(results.answers())` makes
+    a table of them."""
 
     model: str
     task: str
@@ -25,7 +26,8 @@ class AnswerRow(NamedTuple):
 
 
 def answer_rows(run: Run) -> Iterator[AnswerRow]:
-    """One row per question and template; of tied options the first counts as chosen, without an answer none."""
+    """One row per question and template; of tied options the first counts as chosen, without an
+    answer none."""
     rows = readable(run.task, run.answers, run.manifest.length)
     questions = {question.id: question for question in run.task.questions}
     for answer, row in zip(run.answers, rows, strict=True):
@@ -38,6 +40,7 @@ def answer_rows(run: Run) -> Iterator[AnswerRow]:
             options=answer.options,
             gold=dict(row.gold),
             chosen=row.chosen,
-            right=row.chosen in accepted_labels(questions[answer.question], relaxed=is_relaxed(run.task)),
+            right=row.chosen
+            in accepted_labels(questions[answer.question], relaxed=is_relaxed(run.task)),
             logp=tuple(answer.scores.logp),
         )

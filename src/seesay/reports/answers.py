@@ -1,4 +1,5 @@
-"""What each model answered, question by question: the tallies drawn on the page and the compact JSON embedded in it."""
+"""What each model answered, question by question: the tallies drawn on the page and the compact
+JSON embedded in it."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from seesay.runs.figures import items_by_template
 from seesay.runs.run import Run
 
 MAX_SHARES = 600_000
-"""Beyond this many numbers a page leaves out the probability of every option and keeps that of the chosen one."""
+"""Beyond this many numbers a page leaves out the probability of every option and keeps that of the
+chosen one."""
 
 MAX_TAG_VALUES = 40
 """A tag with more values than this is not offered as a filter."""
@@ -40,7 +42,9 @@ class Choice:
     @property
     def mark(self) -> str:
         """Right, wrong, or a tie between right and wrong."""
-        return "1" if self.credit == 1 else "=" if self.credit else "0"
+        if self.credit == 1:
+            return "1"
+        return "=" if self.credit else "0"
 
 
 Choices = Mapping[tuple[str, str], Choice]
@@ -48,25 +52,32 @@ Choices = Mapping[tuple[str, str], Choice]
 
 
 def choices(run: Run) -> Choices:
-    """Every choice of a run under its length rule. A template may word the options: they are named by their labels."""
+    """Every choice of a run under its length rule. A template may word the options: they are named
+    by their labels."""
     task = run.task
     options = shared_options(task)
     columns = [task.labels.index(option) for option in options or ()]
     by_key: dict[tuple[str, str], Choice] = {}
-    for template, items in zip(task.templates, items_by_template(task, run.answers, run.manifest.length), strict=True):
+    for template, items in zip(
+        task.templates, items_by_template(task, run.answers, run.manifest.length), strict=True
+    ):
         if not is_relaxed(task):
             most = items.gold.max(axis=1, keepdims=True)
             items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
-        probability, credit = items.probabilities.max(axis=1).tolist(), top_credit(items).tolist()
+        probability = items.probabilities.max(axis=1).tolist()
+        credit = top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
         for row, question in enumerate(task.questions):
             labels = tuple(task.labels[column] for column in np.flatnonzero(items.top[row]))
-            by_key[question.id, template.name] = Choice(labels, probability[row], credit[row], tuple(shares[row]))
+            by_key[question.id, template.name] = Choice(
+                labels, probability[row], credit[row], tuple(shares[row])
+            )
     return by_key
 
 
 def shared_options(task: Task) -> tuple[str, ...] | None:
-    """The options that all questions have in common, where they are few enough to be drawn one by one."""
+    """The options that all questions have in common, where they are few enough to be drawn one by
+    one."""
     first = task.questions[0].options
     same = len(first) <= RAMP and all(question.options == first for question in task.questions)
     return first if same else None
@@ -92,14 +103,18 @@ def choice_shares(chosen: Choices, labels: Sequence[str]) -> list[float]:
 
 def with_one_answer(task: Task) -> dict[str, str]:
     """The questions that accept a single answer, and that answer."""
-    accepted = {question.id: accepted_labels(question, relaxed=is_relaxed(task)) for question in task.questions}
+    accepted = {
+        question.id: accepted_labels(question, relaxed=is_relaxed(task))
+        for question in task.questions
+    }
     return {question: labels[0] for question, labels in accepted.items() if len(labels) == 1}
 
 
 def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[float] | None]:
     """Gold × chosen, each row as shares; None for a label that is never gold.
 
-    Only of questions with one right answer: where several are accepted, a choice confuses nothing with any one of them.
+    Only of questions with one right answer: where several are accepted, a choice confuses nothing
+    with any one of them.
     """
     counts = np.zeros((len(labels), len(labels)))
     row = {label: index for index, label in enumerate(labels)}
@@ -112,7 +127,8 @@ def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[f
 
 
 def template_pieces(template: Template) -> list[tuple[str, str | None]]:
-    """A template as pairs of a text and the field that follows it; of whole sentences, the sentences themselves."""
+    """A template as pairs of a text and the field that follows it; of whole sentences, the
+    sentences themselves."""
     shown = template.text
     if shown == SLOT and template.words:
         shown = f"{' / '.join(template.words.values())} {SLOT}"
@@ -120,12 +136,17 @@ def template_pieces(template: Template) -> list[tuple[str, str | None]]:
 
 
 def payload(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any]:
-    """A task's questions and all answers, column by column; numbers in per mille, labels by their index."""
+    """A task's questions and all answers, column by column; numbers in per mille, labels by their
+    index."""
     task = group.task
     index = {label: i for i, label in enumerate(task.labels)}
-    fields = dict.fromkeys(field for t in task.templates for _, field in template_pieces(t) if field)
+    fields = dict.fromkeys(
+        field for t in task.templates for _, field in template_pieces(t) if field
+    )
     options = shared_options(task)
-    with_shares = len(chosen) * len(task.templates) * len(task.questions) * len(options or ()) <= MAX_SHARES
+    with_shares = (
+        len(chosen) * len(task.templates) * len(task.questions) * len(options or ()) <= MAX_SHARES
+    )
     return {
         "title": group.title,
         "slot": SLOT,
@@ -139,7 +160,10 @@ def payload(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any]:
         "tags": _tags(task),
         "models": [{"label": entry.label, "hue": hue(entry.series)} for entry in group.entries],
         "answers": [
-            [_column(task, t, by_key, index, options is not None and with_shares) for t in task.templates]
+            [
+                _column(task, t, by_key, index, options is not None and with_shares)
+                for t in task.templates
+            ]
             for by_key in chosen
         ],
     }
@@ -165,13 +189,22 @@ def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
 def _column(
     task: Task, template: Template, by_key: Choices, index: Mapping[str, int], with_shares: bool
 ) -> dict[str, Any]:
-    column = [by_key.get((question.id, template.name)) for question in task.questions]  # a limited run has gaps
+    # a limited run has gaps
+    column = [by_key.get((question.id, template.name)) for question in task.questions]
     rows: dict[str, Any] = {
-        "chosen": [index[choice.labels[0]] if choice and choice.labels else None for choice in column],
+        "chosen": [
+            index[choice.labels[0]] if choice and choice.labels else None for choice in column
+        ],
         "p": [round(1000 * choice.probability) if choice else None for choice in column],
         "marks": "".join(choice.mark if choice else "-" for choice in column),
-        "ties": {row: len(choice.labels) for row, choice in enumerate(column) if choice and len(choice.labels) > 1},
+        "ties": {
+            row: len(choice.labels)
+            for row, choice in enumerate(column)
+            if choice and len(choice.labels) > 1
+        },
     }
     if with_shares:
-        rows["shares"] = [[round(100 * share) for share in choice.shares] if choice else None for choice in column]
+        rows["shares"] = [
+            [round(100 * share) for share in choice.shares] if choice else None for choice in column
+        ]
     return rows

@@ -42,7 +42,9 @@ def brief(value: float) -> str:
 
 def cell(value: str | float | None) -> str:
     """A table cell: text as it is, numbers in brief, a dash for None."""
-    return value if isinstance(value, str) else brief(math.nan if value is None else value)
+    if isinstance(value, str):
+        return value
+    return brief(math.nan if value is None else value)
 
 
 def interval(low: float, high: float) -> str:
@@ -86,11 +88,17 @@ def with_part(name: str, part: Slice | None) -> str:
 
 def figure_cells(figure: Figure) -> list[str]:
     """A figure in a table: value, interval, spread over templates, chance."""
-    return [number(figure.value), interval(figure.low, figure.high), number(figure.spread), number(figure.chance)]
+    return [
+        number(figure.value),
+        interval(figure.low, figure.high),
+        number(figure.spread),
+        number(figure.chance),
+    ]
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether less is better for this metric, plain or calibrated; False for metrics that are not registered."""
+    """Whether less is better for this metric, plain or calibrated; False for metrics that are not
+    registered."""
     name = metric.removeprefix(CALIBRATED)
     return name in metrics.names() and metrics.get(name).lower_is_better
 
@@ -116,16 +124,21 @@ def count_range(counts: Iterable[int]) -> str:
 
 def printable(text: str) -> str:
     """A name that is safe in a terminal: without control codes and direction overrides."""
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c
+        for c in text
+    )
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Whether the difference is significant after correction, and its 95 % interval excludes zero."""
+    """Whether the difference is significant after correction, and its 95 % interval excludes
+    zero."""
     return comparison.p_holm <= SIGNIFICANT and (comparison.low > 0 or comparison.high < 0)
 
 
 def finding(comparison: Comparison) -> str:
-    """One comparison as a plain sentence that claims no more than the corrected test and the interval do."""
+    """One comparison as a plain sentence that claims no more than the corrected test and the
+    interval do."""
     c = comparison
     if not is_shown(c):
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"

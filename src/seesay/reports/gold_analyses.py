@@ -50,16 +50,28 @@ def cardinality(task: Task) -> Analysis:
     rows = label_shares(task, {q.id: str(len(q.gold)) for q in task.questions})
     rows.sort(key=lambda row: int(row.part))
     axis = "right labels"
-    counted = columns([(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis)
+    counted = columns(
+        [(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis
+    )
     divided = _stacked(rows, task, f"Labels by number of {axis}")
     text = "Questions with one right label, two, or more, and the shares of the labels among them."
     source = f"{SOURCE}, Fig. 10 and 11"
-    return Analysis("cardinality", task.name, "How many labels are right", source, text, rows, (counted, divided))
+    return Analysis(
+        "cardinality",
+        task.name,
+        "How many labels are right",
+        source,
+        text,
+        rows,
+        (counted, divided),
+    )
 
 
 def by_category(task: Task) -> Analysis:
     """The shares of the labels in each category of objects."""
-    text = "The shares of the gold answers in each category of objects, every object weighted equally."
+    text = (
+        "The shares of the gold answers in each category of objects, every object weighted equally."
+    )
     return _labels_by(task, "category", "Labels by category", f"{SOURCE}, Fig. 15", text)
 
 
@@ -71,7 +83,9 @@ def by_scene(task: Task) -> Analysis:
 
 def _labels_by(task: Task, tag: str, title: str, source: str, text: str) -> Analysis:
     rows = label_shares(task, {q.id: q.tags[tag] for q in task.questions if tag in q.tags})
-    return Analysis(f"labels-by-{tag}", task.name, title, source, text, rows, (_stacked(rows, task, title),))
+    return Analysis(
+        f"labels-by-{tag}", task.name, title, source, text, rows, (_stacked(rows, task, title),)
+    )
 
 
 def entropies(task: Task) -> Analysis:
@@ -81,10 +95,18 @@ def entropies(task: Task) -> Analysis:
     drawn = even_steps(rows, MAX_BARS)
     labels = _words(task)
     bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
-    title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy" if len(drawn) < len(rows) else "By entropy"
+    if len(drawn) < len(rows):
+        title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy"
+    else:
+        title = "By entropy"
     charts = (
         stacked_bars(bars, labels, title=title),
-        histograms([("", [row.entropy for row in rows])], title="Entropy", x_label="bits", y_label="objects"),
+        histograms(
+            [("", [row.entropy for row in rows])],
+            title="Entropy",
+            x_label="bits",
+            y_label="objects",
+        ),
     )
     text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
     heading = "From one colour to many"
@@ -108,8 +130,8 @@ def entropy(shares: Iterable[float]) -> float:
 
 
 def found_categories(task: Task, encoder: str) -> list[Analysis]:
-    """The published categories of a task's objects compared with those that an encoder finds; nothing to compare with,
-    no analysis."""
+    """The published categories of a task's objects compared with those that an encoder finds;
+    nothing to compare with, no analysis."""
     from seesay.models.encoders import load_encoder
     from seesay.probes.vector_cache import VectorCache
     from seesay.tasks.categories import assign
@@ -121,7 +143,9 @@ def found_categories(task: Task, encoder: str) -> list[Analysis]:
     return [category_agreement(task.name, categories, published, encoder)]
 
 
-def category_agreement(task: str, ours: Mapping[str, str], published: Mapping[str, str], encoder: str) -> Analysis:
+def category_agreement(
+    task: str, ours: Mapping[str, str], published: Mapping[str, str], encoder: str
+) -> Analysis:
     """How the names of each published category are distributed when an encoder assigns them."""
     agreed = agreement(ours, published)
     labels = list(dict.fromkeys((*CATEGORIES, *ours.values())))
@@ -134,7 +158,9 @@ def category_agreement(task: str, ours: Mapping[str, str], published: Mapping[st
     matrix = [[row.shares[label] for label in labels] for row in rows]
     chart = heat_map(matrix, [row.part for row in rows], labels, title=title)
     share = f"{100 * agreed.share:.1f} % of {agreed.names:,} names"
-    text = f"{encoder} puts {share} into their published category (Cohen's kappa {agreed.kappa:.3f})."
+    text = (
+        f"{encoder} puts {share} into their published category (Cohen's kappa {agreed.kappa:.3f})."
+    )
     heading = "Categories by a sentence encoder"
     return Analysis("category-agreement", task, heading, f"{SOURCE}, Table 8", text, rows, (chart,))
 
@@ -152,7 +178,11 @@ def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
                 part_sums[label] += share
     rows = []
     for part, n in sorted(counts.items()):
-        rows.append(LabelShares(part, n, {_word(task, label): share / n for label, share in sums[part].items()}))
+        rows.append(
+            LabelShares(
+                part, n, {_word(task, label): share / n for label, share in sums[part].items()}
+            )
+        )
     return rows
 
 

@@ -1,4 +1,5 @@
-"""What every page shares: the style, the offline layout, and the content policy that allows nothing else."""
+"""What every page shares: the style, the offline layout, and the content policy that allows nothing
+else."""
 
 from __future__ import annotations
 
@@ -29,9 +30,15 @@ def prose(text: str) -> Markup:
 
 STYLESHEETS = ("variables.css", "paints.css", "style.css", "charts.css")
 FILTERS = {
-    "number": number, "p_value": p_value, "counted": quantity, "interval": interval, "key": legend_key, "cell": cell,
-    "prose": prose, "part": part_name,
-}  # fmt: skip
+    "number": number,
+    "p_value": p_value,
+    "counted": quantity,
+    "interval": interval,
+    "key": legend_key,
+    "cell": cell,
+    "prose": prose,
+    "part": part_name,
+}
 
 
 CORE = "seesay.reports"
@@ -39,8 +46,8 @@ CORE = "seesay.reports"
 
 @cache
 def templates(package: str = CORE) -> Environment:
-    """The page templates of a package, which may build on the core's: names are escaped, embedded JSON (`tojson`)
-    cannot end its element."""
+    """The page templates of a package, which may build on the core's: names are escaped, embedded
+    JSON (`tojson`) cannot end its element."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(CORE)]),
         autoescape=True,
@@ -53,13 +60,20 @@ def templates(package: str = CORE) -> Environment:
     return environment
 
 
-def render_page(template: str, script: str | None = None, package: str = CORE, **values: object) -> str:
+def render_page(
+    template: str, script: str | None = None, package: str = CORE, **values: object
+) -> str:
     """A page from a package's template; only the page's own style and script may act."""
     style = Markup("").join(map(asset, STYLESHEETS))
     code = None if script is None else asset(script, package)
     page = templates(package).get_template(template)
     text = page.render(
-        **values, style=style, script=code, policy=policy(style, code), colors=COLORS, version=__version__
+        **values,
+        style=style,
+        script=code,
+        policy=policy(style, code),
+        colors=COLORS,
+        version=__version__,
     )
     return text.encode("utf-8", "replace").decode()
 
@@ -70,7 +84,8 @@ def asset(name: str, package: str = CORE) -> Markup:
 
 
 def policy(style: str, script: str | None) -> str:
-    """A content policy that allows this style and this script by their digests, and images within the page."""
+    """A content policy that allows this style and this script by their digests, and images within
+    the page."""
     scripts = "'none'" if script is None else _digest(script)
     return (
         f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; "

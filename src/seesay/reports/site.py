@@ -1,6 +1,8 @@
-"""Many runs as a static site: a leaderboard, one page per task and one per model, and results for model repositories.
+"""Many runs as a static site: a leaderboard, one page per task and one per model, and results for
+model repositories.
 
-Pages are the report's own, with its style and its policy: they load nothing from the network and open from a folder.
+Pages are the report's own, with its style and its policy: they load nothing from the network and
+open from a folder.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ class Column:
     @property
     def category(self) -> str:
         """What the task is about."""
-        return next((name for name in CATEGORIES if self.group.task.name in task_groups()[name]), "other")
+        return next(
+            (name for name in CATEGORIES if self.group.task.name in task_groups()[name]), "other"
+        )
 
     @property
     def page(self) -> str:
@@ -103,7 +107,8 @@ def write_site(
     url: str | None = None,
     hub_dataset: str | None = None,
 ) -> Path:
-    """Write the site below `folder` and return its first page. `url` is where it will be, for the Hub's files."""
+    """Write the site below `folder` and return its first page. `url` is where it will be, for the
+    Hub's files."""
     if not runs:
         raise UserError("There is nothing to show: give at least one run.")
     if folder.is_file():
@@ -128,22 +133,35 @@ def parameters(model: str) -> float | None:
     (135000000.0, 1400000000.0, None)
     """
     sizes = _SIZE.findall(model)
-    return float(sizes[-1][0]) * {"m": 1e6, "b": 1e9}[sizes[-1][1].lower()] if sizes else None
+    if sizes:
+        return float(sizes[-1][0]) * {"m": 1e6, "b": 1e9}[sizes[-1][1].lower()]
+    return None
 
 
 def eval_results(
     model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]], url: str | None, dataset: str
 ) -> Iterator[tuple[str, str]]:
-    """The Hub's `.eval_results/*.yaml` of a model: one file per run, its headline figures with how they were made."""
+    """The Hub's `.eval_results/*.yaml` of a model: one file per run, its headline figures with how
+    they were made."""
     names: set[str] = set()
     for group, entry in entries:
         results: list[dict[str, Any]] = []
         for part in group.parts:
             if figure := entry.figure(group.headline, part=part):
-                task_id = f"{group.task.name}-{slug(part_name(part))}" if part else group.task.name
+                if part:
+                    task_id = f"{group.task.name}-{slug(part_name(part))}"
+                else:
+                    task_id = group.task.name
                 ends = interval(figure.low, figure.high)
-                notes = f"{group.headline}, 95 % interval {ends}, n = {figure.n}; {figure.signature}"
-                source = {"source": {"url": f"{url.rstrip('/')}/{_page_of(model)}", "name": "seesay"}} if url else {}
+                notes = (
+                    f"{group.headline}, 95 % interval {ends}, n = {figure.n}; {figure.signature}"
+                )
+                if url:
+                    source = {
+                        "source": {"url": f"{url.rstrip('/')}/{_page_of(model)}", "name": "seesay"}
+                    }
+                else:
+                    source = {}
                 results.append(
                     {
                         "dataset": {"id": dataset, "task_id": task_id},
@@ -156,7 +174,8 @@ def eval_results(
         if results:
             settings = entry.label.removeprefix(model).strip(" ·")
             name = f"{slug(group.task.name)}{f'-{slug(settings)}' if settings else ''}"
-            name = f"{name}-{len(names) + 1}" if name in names else name  # the same task, asked in other ways
+            # the same task, asked in other ways
+            name = f"{name}-{len(names) + 1}" if name in names else name
             names.add(name)
             yield f"{name}.yaml", yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
 
@@ -172,7 +191,9 @@ def _page_of(model: str) -> str:
 
 def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[BoardRow]:
     """A row for every label, in the order of `_order`."""
-    best = {column: significantly_best(column.group, column.part, comparisons) for column in columns}
+    best = {
+        column: significantly_best(column.group, column.part, comparisons) for column in columns
+    }
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
         for entry in column.group.entries:
@@ -181,7 +202,11 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
         cells = tuple(_cell(column, entries.get(column), best[column]) for column in columns)
-        rows.append(BoardRow(label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells))
+        rows.append(
+            BoardRow(
+                label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells
+            )
+        )
     return sorted(rows, key=lambda row: _order(row, columns))
 
 
@@ -189,14 +214,19 @@ def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -
     if entry is None or (figure := column.figure(entry)) is None:
         return None
     manifest = entry.run.manifest
-    link, origin = f"{_page_of(manifest.model)}#{column.group.anchor}", f"{figure.signature}\n{manifest.command}"
-    return Cell(figure.value, interval(figure.low, figure.high), figure.n, entry is best, link, origin)
+    link = f"{_page_of(manifest.model)}#{column.group.anchor}"
+    origin = f"{figure.signature}\n{manifest.command}"
+    return Cell(
+        figure.value, interval(figure.low, figure.high), figure.n, entry is best, link, origin
+    )
 
 
 def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
     """By the number of tasks asked, then by the mean of the headline figures."""
     values = [
-        -c.value if column.lower_is_better else c.value for c, column in zip(row.cells, columns, strict=True) if c
+        -c.value if column.lower_is_better else c.value
+        for c, column in zip(row.cells, columns, strict=True)
+        if c
     ]
     return -len(values), -sum(values) / max(len(values), 1)
 
@@ -226,7 +256,9 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         columns=columns,
         rows=rows,
         kinds=sorted({row.kind for row in rows}),
-        categories=[name for name in (*CATEGORIES, "other") if any(c.category == name for c in columns)],
+        categories=[
+            name for name in (*CATEGORIES, "other") if any(c.category == name for c in columns)
+        ],
         charts=[chart for column in columns if (chart := _against_size(column))],
         models=len({run.manifest.model for run in runs}),
         runs=len(runs),
@@ -235,7 +267,8 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
 
 
 def _against_size(column: Column) -> Any:
-    spots, chances = [], set()
+    spots = []
+    chances = set()
     for entry, figure in column.group.headline_figures(column.part).items():
         size = parameters(entry.run.manifest.model)
         if size:
@@ -245,13 +278,20 @@ def _against_size(column: Column) -> Any:
         return None
     chance = chances.pop() if len(chances) == 1 else None
     return scatter(
-        spots, title=column.title, x_label="million parameters, by name", y_label=column.metric, chance=chance
+        spots,
+        title=column.title,
+        x_label="million parameters, by name",
+        y_label=column.metric,
+        chance=chance,
     )
 
 
 def _model_page(model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]]) -> str:
     by_group = group_by(entries, lambda pair: pair[0])
-    groups = [replace(group, entries=tuple(entry for _, entry in pairs)) for group, pairs in by_group.items()]
+    groups = [
+        replace(group, entries=tuple(entry for _, entry in pairs))
+        for group, pairs in by_group.items()
+    ]
     return runs_page.render_groups(groups, heading=model, home="../index.html")
 
 
@@ -273,7 +313,11 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         group=ranked,
         headline=run_views.headline(ranked),
         slices=_slices(ranked),
-        tests=[tests.get((entry.run.manifest.signature, part)) for part in group.parts for entry in ranked.entries],
+        tests=[
+            tests.get((entry.run.manifest.signature, part))
+            for part in group.parts
+            for entry in ranked.entries
+        ],
         reference=own[0].b if own and len({c.b for c in own}) == 1 else None,
         pages={entry.label: "../" + _page_of(entry.run.manifest.model) for entry in ranked.entries},
         home="../index.html",
@@ -282,11 +326,19 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
 
 def _slices(group: TaskRuns) -> list[dict[str, Any]]:
     """By tag: the values with their number of questions, and a row of figures for each model."""
-    by_tag = group_by((part for part in group.slices if part not in group.parts), lambda part: part.tags)
+    by_tag = group_by(
+        (part for part in group.slices if part not in group.parts), lambda part: part.tags
+    )
     tables = []
     for tags, parts in by_tag.items():
-        rows = [(entry, [entry.figure(group.headline, part=part) for part in parts]) for entry in group.entries]
-        counts = [max((f.n for _, figures in rows if (f := figures[i])), default=0) for i in range(len(parts))]
+        rows = [
+            (entry, [entry.figure(group.headline, part=part) for part in parts])
+            for entry in group.entries
+        ]
+        counts = [
+            max((f.n for _, figures in rows if (f := figures[i])), default=0)
+            for i in range(len(parts))
+        ]
         names = [(part_name(part), n) for part, n in zip(parts, counts, strict=True)]
         tables.append({"title": run_views.tags_title(tags), "parts": names, "rows": rows})
     return tables

@@ -1,6 +1,7 @@
 """Tables for the terminal, narrow enough for 80 columns.
 
-Task and model share one column: three columns of names would leave too little room to tell models apart.
+Task and model share one column: three columns of names would leave too little room to tell models
+apart.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from rich.text import Text
 
 from seesay.grouping import group_by
 from seesay.questions import Slice
-from seesay.reports.formatting import figure_cells, interval, is_shown, metric_name, number, p_value, printable
+from seesay.reports.formatting import (
+    figure_cells,
+    interval,
+    is_shown,
+    metric_name,
+    number,
+    p_value,
+    printable,
+)
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
@@ -30,7 +39,8 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def overview(runs: Sequence[Run]) -> Table:
-    """Every metric of every run: the headline in bold, calibrated figures indented, published figures dim."""
+    """Every metric of every run: the headline in bold, calibrated figures indented, published
+    figures dim."""
     groups = group_runs(runs)
     models = [entry.label for g in groups for entry in g.entries]
     models += [row.model for g in groups for row in g.task.published]
@@ -47,7 +57,9 @@ def overview(runs: Sequence[Run]) -> Table:
             mark = sources.setdefault(row.source, str(len(sources) + 1).translate(_SUPERSCRIPTS))
             spread = "" if row.spread is None else number(row.spread)
             name = _name(f"  {names[row.model]} {mark}")
-            table.add_row(name, _metric(row.metric, row.slice), number(row.value), "", spread, style="dim")
+            table.add_row(
+                name, _metric(row.metric, row.slice), number(row.value), "", spread, style="dim"
+            )
         table.add_section()
     if sources:
         marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
@@ -60,11 +72,19 @@ def seeds_table(rows: Sequence[SeedSummary]) -> Table:
     """The figures of each linear probe over its seeds."""
     columns = ("metric", "seeds", "mean", "sd", "lowest", "highest")
     cells = [
-        (row.task, row.model, metric_name(row.metric), str(row.seeds), number(row.mean), number(row.spread),
-         number(row.low), number(row.high))
+        (
+            row.task,
+            row.model,
+            metric_name(row.metric),
+            str(row.seeds),
+            number(row.mean),
+            number(row.spread),
+            number(row.low),
+            number(row.high),
+        )
         for row in rows
         if row.slice is None
-    ]  # fmt: skip
+    ]
     return _by_task(columns, cells)
 
 
@@ -72,10 +92,18 @@ def curves_table(bands: Sequence[Band]) -> Table:
     """The figures of probes trained on fractions of the training questions."""
     columns = ("trained on", "questions", "seeds", "mean", "lowest", "highest")
     cells = [
-        (f"{band.task}, {metric_name(band.metric)}", band.model, f"{band.fraction:.0%}", str(band.questions),
-         str(band.seeds), number(band.mean), number(band.low), number(band.high))
+        (
+            f"{band.task}, {metric_name(band.metric)}",
+            band.model,
+            f"{band.fraction:.0%}",
+            str(band.questions),
+            str(band.seeds),
+            number(band.mean),
+            number(band.low),
+            number(band.high),
+        )
         for band in bands
-    ]  # fmt: skip
+    ]
     return _by_task(columns, cells)
 
 
@@ -83,27 +111,43 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
     """The figures of every layer."""
     columns = ("layer", "value", "95 % interval", "control", "selectivity")
     cells = [
-        (f"{f.task}, {metric_name(f.metric)}", f.model, str(f.layer), number(f.value), interval(f.low, f.high),
-         number(f.control), number(f.selectivity))
+        (
+            f"{f.task}, {metric_name(f.metric)}",
+            f.model,
+            str(f.layer),
+            number(f.value),
+            interval(f.low, f.high),
+            number(f.control),
+            number(f.selectivity),
+        )
         for curve in curves
         for f in curve.figures
-    ]  # fmt: skip
+    ]
     return _by_task(columns, cells)
 
 
 def stability_table(ranking: Stability) -> Table:
     """The templates' rankings beside the ranking over all of them."""
-    between = "not defined" if ranking.low is None or ranking.high is None else interval(ranking.low, ranking.high)
-    decides = f"'{ranking.decisive}' decides the order" if ranking.decisive else "no single template decides the order"
+    if ranking.low is None or ranking.high is None:
+        between = "not defined"
+    else:
+        between = interval(ranking.low, ranking.high)
+    if ranking.decisive:
+        decides = f"'{ranking.decisive}' decides the order"
+    else:
+        decides = "no single template decides the order"
     table = _table("template", "best model")
     table.title = (
-        f"{ranking.task}: {len(ranking.models)} models by {metric_name(ranking.metric)}, Kendall's tau between "
+        f"{ranking.task}: {len(ranking.models)} models by {metric_name(ranking.metric)}, Kendall's "
+        "tau between "
         f"templates {number(ranking.tau)} ({between}); {decides}"
     )
     for title in ("tau with all", "tau of all without it"):
         table.add_column(title, justify="right")
     for row in ranking.templates:
-        table.add_row(_name(row.template), _name(row.best), number(row.tau), number(row.tau_without))
+        table.add_row(
+            _name(row.template), _name(row.best), number(row.tau), number(row.tau_without)
+        )
     return table
 
 
@@ -121,7 +165,8 @@ def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    """Paired tests; a significant difference is bold. Several models with one reference have a line each."""
+    """Paired tests; a significant difference is bold. Several models with one reference have a line
+    each."""
     names = _shorten([name for c in comparisons for name in (c.a, c.b)])
     numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
     table = _table("task, metric, a − b", numbers=numbers)
@@ -144,7 +189,10 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
             tests = [p_value(c.p_signflip), p_value(c.p_holm), p_value(c.p_mcnemar), str(c.n)]
             table.add_row(pair, difference, interval(c.low, c.high), *tests)
-    table.caption = Text("Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05.", style="dim")
+    table.caption = Text(
+        "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05.",
+        style="dim",
+    )
     table.caption_justify = "left"
     return table
 
@@ -164,10 +212,15 @@ def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
             for part in g.parts_of(metric):
                 figure = entry.figure(shown, part=part)
                 if figure is not None:
-                    style = "bold" if title == g.headline and part in g.parts else ""
+                    if title == g.headline and part in g.parts:
+                        style = "bold"
+                    else:
+                        style = ""
                     value, *rest = figure_cells(figure)
                     shown_metric = _metric(metric_name(title), part, style)
-                    table.add_row(_name(name), shown_metric, Text(value, style), *rest, str(figure.n))
+                    table.add_row(
+                        _name(name), shown_metric, Text(value, style), *rest, str(figure.n)
+                    )
                     name = ""
 
 
@@ -181,7 +234,9 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
         for part in g.crossed(tags):
             table.add_row(_name(f"  {part}"))
             for entry, figure in g.headline_figures(part).items():
-                table.add_row(_name(f"    {names[entry.label]}"), *figure_cells(figure), str(figure.n))
+                table.add_row(
+                    _name(f"    {names[entry.label]}"), *figure_cells(figure), str(figure.n)
+                )
     return table
 
 
@@ -194,7 +249,8 @@ def _metric(metric: str, part: Slice | None, style: str = "") -> Text:
 
 
 def _shorten(models: Sequence[str]) -> dict[str, str]:
-    """Hub ids without their owner and paths without their folders, where the short names are unique."""
+    """Hub ids without their owner and paths without their folders, where the short names are
+    unique."""
     paths = {model for model in models if re.fullmatch(r"[\w.~/-]*/[\w.-]+", model)}
     short = {model: model.rpartition("/")[2] if model in paths else model for model in models}
     uses = Counter(short.values())
@@ -202,5 +258,6 @@ def _shorten(models: Sequence[str]) -> dict[str, str]:
 
 
 def _name(text: str, style: str = "") -> Text:
-    """Untrusted text in one line: never parsed as markup, cut with an ellipsis where the terminal is narrow."""
+    """Untrusted text in one line: never parsed as markup, cut with an ellipsis where the terminal
+    is narrow."""
     return Text(printable(text), style, no_wrap=True, overflow="ellipsis")

@@ -45,13 +45,15 @@ _READ = ["question", "template", "options", "scores", "neutral", "scores_row", "
 _ROWS = 2_000
 
 
-def write_answers(path: Path, answers: Sequence[Answer], task: Task | None = None, length: str = "sum") -> None:
-    """Write the answers as Parquet, one row per question and template, readable without the other files of the run.
+def write_answers(
+    path: Path, answers: Sequence[Answer], task: Task | None = None, length: str = "sum"
+) -> None:
+    """Write the answers as Parquet, one row per question and template, readable without the other
+    files of the run.
 
-    `prompt`, `gold` (labels and weights), `chosen` and `right` (`runs.chosen`) are for readers: we read the rest.
-    Without the task they are empty.
-    Scores that several rows share are written in the first of them; in the others `scores_row` or `neutral_row` is that
-    row's number.
+    `prompt`, `gold` (labels and weights), `chosen` and `right` (`runs.chosen`) are for readers: we
+    read the rest. Without the task they are empty. Scores that several rows share are written in
+    the first of them; in the others `scores_row` or `neutral_row` is that row's number.
     """
     rows: dict[int, int] = {}
     explained = readable(task, answers, length) if task else repeat(None)
@@ -60,15 +62,20 @@ def write_answers(path: Path, answers: Sequence[Answer], task: Task | None = Non
         unfinished.open("wb") as file,
         pq.ParquetWriter(file, _ANSWER, compression="zstd") as writer,
     ):
-        for start in range(0, len(answers), _ROWS):  # in parts: rows of 614 options fill the memory quickly
+        # in parts: rows of 614 options fill the memory quickly
+        for start in range(0, len(answers), _ROWS):
             part = answers[start : start + _ROWS]
             writer.write_table(_table(part, list(islice(explained, len(part))), start, rows))
 
 
 def _table(
-    answers: Sequence[Answer], explained: Sequence[ReadableAnswer | None], start: int, rows: dict[int, int]
+    answers: Sequence[Answer],
+    explained: Sequence[ReadableAnswer | None],
+    start: int,
+    rows: dict[int, int],
 ) -> pa.Table:
-    """A part of the answers; `rows` says in which row of its column a `Scores` object was written."""
+    """A part of the answers; `rows` says in which row of its column a `Scores` object was
+    written."""
     columns: dict[str, Any] = {
         "question": [answer.question for answer in answers],
         "template": [answer.template for answer in answers],
@@ -82,7 +89,10 @@ def _table(
         own: list[Scores | None] = []
         elsewhere: list[int | None] = []
         for row, scores in enumerate(((a.scores, a.neutral)[number] for a in answers), start):
-            first = None if scores is None else rows.setdefault(2 * id(scores) + number, row)
+            if scores is None:
+                first = None
+            else:
+                first = rows.setdefault(2 * id(scores) + number, row)
             own.append(scores if first == row else None)
             elsewhere.append(None if first == row else first)
         columns[name] = _score_array(own)
@@ -94,9 +104,14 @@ def _score_array(scores: Sequence[Scores | None]) -> pa.StructArray:
     lists = []
     for field in _SCORES:
         values = [None if each is None else getattr(each, field.name) for each in scores]
-        arrays = [None if value is None else np.asarray(value, str(field.type.value_type)) for value in values]
+        arrays = [
+            None if value is None else np.asarray(value, str(field.type.value_type))
+            for value in values
+        ]
         lists.append(pa.array(arrays, field.type))
-    return pa.StructArray.from_arrays(lists, fields=list(_SCORES), mask=pa.array([each is None for each in scores]))
+    return pa.StructArray.from_arrays(
+        lists, fields=list(_SCORES), mask=pa.array([each is None for each in scores])
+    )
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:
@@ -116,14 +131,18 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
                     continue
                 for scores, row in zip(own, shared.to_pylist(), strict=True):
                     if row is not None and not 0 <= row < len(column):
-                        raise ValueError("an answer shares the scores of a row that does not come before it")
+                        raise ValueError(
+                            "an answer shares the scores of a row that does not come before it"
+                        )
                     column.append(scores if row is None else column[row])
             texts = table["question"].to_pylist(), table["template"].to_pylist()
             start = len(answers)
             if any(scores is None for scores in held["scores"][start:]):
                 raise ValueError("an answer has no scores")
             lists = _read_options(table["options"], options)
-            rows = list(zip(*texts, lists, *(column[start:] for column in held.values()), strict=True))
+            rows = list(
+                zip(*texts, lists, *(column[start:] for column in held.values()), strict=True)
+            )
             if any(len(scores.logp) != len(labels) for _, _, labels, scores, _ in rows):
                 raise ValueError("an answer has not one score per option")
             answers += [Answer(*row) for row in rows]
@@ -131,15 +150,19 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
 
 
 def _read_scores(column: pa.ChunkedArray, lengths: dict[bytes, array[int]]) -> list[Scores | None]:
-    """The scores of each row as packed arrays (`journal.packed`), cut from the bytes of the whole column."""
+    """The scores of each row as packed arrays (`journal.packed`), cut from the bytes of the whole
+    column."""
     scores: list[Scores | None] = []
     for chunk in column.chunks:
         fields = [chunk.field(field.name) for field in _SCORES]
         logps = fields[0].values  # checked by Arrow, since `to_numpy` imports pandas
-        finite = not logps.null_count and pc.all(pc.is_finite(logps), min_count=0).as_py()  # else row by row
+        # else row by row
+        finite = not logps.null_count and pc.all(pc.is_finite(logps), min_count=0).as_py()
         if any((pc.min(field.values).as_py() or 0) < 0 for field in fields[1:]):
             raise ValueError("a length or rank is negative")
-        for present, logp, tokens, chars, rank in zip(chunk.is_valid().to_pylist(), *map(_cut, fields), strict=True):
+        for present, logp, tokens, chars, rank in zip(
+            chunk.is_valid().to_pylist(), *map(_cut, fields), strict=True
+        ):
             if not present:
                 scores.append(None)
                 continue
@@ -167,10 +190,15 @@ def _cut(lists: pa.ListArray) -> list[bytes | None]:
     shift = values.offset
     bounds = [width * (shift + bound) for bound in lists.offsets.to_pylist()]
     valid = lists.is_valid().to_pylist()
-    return [data[low:high] if here else None for low, high, here in zip(bounds, bounds[1:], valid, strict=False)]
+    return [
+        data[low:high] if here else None
+        for low, high, here in zip(bounds, bounds[1:], valid, strict=False)
+    ]
 
 
-def _read_options(column: pa.ChunkedArray, known: dict[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+def _read_options(
+    column: pa.ChunkedArray, known: dict[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[tuple[str, ...]]:
     """The options of each row, each list of them once in memory."""
     for chunk in column.chunks:
         words = chunk.values.dictionary_encode()

@@ -1,4 +1,5 @@
-"""Ask a model a task, from prompts to a finished run folder. Killed at any moment, the same call resumes it."""
+"""Ask a model a task, from prompts to a finished run folder. Killed at any moment, the same call
+resumes it."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.length not in LENGTHS:
-            raise UserError(f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}.")
+            raise UserError(
+                f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}."
+            )
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask at least one question.")
         check_resampling(self.seed, self.resamples)
@@ -59,11 +62,21 @@ def check_resampling(seed: int, resamples: int) -> None:
     if seed < 0:
         raise UserError(f"--seed is {seed}: it cannot be negative.")
     if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
-        raise UserError(f"--resamples is {resamples}: give a number from {FEWEST_RESAMPLES} to {MOST_RESAMPLES:,}.")
+        raise UserError(
+            f"--resamples is {resamples}: give a number from {FEWEST_RESAMPLES} to "
+            f"{MOST_RESAMPLES:,}."
+        )
 
 
-def run(model: Model, task: Task, root: Path, settings: Settings, progress: ProgressCallback | None = None) -> Run:
-    """The finished run: read from its folder if it was finished before, else asked as far as it is unanswered."""
+def run(
+    model: Model,
+    task: Task,
+    root: Path,
+    settings: Settings,
+    progress: ProgressCallback | None = None,
+) -> Run:
+    """The finished run: read from its folder if it was finished before, else asked as far as it is
+    unanswered."""
     task = model.restrict(task)
     model.prepare(task)
     if "pictures" not in model.accepts:
@@ -76,15 +89,20 @@ def run(model: Model, task: Task, root: Path, settings: Settings, progress: Prog
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="give this one its own --output"):
         manifest = store.stored_manifest(folder, manifest)
-        if not (folder / store.ANSWERS).is_file() or not store.is_intact(folder, store.QUESTIONS, manifest):
+        if not (folder / store.ANSWERS).is_file() or not store.is_intact(
+            folder, store.QUESTIONS, manifest
+        ):
             store.write_task(folder / store.QUESTIONS, task)
         stored_task = None
         if not (folder / store.ANSWERS).is_file():
-            assembled = assemble(task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder))
+            assembled = assemble(
+                task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
+            )
             store.write_replies(folder / store.REPLIES, assembled)
             store.write_answers(folder / store.ANSWERS, assembled, task, settings.length)
             del assembled  # they are read again from the file, which holds them for good
-            stored_task = replace(task, load_splits=None)  # as it would be read: its questions are held once
+            # as it would be read: its questions are held once
+            stored_task = replace(task, load_splits=None)
         elif progress:
             total = manifest.questions * len(manifest.templates)
             progress(total, total)
@@ -104,16 +122,21 @@ def ask(
     *,
     folder: Path | None = None,
 ) -> dict[str, Scores]:
-    """The model's scores for every distinct prompt of the task. Prompts in the journal are not asked again.
+    """The model's scores for every distinct prompt of the task. Prompts in the journal are not
+    asked again.
 
-    Batches are planned over all prompts, answered or not, so that a resumed run computes the same batches and its
-    digits equal those of a run that was never stopped. In `folder`, what the model notes is kept in the manifest.
+    Batches are planned over all prompts, answered or not, so that a resumed run computes the same
+    batches and its digits equal those of a run that was never stopped. In `folder`, what the model
+    notes is kept in the manifest.
     """
     by_key = {p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}
-    keys, prompts = list(by_key), list(by_key.values())
+    keys = list(by_key)
+    prompts = list(by_key.values())
     stored = journal.read()
     answered = {
-        key: stored[key] for key, p in by_key.items() if key in stored and len(stored[key].logp) == len(p.options)
+        key: stored[key]
+        for key, p in by_key.items()
+        if key in stored and len(stored[key].logp) == len(p.options)
     }
     if damaged := journal.damaged + sum(key in stored for key in keys) - len(answered):
         log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
@@ -140,7 +163,12 @@ def ask(
         answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
         if splits:  # after the first batch there is a rate to go by
             seconds = (monotonic() - start) * size(unanswered) / size(batch)
-            log.warning("%s: about %s for %s prompts.", model.name, duration(seconds), f"{len(unanswered):,}")
+            log.warning(
+                "%s: about %s for %s prompts.",
+                model.name,
+                duration(seconds),
+                f"{len(unanswered):,}",
+            )
             splits = False
         collect_notes(model.notes(), folder)
         if progress:
@@ -155,58 +183,79 @@ def ask(
 
 
 def note_split_options(model: Model, prompts: Sequence[Prompt]) -> bool:
-    """Note it where a tokenizer splits most of many options, and return whether it does: every piece is predicted."""
+    """Note it where a tokenizer splits most of many options, and return whether it does: every
+    piece is predicted."""
     options = max((prompt.options for prompt in prompts), key=len, default=())
     pieces = model.pieces(options) if len(options) >= MANY_OPTIONS else None
     split = sum(count > 1 for count in pieces or ())
     if 2 * split <= len(options):
         return False
     model.note(
-        f"The tokenizer of '{model.name}' splits {split} of {len(options)} options into several pieces: they take "
-        "longer to score, and figures over the whole vocabulary leave out questions with such an answer."
+        f"The tokenizer of '{model.name}' splits {split} of {len(options)} options into several "
+        "pieces: they take "
+        "longer to score, and figures over the whole vocabulary leave out questions with such an "
+        "answer."
     )
     return True
 
 
 def size(prompts: Sequence[Prompt]) -> int:
-    """The characters of all the sentences, to which the time that they take is about proportional."""
+    """The characters of all the sentences, to which the time that they take is about
+    proportional."""
     return sum(len(prompt.options) * len(prompt.text) for prompt in prompts)
 
 
 def collect_notes(notes: Sequence[str], folder: Path | None) -> None:
     """Add notes to the run's manifest: what a model warns of belongs to its figures."""
-    manifest = store.read_manifest(folder / store.MANIFEST) if folder and notes else None
+    if folder and notes:
+        manifest = store.read_manifest(folder / store.MANIFEST)
+    else:
+        manifest = None
     if folder and manifest and (new := [note for note in notes if note not in manifest.notes]):
         store.write_manifest(folder, manifest.model_copy(update={"notes": [*manifest.notes, *new]}))
 
 
 def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
-    """The scores, if there is one number per option: a model that overflows must not pass for one that abstains."""
-    problem = "one score per option is missing" if len(scores.logp) != len(prompt.options) else flaw(scores)
+    """The scores, if there is one number per option: a model that overflows must not pass for one
+    that abstains."""
+    if len(scores.logp) != len(prompt.options):
+        problem = "one score per option is missing"
+    else:
+        problem = flaw(scores)
     if problem:
         raise UserError(
-            f"'{model}' gave no number for an option of {prompt.text!r}: {problem} (its weights may be damaged)."
+            f"'{model}' gave no number for an option of {prompt.text!r}: {problem} (its weights "
+            "may be damaged)."
         )
     return scores
 
 
 def without_pictures(task: Task, model: Model) -> Task:
-    """The task for a model that reads text only: the questions that have no picture, if there are any."""
+    """The task for a model that reads text only: the questions that have no picture, if there are
+    any."""
     questions = tuple(question for question in task.questions if not question.picture)
     if len(questions) == len(task.questions):
         return task
     if not questions:
-        raise UserError(f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try vision:MODEL.")
-    model.note(f"'{model.name}' reads text only: of '{task.name}', it is asked the questions without a picture.")
+        raise UserError(
+            f"'{task.name}' asks about pictures, and '{model.name}' reads text only: try "
+            "vision:MODEL."
+        )
+    model.note(
+        f"'{model.name}' reads text only: of '{task.name}', it is asked the questions without a "
+        "picture."
+    )
     return replace(task, questions=questions, published=())
 
 
 def without_probabilities(task: Task, model: Model) -> Task:
-    """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong metrics only."""
+    """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong
+    metrics only."""
     binary = tuple(name for name in task.metrics if metrics.get(name).binary)
     if not binary:
         raise UserError(
-            f"'{task.name}' needs probabilities, which '{model.name}' does not give: {model.probabilities_hint}."
+            f"'{task.name}' needs probabilities, which '{model.name}' does not give: "
+            f"{model.probabilities_hint}."
         )
     return replace(task, metrics=binary, neutral={})
 
@@ -220,23 +269,33 @@ def pairs(task: Task) -> Iterator[tuple[Question, Template, Prompt, Prompt | Non
 
 
 def assemble(task: Task, scores: dict[str, Scores]) -> list[Answer]:
-    """The answers table, in the task's own order; prompts that occur more than once share their scores."""
+    """The answers table, in the task's own order; prompts that occur more than once share their
+    scores."""
     return [
         Answer(
-            question.id, template.name, question.options, scores[prompt.key], scores[neutral.key] if neutral else None
+            question.id,
+            template.name,
+            question.options,
+            scores[prompt.key],
+            scores[neutral.key] if neutral else None,
         )
         for question, template, prompt, neutral in pairs(task)
     ]
 
 
 def limited(task: Task, limit: int, seed: int) -> Task:
-    """At most `limit` questions: whole objects, drawn with a seed, so that what belongs together is asked together.
+    """At most `limit` questions: whole objects, drawn with a seed, so that what belongs together is
+    asked together.
 
-    Only an object that has more questions than the limit is cut. Nested questions that are asked alike count once.
+    Only an object that has more questions than the limit is cut. Nested questions that are asked
+    alike count once.
     """
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
-        content = (tuple(question.fields.items()), question.picture) if task.nested_by else question.id
+        if task.nested_by:
+            content: object = (tuple(question.fields.items()), question.picture)
+        else:
+            content = question.id
         by_object.setdefault(question.object, {}).setdefault(content, []).append(question.id)
     chosen: list[list[str]] = []
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
@@ -250,7 +309,8 @@ def limited(task: Task, limit: int, seed: int) -> Task:
 
 
 def describe(model: Model, task: Task, settings: Settings, details: Sequence[str] = ()) -> Manifest:
-    """The manifest, with the signature that every figure carries; `details` are further parts of it."""
+    """The manifest, with the signature that every figure carries; `details` are further parts of
+    it."""
     signature = "|".join(
         (
             f"task:{task.name}.{task.version}@{task.fingerprint}",
@@ -296,7 +356,9 @@ def describe(model: Model, task: Task, settings: Settings, details: Sequence[str
 def _scoring_detail(model: Model, task: Task) -> list[str]:
     """How the model scores texts, where options are whole sentences."""
     has_sentences = any(template.text == SLOT for template in task.templates)
-    return [scoring] if has_sentences and (scoring := model.describe_scoring()) else []
+    if has_sentences and (scoring := model.describe_scoring()):
+        return [scoring]
+    return []
 
 
 def environment() -> dict[str, str]:

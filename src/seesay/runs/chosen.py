@@ -13,10 +13,12 @@ from seesay.questions import Answer, Prompt, Question, Task
 
 
 class ReadableAnswer(NamedTuple):
-    """An answer with its question: what was asked, which labels are gold, which was chosen, and whether it is right.
+    """An answer with its question: what was asked, which labels are gold, which was chosen, and
+    whether it is right.
 
-    Of options that share the highest score the first is `chosen`; `right` is the share of accepted labels among them
-    (1 right, 0 wrong, between them a tie), so that its mean is the accuracy. A reply without an answer has none chosen.
+    Of options that share the highest score the first is `chosen`; `right` is the share of accepted
+    labels among them (1 right, 0 wrong, between them a tie), so that its mean is the accuracy. A
+    reply without an answer has none chosen.
     """
 
     prompt: Prompt
@@ -34,10 +36,15 @@ def readable(task: Task, answers: Sequence[Answer], length: str) -> Iterator[Rea
         question = questions[answer.question]
         scores = adjust(answer.scores, length)
         best = scores.max()
-        top = [] if best == NO_ANSWER else [answer.options[place] for place in np.flatnonzero(scores == best)]
+        if best == NO_ANSWER:
+            top = []
+        else:
+            top = [answer.options[place] for place in np.flatnonzero(scores == best)]
         accepted = accepted_labels(question, relaxed=relaxed)
         right = sum(label in accepted for label in top) / max(len(top), 1)
-        yield ReadableAnswer(templates[answer.template].ask(question), question.gold, top[0] if top else "", right)
+        yield ReadableAnswer(
+            templates[answer.template].ask(question), question.gold, top[0] if top else "", right
+        )
 
 
 def is_relaxed(task: Task) -> bool:

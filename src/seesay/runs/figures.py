@@ -1,4 +1,5 @@
-"""From answers to figures: every metric of the task, overall, by template and by slice, plain and calibrated."""
+"""From answers to figures: every metric of the task, overall, by template and by slice, plain and
+calibrated."""
 
 from __future__ import annotations
 
@@ -39,10 +40,18 @@ def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
 
 
 def with_crossed(run: Run, tags: Sequence[str]) -> tuple[Figure, ...]:
-    """A run's figures with those of every combination of these tags' values; nested questions stay apart."""
+    """A run's figures with those of every combination of these tags' values; nested questions stay
+    apart."""
     present = {figure.slice for figure in run.figures}
-    chosen = [each for each in _by_slice(run.task, _with_nesting(run.task, tags)) if each.part not in present]
-    return (*run.figures, *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()))
+    chosen = [
+        each
+        for each in _by_slice(run.task, _with_nesting(run.task, tags))
+        if each.part not in present
+    ]
+    return (
+        *run.figures,
+        *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()),
+    )
 
 
 def with_metrics(run: Run, names: Sequence[str]) -> tuple[Figure, ...]:
@@ -52,25 +61,37 @@ def with_metrics(run: Run, names: Sequence[str]) -> tuple[Figure, ...]:
         return run.figures
     if any(len(question.gold) > 1 for question in run.task.questions) and set(new) & ONE_GOLD:
         wanted = ", ".join(sorted(set(new) & ONE_GOLD))
-        raise UserError(f"'{run.task.name}' has questions with several right answers: {wanted} is for one.")
-    neutral = run.task.neutral if any(answer.neutral for answer in run.answers) else {}
+        raise UserError(
+            f"'{run.task.name}' has questions with several right answers: {wanted} is for one."
+        )
+    if any(answer.neutral for answer in run.answers):
+        neutral = run.task.neutral
+    else:
+        neutral = {}
     task = replace(run.task, metrics=new, neutral=neutral)
     return (*run.figures, *_figures(run.manifest, task, run.answers, subsets(task)))
 
 
 def subsets(task: Task) -> list[Subset]:
-    """What a run has figures of: each part of the task as a whole, by template, and by every tag that has values."""
-    parts = _by_slice(task, (task.nested_by,)) if task.nested_by else [Subset(None, None, _all(task))]
+    """What a run has figures of: each part of the task as a whole, by template, and by every tag
+    that has values."""
+    if task.nested_by:
+        parts = _by_slice(task, (task.nested_by,))
+    else:
+        parts = [Subset(None, None, _all(task))]
     chosen = list(parts)
     chosen += [part._replace(template=i) for part in parts for i in range(len(task.templates))]
-    for tag in sorted({tag for question in task.questions for tag in question.tags} - {task.nested_by}):
+    for tag in sorted(
+        {tag for question in task.questions for tag in question.tags} - {task.nested_by}
+    ):
         if len({question.tags.get(tag) for question in task.questions} - {None}) > 1:
             chosen += _by_slice(task, _with_nesting(task, (tag,)))
     return chosen
 
 
 def slices(questions: Sequence[Question], tags: Sequence[str]) -> dict[Slice, list[int]]:
-    """Each combination of the tags' values, numbers in numerical order, and the questions that have it."""
+    """Each combination of the tags' values, numbers in numerical order, and the questions that have
+    it."""
     rows: dict[Slice, list[int]] = {}
     for row, question in enumerate(questions):
         if all(tag in question.tags for tag in tags):
@@ -95,8 +116,11 @@ def _all(task: Task) -> BoolArray:
     return np.ones(len(task.questions), dtype=np.bool_)
 
 
-def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool = False) -> Iterator[ScoredItems]:
-    """The scored items of each template in turn, which metrics take; with `gain` under the calibrated rule.
+def items_by_template(
+    task: Task, answers: Answers, length: str, *, gain: bool = False
+) -> Iterator[ScoredItems]:
+    """The scored items of each template in turn, which metrics take; with `gain` under the
+    calibrated rule.
 
     One template at a time: the scores of many options by all templates would fill the memory.
     """
@@ -106,7 +130,10 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
     for row, question in enumerate(task.questions):
         for label, weight in question.gold.items():
             gold[row, column[label]] = weight
-    columns = {options: [column[label] for label in options] for options in {q.options for q in task.questions}}
+    columns = {
+        options: [column[label] for label in options]
+        for options in {q.options for q in task.questions}
+    }
     marks = {name: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for name in q.marks}
     for row, question in enumerate(task.questions):
         for name, labels in question.marks.items():
@@ -136,34 +163,46 @@ def items_by_template(task: Task, answers: Answers, length: str, *, gain: bool =
 
 
 def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:
-    """Templates of one text differ only in the words for their labels: a label's rank is that of its best word.
+    """Templates of one text differ only in the words for their labels: a label's rank is that of
+    its best word.
 
-    So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and "larger".
+    So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and
+    "larger".
     """
     unknown = (ours == 0) | (theirs == 0)
     return np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
 
 
-def statistics(chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]) -> dict[str, FloatArray]:
-    """Each metric's sufficient statistics, templates × questions × k, in one pass over the templates."""
-    by_template = [[_in_blocks(metric, per_template) for metric in chosen] for per_template in items]
+def statistics(
+    chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]
+) -> dict[str, FloatArray]:
+    """Each metric's sufficient statistics, templates × questions × k, in one pass over the
+    templates."""
+    by_template = [
+        [_in_blocks(metric, per_template) for metric in chosen] for per_template in items
+    ]
     by_metric = zip(*by_template, strict=True)
     return {metric.name: np.stack(stats) for metric, stats in zip(chosen, by_metric, strict=True)}
 
 
 def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
-    """The statistics, some questions at a time: sorting hundreds of options of all of them takes much memory."""
+    """The statistics, some questions at a time: sorting hundreds of options of all of them takes
+    much memory."""
     size = max(1, _CELLS // items.scores.shape[1])
-    blocks = [np.arange(start, min(start + size, len(items))) for start in range(0, len(items), size)]
-    return (
-        np.concatenate([metric.stats(items.take(block)) for block in blocks])
-        if len(blocks) > 1
-        else metric.stats(items)
+    blocks = [
+        np.arange(start, min(start + size, len(items))) for start in range(0, len(items), size)
+    ]
+    if len(blocks) > 1:
+        return np.concatenate([metric.stats(items.take(block)) for block in blocks])
+    return metric.stats(items)
+
+
+def _figures(
+    manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]
+) -> list[Figure]:
+    draw = Resamples(
+        [question.object for question in task.questions], manifest.resamples, manifest.seed
     )
-
-
-def _figures(manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]) -> list[Figure]:
-    draw = Resamples([question.object for question in task.questions], manifest.resamples, manifest.seed)
     measured = [metrics.get(name) for name in task.metrics]
     plain = statistics(measured, items_by_template(task, answers, manifest.length))
     gained: dict[str, FloatArray] = {}
@@ -174,7 +213,9 @@ def _figures(manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[
     rows: list[Figure] = []
     for metric in measured:
         name = metric.name
-        by_part = {subset.part: metrics.chance(metric, first.take(subset.where)) for subset in chosen}
+        by_part = {
+            subset.part: metrics.chance(metric, first.take(subset.where)) for subset in chosen
+        }
         for title, stats in ((name, plain[name]), (CALIBRATED + name, gained.get(name))):
             if stats is not None:
                 rows += _of_metric(title, metric, stats, chosen, by_part, draw, manifest, task)
@@ -191,17 +232,23 @@ def _of_metric(
     manifest: Manifest,
     task: Task,
 ) -> list[Figure]:
-    by_subset = [stats if s.template is None else stats[s.template : s.template + 1] for s in chosen]
+    by_subset = [
+        stats if s.template is None else stats[s.template : s.template + 1] for s in chosen
+    ]
     sums = [draw.sums(part, subset.where) for part, subset in zip(by_subset, chosen, strict=True)]
     intervals = [
         not_degenerate(interval, present(of_subset))
-        for of_subset, interval in zip(sums, draw.intervals([(each, metric.value) for each in sums]), strict=True)
+        for of_subset, interval in zip(
+            sums, draw.intervals([(each, metric.value) for each in sums]), strict=True
+        )
     ]
     rows = []
     for subset, part, interval in zip(chosen, by_subset, intervals, strict=True):
         if np.isnan(interval.value) or np.isnan(interval.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        over_templates = [float(metric.value(of_template[subset.where].sum(axis=0))) for of_template in part]
+        over_templates = [
+            float(metric.value(of_template[subset.where].sum(axis=0))) for of_template in part
+        ]
         expected = chance[subset.part]
         rows.append(
             Figure(
@@ -227,10 +274,15 @@ def shared(task: Task, *answers: Answers) -> tuple[list[Question], list[str]]:
     common = set.intersection(*({(a.question, a.template) for a in each} for each in answers))
     present = {template for _, template in common}
     templates = [t.name for t in task.templates if t.name in present]
-    return [q for q in task.questions if templates and all((q.id, t) in common for t in templates)], templates
+    return [
+        q for q in task.questions if templates and all((q.id, t) in common for t in templates)
+    ], templates
 
 
-def select(answers: Answers, questions: Sequence[Question], templates: Sequence[str]) -> list[Answer]:
+def select(
+    answers: Answers, questions: Sequence[Question], templates: Sequence[str]
+) -> list[Answer]:
     """The answers to these questions in these templates."""
-    ids, names = {q.id for q in questions}, set(templates)
+    ids = {q.id for q in questions}
+    names = set(templates)
     return [a for a in answers if a.question in ids and a.template in names]

@@ -23,9 +23,11 @@ _CHECKSUM = ', "checksum": '
 
 
 class Journal:
-    """One line of JSON per prompt, under the prompt's key, with a checksum of what stands before it.
+    """One line of JSON per prompt, under the prompt's key, with a checksum of what stands before
+    it.
 
-    A line torn by a crash is dropped when the file is read; `damaged` counts the other lines that could not be used.
+    A line torn by a crash is dropped when the file is read; `damaged` counts the other lines that
+    could not be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,7 +41,8 @@ class Journal:
             return answered
         whole = self.damaged = 0
         lengths: dict[bytes, array[int]] = {}
-        with self.path.open("rb") as file:  # line by line: a long run's journal does not fit into memory as text
+        # line by line: a long run's journal does not fit into memory as text
+        with self.path.open("rb") as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     break
@@ -68,16 +71,24 @@ def flaw(scores: Scores) -> str:
     A log-probability of -inf is a probability of 0; for every option it is `NO_ANSWER`.
     """
     logp = np.asarray(scores.logp, np.float64)
-    lengths = [len(column) for column in (scores.tokens, scores.chars, scores.rank) if column is not None]
+    lengths = [
+        len(column) for column in (scores.tokens, scores.chars, scores.rank) if column is not None
+    ]
     if any(length != len(logp) for length in lengths):
         return "the scores differ in length"
     finite = np.isfinite(logp)
     if not finite.all() and not np.isneginf(logp[~finite]).all():
         return "a score is not a number"
-    if any(np.min(c, initial=0) < 0 for c in (scores.tokens, scores.chars, scores.rank) if c is not None):
+    if any(
+        np.min(c, initial=0) < 0
+        for c in (scores.tokens, scores.chars, scores.rank)
+        if c is not None
+    ):
         return "a length or rank is negative"
     others = [*(scores.picks or ()), *(() if scores.hidden is None else (scores.hidden,))]
-    return "" if all(map(math.isfinite, others)) else "a share is not a number"
+    if all(map(math.isfinite, others)):
+        return ""
+    return "a share is not a number"
 
 
 def _line(key: str, scores: Scores) -> str:
@@ -113,7 +124,8 @@ def _scores(entry: Mapping[str, Any]) -> Scores:
     columns = {name: _decode(entry[name], kind) for name, kind in _KINDS.items()}
     if columns["picks"] is not None:
         columns["picks"] = tuple(columns["picks"].tolist())
-    hidden, replies = entry["hidden"], entry["replies"]
+    hidden = entry["hidden"]
+    replies = entry["replies"]
     if hidden is not None and type(hidden) not in (int, float):
         raise TypeError("not a number")
     if replies is not None:
@@ -123,7 +135,9 @@ def _scores(entry: Mapping[str, Any]) -> Scores:
 
 def _decode(column: str | None, kind: str) -> Any:
     """A column of numbers; of those that may be missing, None."""
-    return None if column is None else np.frombuffer(base64.b64decode(column, validate=True), kind)
+    if column is None:
+        return None
+    return np.frombuffer(base64.b64decode(column, validate=True), kind)
 
 
 def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:
@@ -131,7 +145,9 @@ def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:
 
     Lengths that are the same for many prompts are kept once, in `lengths`.
     """
-    tokens, chars = (array("i", np.asarray(column, "i4").tobytes()) for column in (scores.tokens, scores.chars))
+    tokens, chars = (
+        array("i", np.asarray(column, "i4").tobytes()) for column in (scores.tokens, scores.chars)
+    )
     return replace(
         scores,
         logp=array("d", np.asarray(scores.logp, "f8").tobytes()),

@@ -1,4 +1,5 @@
-"""Figures layer by layer: of linear probes with their control task, and of the answers that a logit lens reads."""
+"""Figures layer by layer: of linear probes with their control task, and of the answers that a logit
+lens reads."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class LayerFigure:
-    """The headline figure at one layer, averaged over seeds (probes) or templates (lens), with its 95 % interval.
+    """The headline figure at one layer, averaged over seeds (probes) or templates (lens), with its
+    95 % interval.
 
-    `control` is the same probe's figure where labels mean nothing, `selectivity` the difference, on the same resamples.
+    `control` is the same probe's figure where labels mean nothing, `selectivity` the difference, on
+    the same resamples.
     """
 
     model: str
@@ -55,8 +58,8 @@ class LayerFigure:
 class LensAnswer:
     """A question in one template: the probability of each option, among the options, by layer.
 
-    `takeover` is the layer from which on a gold option stays ahead to the last one, and `rival` what was ahead before
-    it; both None where no gold option is ahead in the end.
+    `takeover` is the layer from which on a gold option stays ahead to the last one, and `rival`
+    what was ahead before it; both None where no gold option is ahead in the end.
     """
 
     question: str
@@ -71,8 +74,9 @@ class LensAnswer:
 
 @dataclass(frozen=True)
 class LayerCurve:
-    """All layers of one model on one task, by `linear` probes or the logit `lens`; `kept` are the bytes of the vectors
-    behind it, `answers` those of a lens, and `notes` what a reader should know."""
+    """All layers of one model on one task, by `linear` probes or the logit `lens`; `kept` are the
+    bytes of the vectors behind it, `answers` those of a lens, and `notes` what a reader should
+    know."""
 
     how: str
     figures: tuple[LayerFigure, ...]
@@ -87,7 +91,8 @@ def curves_json(curves: Sequence[LayerCurve]) -> list[dict[str, object]]:
 
 
 def chosen_layers(text: str, count: int) -> list[int]:
-    """The layers that `--layers` names: all, or some by number, from 0 (the embedding) or from the end (-1)."""
+    """The layers that `--layers` names: all, or some by number, from 0 (the embedding) or from the
+    end (-1)."""
     if text == ALL:
         return list(range(count))
     try:
@@ -96,7 +101,10 @@ def chosen_layers(text: str, count: int) -> list[int]:
         raise UserError(f"--layers is '{text}': give all, or numbers such as 0,6,-1.") from None
     for number in numbers:
         if not -count <= number < count:
-            raise UserError(f"--layers names layer {number}: there are {count}, 0 (the embedding) to {count - 1}.")
+            raise UserError(
+                f"--layers names layer {number}: there are {count}, 0 (the embedding) to "
+                f"{count - 1}."
+            )
     return sorted({number % count for number in numbers})
 
 
@@ -125,13 +133,16 @@ def probe_layers(
     tasks = [parts, *([control_splits(parts)] if control else [])]
     stats = []
     for labelled in tasks:
-        with progress(f"{title}: {'probes' if labelled is parts else 'control probes'}", "probes") as advance:
+        with progress(
+            f"{title}: {'probes' if labelled is parts else 'control probes'}", "probes"
+        ) as advance:
             logps = layer_logps(cache, labelled, chosen, seeds=range(seeds), progress=advance)
         stats.append(_statistics(logps, labelled["test"], labelled["train"].labels))
     notes = []
     if control and not shares_things(parts):
         notes.append(
-            f"No thing of {test.name}'s test questions occurs in training, so that labels which mean nothing "
+            f"No thing of {test.name}'s test questions occurs in training, so that labels which "
+            "mean nothing "
             "cannot be learnt by heart: the control is what guessing gets."
         )
     signature = (
@@ -148,9 +159,13 @@ def _statistics(logps: FloatArray, task: Task, labels: Sequence[str]) -> list[Fl
     """The headline metric's statistics, seeds × questions × k, of each layer."""
     metric = metrics.get(task.metrics[0])
     gold = gold_matrix(task.questions, labels).astype(np.float64)
-    offered = np.array([[label in question.options for label in labels] for question in task.questions])
+    offered = np.array(
+        [[label in question.options for label in labels] for question in task.questions]
+    )
     return [
-        np.stack([metric.stats(ScoredItems(np.where(offered, logp, np.nan), gold)) for logp in of_layer])
+        np.stack(
+            [metric.stats(ScoredItems(np.where(offered, logp, np.nan), gold)) for logp in of_layer]
+        )
         for of_layer in logps
     ]
 
@@ -163,13 +178,21 @@ def layer_figures(
     settings: Settings,
     signature: str,
 ) -> list[LayerFigure]:
-    """A figure for each layer, from its statistics (seeds or templates × questions × k) and those of the control."""
+    """A figure for each layer, from its statistics (seeds or templates × questions × k) and those
+    of the control."""
     metric = metrics.get(task.metrics[0])
-    draw = Resamples([question.object for question in task.questions], settings.resamples, settings.seed)
+    draw = Resamples(
+        [question.object for question in task.questions], settings.resamples, settings.seed
+    )
     sums = [[draw.sums(of_layer) for of_layer in of_task] for of_task in stats]
     drawn = draw.values([(each, metric.value) for of_task in sums for each in of_task])
     uniform = ScoredItems(
-        np.array([[0.0 if label in q.options else np.nan for label in task.labels] for q in task.questions]),
+        np.array(
+            [
+                [0.0 if label in q.options else np.nan for label in task.labels]
+                for q in task.questions
+            ]
+        ),
         gold_matrix(task.questions, task.labels).astype(np.float64),
     )
     chance = metrics.chance(metric, uniform)
@@ -185,7 +208,9 @@ def layer_figures(
             value=interval.value,
             low=interval.low,
             high=interval.high,
-            spread=metrics.spread([float(metric.value(part.sum(axis=0))) for part in stats[0][place]]),
+            spread=metrics.spread(
+                [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
+            ),
             chance=None if np.isnan(chance) else chance,
             n=len(task.questions),
             signature=f"{signature}|metric:{metric.name}|layer:{layer}",

@@ -1,5 +1,6 @@
-"""Learning curves (Singh, Qasemi & Chen 2023, figures 8 and 9): what a linear probe learns from a part of the training
-questions, with the spread over seeds. A seed determines the questions, the initial weights and the order of batches."""
+"""Learning curves (Singh, Qasemi & Chen 2023, figures 8 and 9): what a linear probe learns from a
+part of the training questions, with the spread over seeds. A seed determines the questions, the
+initial weights and the order of batches."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ SEEDS = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One probe: what it was trained on, and its figures on the test questions, the task's headline first."""
+    """One probe: what it was trained on, and its figures on the test questions, the task's headline
+    first."""
 
     model: str
     task: str
@@ -36,7 +38,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Band:
-    """The probes of one fraction: mean, lowest and highest over the seeds, and the sample standard deviation."""
+    """The probes of one fraction: mean, lowest and highest over the seeds, and the sample standard
+    deviation."""
 
     model: str
     task: str
@@ -59,20 +62,28 @@ def curve(
     config: ProbeConfig | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[Point]:
-    """One point per fraction and seed, on the splits of `linear_task(task)`; progress counts trained probes.
+    """One point per fraction and seed, on the splits of `linear_task(task)`; progress counts
+    trained probes.
 
-    Texts whose vectors are not cached yet are encoded first (`VectorCache.rows` has a progress of its own).
+    Texts whose vectors are not cached yet are encoded first (`VectorCache.rows` has a progress of
+    its own).
     """
     labels = splits["train"].labels
-    validation, test = (encode_split(vectors, splits[part], labels) for part in ("validation", "test"))
+    validation, test = (
+        encode_split(vectors, splits[part], labels) for part in ("validation", "test")
+    )
     points = []
     for fraction in fractions:
         for seed in seeds:
             # with one seed, a larger fraction contains all of a smaller one
-            task = replace(splits["train"], questions=tuple(sample(splits["train"].questions, fraction, seed)))
+            task = replace(
+                splits["train"], questions=tuple(sample(splits["train"].questions, fraction, seed))
+            )
             train = encode_split(vectors, task, labels)
             layer = train_layer(*train, *validation, seed=seed, config=config)
-            items = ScoredItems(with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64))
+            items = ScoredItems(
+                with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64)
+            )
             points.append(
                 Point(
                     model=vectors.encoder.name,

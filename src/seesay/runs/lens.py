@@ -1,6 +1,8 @@
-"""The logit lens (nostalgebraist 2020): what the head makes of each layer, and where the right answer takes over.
+"""The logit lens (nostalgebraist 2020): what the head makes of each layer, and where the right
+answer takes over.
 
-The scores of every layer are kept in the run's folder as they come: a killed run continues where it stopped.
+The scores of every layer are kept in the run's folder as they come: a killed run continues where it
+stopped.
 """
 
 from __future__ import annotations
@@ -28,11 +30,19 @@ JOURNAL = "lens.jsonl"
 
 
 def lens(
-    model: Model, task: Task, root: Path, settings: Settings, layers: str, progress: ProgressCallback | None = None
+    model: Model,
+    task: Task,
+    root: Path,
+    settings: Settings,
+    layers: str,
+    progress: ProgressCallback | None = None,
 ) -> LayerCurve:
     """The headline figure of the task, and every answer, by layer."""
     if "answer_layers" not in model.abilities:
-        raise UserError(f"'{model.name}' ({model.family}) cannot be asked by layer: give a causal or masked model.")
+        raise UserError(
+            f"'{model.name}' ({model.family}) cannot be asked by layer: give a causal or masked "
+            "model."
+        )
     model.prepare(task)
     if "pictures" not in model.accepts:
         task = without_pictures(task, model)
@@ -46,7 +56,10 @@ def lens(
     chosen = chosen_layers(layers, len(scores))
     answers = [assemble(task, scores[layer]) for layer in chosen]
     metric = metrics.get(task.metrics[0])
-    stats = [statistics([metric], items_by_template(task, table, settings.length))[metric.name] for table in answers]
+    stats = [
+        statistics([metric], items_by_template(task, table, settings.length))[metric.name]
+        for table in answers
+    ]
     figures = layer_figures(model.name, task, chosen, [stats], settings, manifest.signature)
     notes = model.notes()
     model.clear_notes()
@@ -72,17 +85,23 @@ def ask_layers(
             by_layer = model.answer_layers(batch)
             for prompt, layers in zip(batch, zip(*by_layer, strict=True), strict=True):
                 answered[prompt.key] = {
-                    layer: checked(prompt, scores, model.name) for layer, scores in enumerate(layers)
+                    layer: checked(prompt, scores, model.name)
+                    for layer, scores in enumerate(layers)
                 }
             journal.append(_lines(batch, answered))
             count = len(by_layer)
         if progress:
             progress(len(indices), len(prompts))
-    return [{prompt.key: answered[prompt.key][layer] for prompt in prompts} for layer in range(count)]
+    return [
+        {prompt.key: answered[prompt.key][layer] for prompt in prompts} for layer in range(count)
+    ]
 
 
-def _lines(batch: Sequence[Prompt], answered: Mapping[str, Mapping[int, Scores]]) -> dict[str, Scores]:
-    """What the journal keeps of a batch: the last layer first, so that a torn end never hides how many there are."""
+def _lines(
+    batch: Sequence[Prompt], answered: Mapping[str, Mapping[int, Scores]]
+) -> dict[str, Scores]:
+    """What the journal keeps of a batch: the last layer first, so that a torn end never hides how
+    many there are."""
     return {
         f"{prompt.key}:{layer}": answered[prompt.key][layer]
         for prompt in batch
@@ -93,9 +112,11 @@ def _lines(batch: Sequence[Prompt], answered: Mapping[str, Mapping[int, Scores]]
 def lens_answers(
     task: Task, layers: Sequence[int], answers: Sequence[Sequence[Answer]], length: str
 ) -> list[LensAnswer]:
-    """Every question in every template with its probabilities by layer, and where the gold answer takes over."""
+    """Every question in every template with its probabilities by layer, and where the gold answer
+    takes over."""
     by_template = [
-        [items.probabilities for items in items_by_template(task, table, length)] for table in answers
+        [items.probabilities for items in items_by_template(task, table, length)]
+        for table in answers
     ]  # layers × templates, each questions × labels
     column = {label: i for i, label in enumerate(task.labels)}
     rows = []

@@ -21,19 +21,22 @@ class Record(Document):
     """The task's name."""
 
     metric: str
-    """The metric's name, such as `accuracy`; `calibrated_…` is the same under the calibrated rule."""
+    """The metric's name, such as `accuracy`; `calibrated_…` is the same under the calibrated
+    rule."""
 
     template: str | None
     """The template's name; null for the mean over templates."""
 
     slice: Slice | None
-    """`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for all."""
+    """`tag=value` for a part of the questions, `tag=value × tag=value` for a crossed one; null for
+    all."""
 
     value: float
     """The figure itself."""
 
     low: float
-    """Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are alike)."""
+    """Lower end of the 95 % interval (bootstrap clustered by object; Wilson's where all are
+    alike)."""
 
     high: float
     """Upper end of the 95 % interval."""
@@ -104,7 +107,8 @@ class Manifest(Document):
     """How many questions the user asked to keep; null for all."""
 
     scope: str
-    """What is scored: `sentence` (option and the rest of the sentence), `option` (option alone), …"""
+    """What is scored: `sentence` (option and the rest of the sentence), `option` (option alone),
+    …"""
 
     length: str
     """Length rule: `sum`, `mean` (per token) or `char` (per character)."""

@@ -13,7 +13,8 @@ from seesay.runs.records import Figure, Manifest
 
 @dataclass(frozen=True)
 class Run:
-    """Which model was asked what and how (manifest), the questions, the answers and their figures."""
+    """Which model was asked what and how (manifest), the questions, the answers and their
+    figures."""
 
     folder: Path
     manifest: Manifest
@@ -23,13 +24,15 @@ class Run:
 
 
 def run_labels(runs: Sequence[Run]) -> list[str]:
-    """Model names, followed in words by what tells two runs of one model apart ("limit 20", "scope option").
+    """Model names, followed in words by what tells two runs of one model apart ("limit 20", "scope
+    option").
 
     Where only some runs asked all the questions, the others say so, whichever model they are of.
     """
     several_limits = len({run.manifest.limit for run in runs}) > 1
     details: list[list[str]] = [
-        [f"limit {run.manifest.limit}"] if several_limits and run.manifest.limit is not None else [] for run in runs
+        [f"limit {run.manifest.limit}"] if several_limits and run.manifest.limit is not None else []
+        for run in runs
     ]
     for rows in group_by(range(len(runs)), lambda row: runs[row].manifest.model).values():
         for describe in _DETAILS:

@@ -1,4 +1,5 @@
-"""Runs that differ in a probe's seed alone, as one figure: the mean over the seeds and its spread."""
+"""Runs that differ in a probe's seed alone, as one figure: the mean over the seeds and its
+spread."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from seesay.runs.run import Run
 
 @dataclass(frozen=True)
 class SeedSummary:
-    """A figure over the seeds of one probe: mean, sample standard deviation (n − 1), lowest and highest."""
+    """A figure over the seeds of one probe: mean, sample standard deviation (n − 1), lowest and
+    highest."""
 
     model: str
     task: str
@@ -32,14 +34,22 @@ def over_seeds(runs: Sequence[Run]) -> list[SeedSummary]:
     for run in runs:
         for figure in run.figures:
             if run.manifest.probe is not None and figure.template is None:
-                key = (run.manifest.probe, figure.task, figure.metric, str(figure.slice) if figure.slice else None)
+                key = (
+                    run.manifest.probe,
+                    figure.task,
+                    figure.metric,
+                    str(figure.slice) if figure.slice else None,
+                )
                 groups.setdefault(key, []).append(figure.value)
     return [
-        SeedSummary(*key, len(values), float(np.mean(values)), spread(values), min(values), max(values))
+        SeedSummary(
+            *key, len(values), float(np.mean(values)), spread(values), min(values), max(values)
+        )
         for key, values in groups.items()
     ]
 
 
 def first_seeds(runs: Sequence[Run]) -> list[Run]:
-    """The runs without a probe's further seeds: one probe is compared with other models, not its copies."""
+    """The runs without a probe's further seeds: one probe is compared with other models, not its
+    copies."""
     return [run for run in runs if run.manifest.probe_seed in (None, 0)]

@@ -1,4 +1,5 @@
-"""The run folder, `runs/<model>/<task>/<key>/`: manifest, questions, answers and figures, each written atomically."""
+"""The run folder, `runs/<model>/<task>/<key>/`: manifest, questions, answers and figures, each
+written atomically."""
 
 from __future__ import annotations
 
@@ -38,7 +39,16 @@ MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
 _SHAPING = {
-    *("seesay", "model", "family", "model_fingerprint", "task", "task_version", "task_fingerprint", "templates"),
+    *(
+        "seesay",
+        "model",
+        "family",
+        "model_fingerprint",
+        "task",
+        "task_version",
+        "task_fingerprint",
+        "templates",
+    ),
     *("questions", "limit", "scope", "length", "seed", "resamples", "signature"),
 }
 _PARSED: WeakValueDictionary[str, Task] = WeakValueDictionary()
@@ -47,7 +57,8 @@ _HASHED = re.compile(r"-[0-9a-f]{8}")
 
 
 def folder_for(root: Path, manifest: Manifest) -> Path:
-    """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is another run."""
+    """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is
+    another run."""
     shaping = manifest.model_dump(include=_SHAPING)
     key = json_digest(shaping, 5, sort_keys=True)
     return root / slug(manifest.model) / slug(manifest.task) / key
@@ -62,7 +73,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
 def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """The manifest of a run that was started before, else this one, which is written.
 
-    A damaged one is written again: the folder's name is a digest of all that it says about the answers.
+    A damaged one is written again: the folder's name is a digest of all that it says about the
+    answers.
     """
     if (folder / MANIFEST).is_file():
         try:
@@ -83,15 +95,23 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
-    """Whether a file is there, and as the run left it, which is not known before the run has ended."""
+    """Whether a file is there, and as the run left it, which is not known before the run has
+    ended."""
     digest = manifest.digests.get(name)
     return (folder / name).is_file() and (digest is None or file_digest(folder / name) == digest)
 
 
 def write_replies(path: Path, answers: Sequence[Answer]) -> None:
-    """Write the free answers, if there are any, with the option that each names or the reason why it names none."""
+    """Write the free answers, if there are any, with the option that each names or the reason why
+    it names none."""
     rows = [
-        {"question": a.question, "template": a.template, "reply": text, "outcome": outcome, "named": named}
+        {
+            "question": a.question,
+            "template": a.template,
+            "reply": text,
+            "outcome": outcome,
+            "named": named,
+        }
         for a in answers
         for text, outcome, named in a.scores.replies or ()
     ]
@@ -100,7 +120,8 @@ def write_replies(path: Path, answers: Sequence[Answer]) -> None:
 
 
 def write_task(path: Path, task: Task) -> None:
-    """Write the task beside its answers, so that a report needs nothing else; each list of options stands once."""
+    """Write the task beside its answers, so that a report needs nothing else; each list of options
+    stands once."""
     document = _TASK.dump_python(task, mode="json", exclude={"load_splits"})
     numbers: dict[tuple[str, ...], int] = {}
     for question, stored in zip(task.questions, document["questions"], strict=True):
@@ -119,20 +140,27 @@ def read_task(path: Path) -> Task:
             question["options"] = option_lists[question["options"]]
         parsed = _TASK.validate_python(document, strict=False)
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        questions = (replace(q, options=shared.setdefault(q.options, q.options)) for q in parsed.questions)
+        questions = (
+            replace(q, options=shared.setdefault(q.options, q.options)) for q in parsed.questions
+        )
         task = _PARSED[digest] = replace(parsed, questions=tuple(questions))
     return task
 
 
 def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
-    """Write the figures, and before them digests of the finished files into the manifest: an edit is noticed."""
+    """Write the figures, and before them digests of the finished files into the manifest: an edit
+    is noticed."""
     content = _FIGURES.dump_json(list(run_figures), indent=2)
-    digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)} | {FIGURES: text_digest(content)}
+    digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)} | {
+        FIGURES: text_digest(content)
+    }
     write_manifest(folder, read_manifest(folder / MANIFEST).model_copy(update={"digests": digests}))
     write_text(folder / FIGURES, content.decode())
 
 
-def read_run(folder: Path, answers: tuple[Answer, ...] | None = None, task: Task | None = None) -> Run:
+def read_run(
+    folder: Path, answers: tuple[Answer, ...] | None = None, task: Task | None = None
+) -> Run:
     """Read a finished run; `answers` and `task` are its own where they are in memory already.
 
     Figures that were edited or damaged since are computed again from the answers.
@@ -153,11 +181,18 @@ def read_run(folder: Path, answers: tuple[Answer, ...] | None = None, task: Task
         return Run(folder, manifest, task, answers, _read_figures(folder, manifest, task, answers))
 
 
-def _read_figures(folder: Path, manifest: Manifest, task: Task, answers: Sequence[Answer]) -> tuple[Figure, ...]:
+def _read_figures(
+    folder: Path, manifest: Manifest, task: Task, answers: Sequence[Answer]
+) -> tuple[Figure, ...]:
     content = (folder / FIGURES).read_bytes()
     if not is_intact(folder, FIGURES, manifest):
-        log.warning("%s was changed after the run: its figures are computed again.", folder / FIGURES)
-        neutral = task.neutral if any(answer.neutral for answer in answers) else {}
+        log.warning(
+            "%s was changed after the run: its figures are computed again.", folder / FIGURES
+        )
+        if any(answer.neutral for answer in answers):
+            neutral = task.neutral
+        else:
+            neutral = {}
         return tuple(figures(manifest, replace(task, neutral=neutral), answers))
     return tuple(_FIGURES.validate_json(content))
 
@@ -178,21 +213,30 @@ def damaged_run(folder: Path) -> Iterator[None]:
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:
-    """Finished runs at or below the given folders, each once, in order; others are left out with a sentence."""
+    """Finished runs at or below the given folders, each once, in order; others are left out with a
+    sentence."""
     folders: dict[Path, Path] = {}
     for path in paths:
         below = sorted(p.parent for p in path.rglob(MANIFEST))
-        finished = [path] if path in below else [folder for folder in below if (folder / FIGURES).is_file()]
+        if path in below:
+            finished = [path]
+        else:
+            finished = [folder for folder in below if (folder / FIGURES).is_file()]
         if len(finished) < len(below) and path not in below:
-            log.warning("Left out of '%s': %d runs that are not finished.", path, len(below) - len(finished))
+            log.warning(
+                "Left out of '%s': %d runs that are not finished.", path, len(below) - len(finished)
+            )
         if not finished:
-            raise UserError(f"There is no finished run in '{path}': give a folder that `seesay probe` wrote.")
+            raise UserError(
+                f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."
+            )
         for folder in finished:
             folders.setdefault(folder.resolve(), folder)
     runs: list[Run] = []
     errors: list[UserError] = []
     collects = gc.isenabled()
-    gc.disable()  # what is read stays: looking through it for garbage again and again takes a third of the time
+    # what is read stays: looking through it for garbage again and again takes a third of the time
+    gc.disable()
     try:
         for folder in folders.values():
             try:
@@ -203,7 +247,11 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
         if collects:
             gc.enable()
     if not runs:
-        raise errors[0] if errors else UserError("There is no folder of runs: give one that `seesay probe` wrote.")
+        raise (
+            errors[0]
+            if errors
+            else UserError("There is no folder of runs: give one that `seesay probe` wrote.")
+        )
     for left_out in errors:
         log.warning("Left out: %s", left_out)
     return runs

@@ -1,4 +1,5 @@
-"""The ways to ask: each turns a model and tasks into what is actually asked, a model with a task."""
+"""The ways to ask: each turns a model and tasks into what is actually asked, a model with a
+task."""
 
 from __future__ import annotations
 
@@ -55,8 +56,9 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class Asker:
-    """Puts tasks to models in one way: `both` with and without their chat templates; with so many `shots` (in-context
-    examples), drawn once for each of `shot_seeds` seeds; free answers by `sampling`."""
+    """Puts tasks to models in one way: `both` with and without their chat templates; with so many
+    `shots` (in-context examples), drawn once for each of `shot_seeds` seeds; free answers by
+    `sampling`."""
 
     how: How = How.CLOZE
     options: ModelOptions = field(default_factory=ModelOptions)
@@ -69,13 +71,20 @@ class Asker:
 
     def __post_init__(self) -> None:
         if self.how.trains and self.options.engine == Engine.RAY:
-            raise UserError("--engine ray is for models that are asked; a linear probe is trained on this machine.")
+            raise UserError(
+                "--engine ray is for models that are asked; a linear probe is trained on this "
+                "machine."
+            )
         if self.how.trains and (self.options.chat or self.shots):
-            raise UserError(f"--chat and --shots are for models that are asked, not for --how {self.how}.")
+            raise UserError(
+                f"--chat and --shots are for models that are asked, not for --how {self.how}."
+            )
         if self.shots < 0 or self.shot_seeds < 1:
             raise UserError("--shots is a number of examples, and --shot-seeds a number of draws.")
         if self.shot_seeds > 1 and not self.shots:
-            raise UserError("--shot-seeds counts draws of in-context examples: say how many with --shots.")
+            raise UserError(
+                "--shot-seeds counts draws of in-context examples: say how many with --shots."
+            )
 
     def check_names(self, names: Sequence[str]) -> None:
         """Reject a name that cannot be a model's before any model is asked."""
@@ -96,18 +105,29 @@ class Asker:
         tasks = [put(task) for task in tasks] if put else tasks
         seeds = range(self.shot_seeds) if self.shots else ()
         drawn = [[with_shots(task, self.shots, seed) for seed in seeds] for task in tasks]
-        for answering in self._on_cluster(model) if self.options.engine == Engine.RAY else self._answering(model):
+        for answering in (
+            self._on_cluster(model) if self.options.engine == Engine.RAY else self._answering(model)
+        ):
             if self.shots and not isinstance(answering, Baseline):
                 for draws in drawn:
-                    yield from ((with_seed(answering, self.shots, seed), task) for seed, task in enumerate(draws))
+                    yield from (
+                        (with_seed(answering, self.shots, seed), task)
+                        for seed, task in enumerate(draws)
+                    )
             else:
                 yield from ((answering, task) for task in tasks)
 
     def _answering(self, model: str | Model) -> Iterator[Model]:
         """The model, or where both are wanted the model without and with its chat template."""
         options = replace(self.options, generates=self.how is How.GENERATE)
-        options = replace(options, chat=False, system=None) if self.both else options
-        loaded = model if isinstance(model, Model) else load_when_asked(model, options)
+        if self.both:
+            options = replace(options, chat=False, system=None)
+        else:
+            options = options
+        if isinstance(model, Model):
+            loaded = model
+        else:
+            loaded = load_when_asked(model, options)
         if not self.both:
             variants = [through_chat(loaded, options.system) if options.chat else loaded]
         elif isinstance(loaded, Baseline):
@@ -118,13 +138,20 @@ class Asker:
             if self.how is How.CHOICE:
                 yield choice_model(variant)
             else:
-                yield generated_model(variant, self.sampling) if self.how is How.GENERATE else variant
+                yield (
+                    generated_model(variant, self.sampling) if self.how is How.GENERATE else variant
+                )
 
     def _on_cluster(self, model: str | Model) -> Iterator[Model]:
         """The same models, on a Ray cluster. A baseline is no work, and stays here."""
-        here = replace(self, options=replace(self.options, engine=Engine.LOCAL), progress=no_progress)
+        here = replace(
+            self, options=replace(self.options, engine=Engine.LOCAL), progress=no_progress
+        )
         if isinstance(model, Model):
-            raise UserError(f"'{model.name}' is loaded here: give a model's name, so that each worker can load it.")
+            raise UserError(
+                f"'{model.name}' is loaded here: give a model's name, so that each worker can load "
+                "it."
+            )
         if _is_baseline(model):
             yield from here._answering(model)
             return
@@ -136,16 +163,20 @@ class Asker:
                 copies.close()
 
     def _probes(self, model: str | Model, tasks: Sequence[Task]) -> Iterator[tuple[Model, Task]]:
-        """One probe per task and seed; a baseline, which needs no training, is asked the same questions."""
+        """One probe per task and seed; a baseline, which needs no training, is asked the same
+        questions."""
         as_question = self.how is How.LINEAR_QUESTION
-        splits = [linear_task(task, as_question=as_question).splits() for task in tasks]  # before anything is encoded
+        # before anything is encoded
+        splits = [linear_task(task, as_question=as_question).splits() for task in tasks]
         if isinstance(model, str) and _is_baseline(model):
             baseline = load_model(model, self.options)
             yield from ((baseline, parts["test"]) for parts in splits)
             return
         vectors = self._vectors(model)
         for parts in splits:
-            with self.progress(f"{vectors.encoder.name} · {parts['test'].name}: training texts", "texts") as advance:
+            with self.progress(
+                f"{vectors.encoder.name} · {parts['test'].name}: training texts", "texts"
+            ) as advance:
                 probes = [train_probe(vectors, parts, seed=0, progress=advance)]
             probes += [train_probe(vectors, parts, seed=seed) for seed in range(1, self.seeds)]
             yield from ((probe, parts["test"]) for probe in probes)
@@ -157,25 +188,49 @@ class Asker:
         for parts in splits:
             title = f"{vectors.encoder.name} · {parts['test'].name}"
             with self.progress(f"{title}: texts", "texts") as advance:
-                vectors.rows([text for part in _in_order(parts) for text in probe_texts(part)], advance)
-            with self.progress(f"{title}: {len(FRACTIONS) * self.seeds} probes", "probes") as advance:
+                vectors.rows(
+                    [text for part in _in_order(parts) for text in probe_texts(part)], advance
+                )
+            with self.progress(
+                f"{title}: {len(FRACTIONS) * self.seeds} probes", "probes"
+            ) as advance:
                 yield curve(vectors, parts, seeds=range(self.seeds), progress=advance)
 
     def layer_curves(
-        self, model: str | Model, tasks: Sequence[Task], settings: Settings, output: Path, layers: str, *, control: bool
+        self,
+        model: str | Model,
+        tasks: Sequence[Task],
+        settings: Settings,
+        output: Path,
+        layers: str,
+        *,
+        control: bool,
     ) -> Iterator[LayerCurve]:
-        """Figures layer by layer, task by task: of probes, or of the answers that a logit lens reads."""
+        """Figures layer by layer, task by task: of probes, or of the answers that a logit lens
+        reads."""
         if self.how is How.LINEAR:
             splits = [linear_task(task).splits() for task in tasks]
-            encoder = model if isinstance(model, Model) else load_encoder(model, self.options)
+            if isinstance(model, Model):
+                encoder = model
+            else:
+                encoder = load_encoder(model, self.options)
             cache = LayerCache(encoder)
             for parts in splits:
                 yield probe_layers(
-                    cache, parts, settings, layers=layers, seeds=self.seeds, control=control, progress=self.progress
+                    cache,
+                    parts,
+                    settings,
+                    layers=layers,
+                    seeds=self.seeds,
+                    control=control,
+                    progress=self.progress,
                 )
             return
         if self.how is not How.CLOZE:
-            raise UserError(f"--layers goes with --how linear, or cloze for the logit lens, not with {self.how}.")
+            raise UserError(
+                "--layers goes with --how linear, or cloze for the logit lens, not with "
+                f"{self.how}."
+            )
         (answering,) = self._answering(model)
         for task in tasks:
             with self.progress(f"{answering.name} · {task.name}: layers", "prompts") as advance:
@@ -198,7 +253,8 @@ def _is_baseline(name: str) -> bool:
 
 
 def with_categories(tasks: Sequence[Task], encoder: str, options: ModelOptions) -> list[Task]:
-    """The tasks about single things with a category for each thing that has none, found by a sentence encoder."""
+    """The tasks about single things with a category for each thing that has none, found by a
+    sentence encoder."""
     from seesay.tasks.categories import tagged
 
     def is_about_single_things(task: Task) -> bool:

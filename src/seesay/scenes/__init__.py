@@ -25,10 +25,26 @@ if TYPE_CHECKING:
     from seesay.scenes.world import Scene, SceneObject
 
 __all__ = [
-    "Scene", "SceneBatch", "SceneConfig", "SceneDataset", "SceneItem", "SceneObject", "SceneOutput", "ScenePlan",
-    "askable", "batches", "draw", "label_objects", "make_plan", "make_scenes", "paint", "rgb", "scene_items",
-    "sentence", "write_dataset",
-]  # fmt: skip
+    "Scene",
+    "SceneBatch",
+    "SceneConfig",
+    "SceneDataset",
+    "SceneItem",
+    "SceneObject",
+    "SceneOutput",
+    "ScenePlan",
+    "askable",
+    "batches",
+    "draw",
+    "label_objects",
+    "make_plan",
+    "make_scenes",
+    "paint",
+    "rgb",
+    "scene_items",
+    "sentence",
+    "write_dataset",
+]
 
 __getattr__ = lazy_names(
     __name__,

@@ -1,7 +1,8 @@
 """Adjectives: their words, and the dimension along which they order objects.
 
-MALeViC asks about big and small, by area in pixels. The same mathematics holds for any adjective that orders objects
-along one dimension (Schmidt et al. 2009 studied tall), so a pair of adjectives is a row of this table.
+MALeViC asks about big and small, by area in pixels. The same mathematics holds for any adjective
+that orders objects along one dimension (Schmidt et al. 2009 studied tall), so a pair of adjectives
+is a row of this table.
 """
 
 from __future__ import annotations
@@ -10,7 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from seesay.errors import refuse_unknown
-from seesay.scenes.world import LEVELS, RADII, SHAPES, TALL, WIDE, SceneObject, area, brightness, extent
+from seesay.scenes.world import (
+    LEVELS,
+    RADII,
+    SHAPES,
+    TALL,
+    WIDE,
+    SceneObject,
+    area,
+    brightness,
+    extent,
+)
 
 
 def height(shape: str, radius: int, turn: int) -> int:
@@ -35,8 +46,8 @@ def _brightness(obj: SceneObject) -> int:
 class Adjective:
     """A pair of opposite adjectives, in three degrees each, over one dimension.
 
-    `scale` brings the dimension to the units in which Weber's fraction 0.05 is meant: 1e-5 a pixel of area is
-    published; the others give their whole range the width that all areas together have.
+    `scale` brings the dimension to the units in which Weber's fraction 0.05 is meant: 1e-5 a pixel
+    of area is published; the others give their whole range the width that all areas together have.
     """
 
     name: str
@@ -53,7 +64,9 @@ class Adjective:
 
 
 _WIDTH = 1e-5 * (area("square", RADII[-1]) - area("circle", RADII[0]))
-_HEIGHTS = [height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)]
+_HEIGHTS = [
+    height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)
+]
 
 _BY_HEIGHT = _WIDTH / (max(_HEIGHTS) - min(_HEIGHTS))
 _BY_LIGHT = _WIDTH / (brightness(LEVELS) - brightness(1))
@@ -61,10 +74,24 @@ _BY_LIGHT = _WIDTH / (brightness(LEVELS) - brightness(1))
 ADJECTIVES = {
     pair.name: pair
     for pair in (
-        Adjective("big", ("big", "small"), ("bigger", "smaller"), ("biggest", "smallest"), _area, 1e-5),
-        Adjective("tall", ("tall", "short"), ("taller", "shorter"), ("tallest", "shortest"), _height, _BY_HEIGHT),
         Adjective(
-            "bright", ("bright", "dark"), ("brighter", "darker"), ("brightest", "darkest"), _brightness, _BY_LIGHT
+            "big", ("big", "small"), ("bigger", "smaller"), ("biggest", "smallest"), _area, 1e-5
+        ),
+        Adjective(
+            "tall",
+            ("tall", "short"),
+            ("taller", "shorter"),
+            ("tallest", "shortest"),
+            _height,
+            _BY_HEIGHT,
+        ),
+        Adjective(
+            "bright",
+            ("bright", "dark"),
+            ("brighter", "darker"),
+            ("brightest", "darkest"),
+            _brightness,
+            _BY_LIGHT,
         ),
     )
 }

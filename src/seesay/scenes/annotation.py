@@ -1,7 +1,9 @@
-"""The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`, all strings.
+"""The published annotation: `{"index": [scene, {"objects": […]}, {"captions": [true, false]}, …]}`,
+all strings.
 
-Written files have the published keys and two more, which the published ones lack and readers of them pass over: a
-triangle's or rectangle's `turn`, and the `level` of an object that does not shine fully.
+Written files have the published keys and two more, which the published ones lack and readers of
+them pass over: a triangle's or rectangle's `turn`, and the `level` of an object that does not shine
+fully.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ _MOST_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedScene:
-    """One scene of an annotation file: its key, its picture's name, what is in it, and what the file says of it."""
+    """One scene of an annotation file: its key, its picture's name, what is in it, and what the
+    file says of it."""
 
     index: str
     image: str
@@ -56,12 +59,20 @@ class AnnotatedScene:
 
     def sentences(self) -> list[tuple[str, bool]]:
         """Every sentence of the captions, and whether it is true."""
-        return [(text, holds) for pair in self.captions for text, holds in zip(pair, (True, False), strict=True)]
+        return [
+            (text, holds)
+            for pair in self.captions
+            for text, holds in zip(pair, (True, False), strict=True)
+        ]
 
 
-def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None) -> list[Any]:
-    """The value of one index. `pair` is the places of the two objects that a comparative compares."""
-    objects, sizes = scene.objects, [area(obj.shape, obj.radius) for obj in scene.objects]
+def entry(
+    config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None
+) -> list[Any]:
+    """The value of one index. `pair` is the places of the two objects that a comparative
+    compares."""
+    objects = scene.objects
+    sizes = [area(obj.shape, obj.radius) for obj in scene.objects]
     object_labels = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
     about = {
         "image_id": image.removesuffix(".png"),
@@ -75,13 +86,22 @@ def entry(config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] |
         "total_area_px": str(sum(sizes)),
         "avg_area_px": str(round(sum(sizes) / len(sizes), 4)),
     }
-    rows = [_object(i, obj, label, scene.k) for i, (obj, label) in enumerate(zip(objects, object_labels, strict=True))]
-    return [about, {"objects": rows}, *({"captions": both} for both in _captions(config, scene, object_labels, pair))]
+    rows = [
+        _object(i, obj, label, scene.k)
+        for i, (obj, label) in enumerate(zip(objects, object_labels, strict=True))
+    ]
+    return [
+        about,
+        {"objects": rows},
+        *({"captions": both} for both in _captions(config, scene, object_labels, pair)),
+    ]
 
 
 def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dict[str, str]:
-    row, column = str(obj.row), str(obj.column)
-    if obj.shape == "rectangle":  # the published files store the middle of the short side as a float
+    row = str(obj.row)
+    column = str(obj.column)
+    # the published files store the middle of the short side as a float
+    if obj.shape == "rectangle":
         row, column = (f"{obj.row}.0", column) if obj.turn == WIDE else (row, f"{obj.column}.0")
     fields = {
         "object_id": str(number),
@@ -106,11 +126,16 @@ def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dic
 def _captions(
     config: SceneConfig, scene: Scene, object_labels: Sequence[Label], pair: tuple[int, int] | None
 ) -> list[list[dict[str, str]]]:
-    kind, words, objects = config.kind, config.adjectives, scene.objects
+    kind = config.kind
+    words = config.adjectives
+    objects = scene.objects
     if pair is not None:
-        first, second = objects[pair[0]], objects[pair[1]]
+        first = objects[pair[0]]
+        second = objects[pair[1]]
         more = words.measure(first) > words.measure(second)
-        true, false = (compose(kind, words, first, more == holds, second) for holds in (True, False))
+        true, false = (
+            compose(kind, words, first, more == holds, second) for holds in (True, False)
+        )
         return [[{"caption_true": true}, {"caption_false": false}]]
     captions = []
     for i in labels.askable(scene, kind, words):
@@ -121,8 +146,16 @@ def _captions(
         if scene.k is not None and label.prob is not None:
             shared = {"k": _decimal(scene.k), "vagueness": _vagueness(label)}
             distance = _decimal(label.distance)
-            both[0] |= {**shared, "prob_RH_R_true": _decimal(label.prob), "dist_from_thresh:": distance}
-            both[1] |= {**shared, "prob_RH_R_false": _decimal(1 - label.prob), "dist_from_thresh": distance}
+            both[0] |= {
+                **shared,
+                "prob_RH_R_true": _decimal(label.prob),
+                "dist_from_thresh:": distance,
+            }
+            both[1] |= {
+                **shared,
+                "prob_RH_R_false": _decimal(1 - label.prob),
+                "dist_from_thresh": distance,
+            }
         captions.append(both)
     return captions
 
@@ -136,10 +169,13 @@ def _vagueness(label: Label) -> str:
 
 
 def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
-    """All scenes of an annotation file in the order of their indices, and those that cannot be used."""
+    """All scenes of an annotation file in the order of their indices, and those that cannot be
+    used."""
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict):
-        raise UserError(f"'{path}' is not an annotation of scenes: expected an object of index to scene.")
+        raise UserError(
+            f"'{path}' is not an annotation of scenes: expected an object of index to scene."
+        )
     numbers = {key: int(key) for key in raw if key.isdecimal() and len(key) <= _MOST_DIGITS}
     order = sorted(raw, key=lambda key: (key not in numbers, numbers.get(key, 0), key))
     return parse_each(path, "scene", parse, [(key, raw[key]) for key in order], "scene {!r}: ")
@@ -148,15 +184,26 @@ def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
 def parse_each(
     path: Path, what: str, parse: Callable[..., T], rows: Iterable[tuple[Any, ...]], label: str = ""
 ) -> tuple[list[T], list[BadRow]]:
-    """What is made of each row of a file, and the rows that cannot be used; `label` begins their reasons."""
-    parsed, bad = [], []
+    """What is made of each row of a file, and the rows that cannot be used; `label` begins their
+    reasons."""
+    parsed = []
+    bad = []
     for number, row in enumerate(rows):
         try:
             parsed.append(parse(*row))
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (
+            KeyError,
+            IndexError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            OverflowError,
+        ) as error:
             bad.append(BadRow(number, f"{label.format(*row)}{type(error).__name__} {error}"))
     if not parsed:
-        raise UserError(f"'{path}' has no {what} that can be read{f': {bad[0].reason}' if bad else ''}.")
+        raise UserError(
+            f"'{path}' has no {what} that can be read{f': {bad[0].reason}' if bad else ''}."
+        )
     return parsed, bad
 
 
@@ -171,31 +218,53 @@ def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     if k is not None and not np.isfinite(k):
         raise ValueError(f"k is {k}")
     both = [pair["captions"] for pair in value[2:]]
-    captions = tuple((str(true["caption_true"]), str(false["caption_false"])) for true, false in both)
+    captions = tuple(
+        (str(true["caption_true"]), str(false["caption_false"])) for true, false in both
+    )
     scene = Scene(fit_turns(objects, unknown), k)
-    return AnnotatedScene(str(key), picture_name(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions)
+    return AnnotatedScene(
+        str(key), picture_name(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions
+    )
 
 
 def picture_name(name: Any) -> str:
     """The name of a picture's file below its folder: no other file of the machine can be named."""
     path = PurePosixPath(str(name))
-    if path.is_absolute() or ".." in path.parts or "\0" in str(name) or "\\" in str(name) or not path.name:
+    if (
+        path.is_absolute()
+        or ".." in path.parts
+        or "\0" in str(name)
+        or "\\" in str(name)
+        or not path.name
+    ):
         raise ValueError(f"the picture's name {str(name)[:80]!r} leads out of its folder")
     return str(name)
 
 
 def _parse_object(o: Mapping[str, str]) -> SceneObject:
-    shape, color, radius, level = o["shape"], o["color"], int(o["radius"]), int(o.get("level", LEVELS))
+    shape = o["shape"]
+    color = o["color"]
+    radius = int(o["radius"])
+    level = int(o.get("level", LEVELS))
     if shape not in SHAPES or color not in SCENE_COLORS:
         raise ValueError(f"{color} {shape}")
     if not 1 <= radius <= CANVAS // 4 or not 1 <= level <= LEVELS:
         raise ValueError(f"radius {radius}, level {level}")
-    turn = int(o["turn"]) if "turn" in o else TALL if shape == "rectangle" and "." in str(o["cc"]) else WIDE
+    if "turn" in o:
+        turn = int(o["turn"])
+    elif shape == "rectangle" and "." in str(o["cc"]):
+        turn = TALL
+    else:
+        turn = WIDE
     obj = SceneObject(shape, color, radius, int(float(o["rr"])), int(float(o["cc"])), turn, level)
-    if turn not in (WIDE, TALL) or not (_inside(obj) or (shape == "triangle" and _inside(replace(obj, turn=TALL)))):
+    if turn not in (WIDE, TALL) or not (
+        _inside(obj) or (shape == "triangle" and _inside(replace(obj, turn=TALL)))
+    ):
         raise ValueError(f"a {shape} at ({obj.row}, {obj.column}) leaves the canvas")
     if "area" in o and int(o["area"]) != area(shape, radius):
-        raise ValueError(f"a {shape} of radius {radius} has {area(shape, radius)} pixels, not {o['area']}")
+        raise ValueError(
+            f"a {shape} of radius {radius} has {area(shape, radius)} pixels, not {o['area']}"
+        )
     return obj
 
 
@@ -208,15 +277,18 @@ def _label(o: Mapping[str, str]) -> Label:
 
 def _inside(obj: SceneObject) -> bool:
     down, right = anchor(obj.shape, obj.radius, obj.turn)
-    top, left = obj.row - down, obj.column - right
+    top = obj.row - down
+    left = obj.column - right
     rows, columns = extent(obj.shape, obj.radius, obj.turn)
     return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
 
 
 def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
-    """Give every triangle of unknown turn one in which it stays on the canvas and touches nothing that is known.
+    """Give every triangle of unknown turn one in which it stays on the canvas and touches nothing
+    that is known.
 
-    Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the picture.
+    Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the
+    picture.
     """
     known = [obj for i, obj in enumerate(objects) if i not in unknown]
     fitted = list(objects)
@@ -229,7 +301,8 @@ def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple
 
 def match_picture(scene: Scene, picture: NDArray[np.uint8]) -> Scene:
     """Turn the triangles as the picture (rows, columns, at least RGB) shows them."""
-    size, colors = picture.shape[0], palette(LEVELS)
+    size = picture.shape[0]
+    colors = palette(LEVELS)
 
     def shown(obj: SceneObject) -> bool:
         top, left, covered, index = next(patches(Scene((obj,)), size))
@@ -238,6 +311,9 @@ def match_picture(scene: Scene, picture: NDArray[np.uint8]) -> Scene:
 
     turned = []
     for obj in scene.objects:
-        ways = [replace(obj, turn=turn) for turn in (WIDE, TALL)] if obj.shape == "triangle" else [obj]
+        if obj.shape == "triangle":
+            ways = [replace(obj, turn=turn) for turn in (WIDE, TALL)]
+        else:
+            ways = [obj]
         turned.append(next((way for way in ways if _inside(way) and shown(way)), obj))
     return replace(scene, objects=tuple(turned))

@@ -1,7 +1,8 @@
-"""Baselines with perfect vision: they read a scene's annotation and answer by a rule of `scenes.rules`.
+"""Baselines with perfect vision: they read a scene's annotation and answer by a rule of
+`scenes.rules`.
 
-`baseline:fixed-k` is the ceiling for anyone who cannot know the speaker's k, `baseline:whole-scene` and
-`baseline:max-is-big` are shortcuts that a network may learn instead.
+`baseline:fixed-k` is the ceiling for anyone who cannot know the speaker's k, `baseline:whole-scene`
+and `baseline:max-is-big` are shortcuts that a network may learn instead.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _NO = frozenset(("false", "no", "wrong", "incorrect"))
 
 
 class SceneRule(Baseline):
-    """A rule as a model. It finds the scene beside the prompt's picture and the sentence in the prompt's fields."""
+    """A rule as a model. It finds the scene beside the prompt's picture and the sentence in the
+    prompt's fields."""
 
     scope = "choice"
     only_chooses = True
@@ -30,10 +32,18 @@ class SceneRule(Baseline):
         """Nearly everything on the answer of the rule."""
         options = [option.lower() for option in prompt.options]
         if not set(options) <= _YES | _NO:
-            raise UserError(f"{self.name} answers yes or no, true or false, not {' or '.join(prompt.options)}.")
+            raise UserError(
+                f"{self.name} answers yes or no, true or false, not {' or '.join(prompt.options)}."
+            )
         if prompt.picture is None:
-            raise UserError(f"{self.name} answers questions about pictures of shapes: use it with a malevic task.")
+            raise UserError(
+                f"{self.name} answers questions about pictures of shapes: use it with a malevic "
+                "task."
+            )
         if "sentence" not in prompt.fields:
-            raise UserError(f"{self.name} needs questions with the field 'sentence', as malevic's: {prompt.text!r}.")
+            raise UserError(
+                f"{self.name} needs questions with the field 'sentence', as malevic's: "
+                f"{prompt.text!r}."
+            )
         truth = holds(self._rule, find_scene(prompt.picture).scene, prompt.fields["sentence"])
         return [1 - DOUBT if (option in _YES) == truth else DOUBT for option in options]

@@ -20,7 +20,8 @@ MOST_OBJECTS = 30
 
 @dataclass(frozen=True, slots=True)
 class DesignCell:
-    """One class of items: the target's color and shape, the adjective, and whether the sentence is true."""
+    """One class of items: the target's color and shape, the adjective, and whether the sentence is
+    true."""
 
     color: str
     shape: str
@@ -36,26 +37,30 @@ class DesignCell:
 def design_cells() -> list[DesignCell]:
     """All 80 classes, in an order in which every prefix is as balanced as possible.
 
-    Colors and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20 steps. The four ways
-    to ask (adjective, answer) change with every step, and shift so that each pair has had them all after 80.
+    Colors and shapes run side by side: since 4 and 5 share no factor, every pair comes once in 20
+    steps. The four ways to ask (adjective, answer) change with every step, and shift so that each
+    pair has had them all after 80.
     """
     cells = []
     for i in range(4 * len(SCENE_COLORS) * len(SHAPES)):
         rounds, pair = divmod(i, len(SCENE_COLORS) * len(SHAPES))
         way = (rounds + pair + pair // 4) % 4
-        color, shape = SCENE_COLORS[pair % len(SCENE_COLORS)], SHAPES[pair % len(SHAPES)]
+        color = SCENE_COLORS[pair % len(SCENE_COLORS)]
+        shape = SHAPES[pair % len(SHAPES)]
         cells.append(DesignCell(color, shape, way < 2, way % 2 == 0))
     return cells
 
 
 def seen(cell: DesignCell) -> bool:
-    """The combinations of the compositional training set: big circles and rectangles, small squares and triangles."""
+    """The combinations of the compositional training set: big circles and rectangles, small squares
+    and triangles."""
     return cell.positive == (cell.shape in ("circle", "rectangle"))
 
 
 @dataclass(frozen=True)
 class SceneConfig:
-    """All that a scene depends on: equal configs give equal scenes, on any machine, with any number of workers."""
+    """All that a scene depends on: equal configs give equal scenes, on any machine, with any number
+    of workers."""
 
     task: str
     seed: int = 0
@@ -77,12 +82,17 @@ class SceneConfig:
         mean = base.mean if self.k_mean is None else self.k_mean
         deviation = base.deviation if self.k_deviation is None else self.k_deviation
         if not (np.isfinite(mean) and np.isfinite(deviation) and deviation >= 0):
-            raise UserError(f"k needs a finite mean and a deviation of 0 or more, not {mean} and {deviation}.")
+            raise UserError(
+                f"k needs a finite mean and a deviation of 0 or more, not {mean} and {deviation}."
+            )
         put(self, "threshold_fn", Threshold(base.name, base.line, mean, deviation))
         low, high = self.objects
         least = max(self.kind.least, 2)
         if not least <= low <= high <= MOST_OBJECTS:
-            raise UserError(f"{self.task} takes {least} to {MOST_OBJECTS} objects per scene, not {low} to {high}.")
+            raise UserError(
+                f"{self.task} takes {least} to {MOST_OBJECTS} objects per scene, not {low} to "
+                f"{high}."
+            )
         if self.seed < 0:
             raise UserError(f"A seed is 0 or more, not {self.seed}.")
 
@@ -102,7 +112,9 @@ class SceneConfig:
     def generator(self, stream: int, index: int) -> np.random.Generator:
         """The random generator of item `index` of a stream."""
         key = (_number(self.task), stream, index)
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
+        return np.random.Generator(
+            np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key))
+        )
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,9 @@ from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
 from seesay.scenes.world import Scene
 
-_STYLE = pictures.SheetStyle(gap=8, below=2, lines=3, line_height=15, font_size=12, paper=(250, 250, 248))
+_STYLE = pictures.SheetStyle(
+    gap=8, below=2, lines=3, line_height=15, font_size=12, paper=(250, 250, 248)
+)
 _TRUE, _FALSE = (0, 110, 60), (170, 30, 30)
 
 Example = tuple[Scene, str, bool]
@@ -39,7 +41,10 @@ def read_examples(source: Path, count: int) -> list[Example]:
             raise UserError(f"'{source}' has no annotation of scenes.")
     scenes = [scene for file in files for scene in read(file)[0]]
     pairs = [(scene.scene, *scene.captions[0]) for scene in scenes if scene.captions]
-    return [(scene, false if i % 2 else true, i % 2 == 0) for i, (scene, true, false) in enumerate(pairs[:count])]
+    return [
+        (scene, false if i % 2 else true, i % 2 == 0)
+        for i, (scene, true, false) in enumerate(pairs[:count])
+    ]
 
 
 def contact_sheet(examples: Sequence[Example], *, columns: int = 5, size: int = 200) -> bytes:
@@ -55,7 +60,12 @@ def contact_sheet(examples: Sequence[Example], *, columns: int = 5, size: int = 
     for scene, text, holds in examples:
         first, second, *_ = [*_wrap(text, lambda line: font.getlength(line) <= size), ""]
         mark = ("true", _TRUE) if holds else ("false", _FALSE)
-        panels.append((Image.fromarray(rgb(scene, size)), ((first, pictures.INK), (second, pictures.INK), mark)))
+        panels.append(
+            (
+                Image.fromarray(rgb(scene, size)),
+                ((first, pictures.INK), (second, pictures.INK), mark),
+            )
+        )
     sheet = pictures.contact_sheet(panels, _STYLE, columns=columns, size=size)
     buffer = io.BytesIO()
     sheet.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)

@@ -1,9 +1,9 @@
 """Data sets of scenes on disk, written by several workers, and resumed after a kill without loss.
 
-Items are made in chunks. A worker writes a chunk's pictures, then its rows into `parts/`, under a name that only a
-complete chunk gets. A second run skips the chunks that exist: every item depends on the config and its own index
-alone, so it does not matter which process makes it, or when. At the end the rows are streamed into the files of each
-format.
+Items are made in chunks. A worker writes a chunk's pictures, then its rows into `parts/`, under a
+name that only a complete chunk gets. A second run skips the chunks that exist: every item depends
+on the config and its own index alone, so it does not matter which process makes it, or when. At the
+end the rows are streamed into the files of each format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ import numpy as np
 from seesay.cluster import map_parts
 from seesay.data.rows import load_json
 from seesay.errors import UserError
-from seesay.files import atomic_write, lock_folder, refuse_foreign_folder, refuse_newer, remove_unfinished, write_text
+from seesay.files import (
+    atomic_write,
+    lock_folder,
+    refuse_foreign_folder,
+    refuse_newer,
+    remove_unfinished,
+    write_text,
+)
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -47,7 +54,8 @@ _CROWDED = 12
 
 @dataclass(frozen=True, slots=True)
 class SceneOutput:
-    """What is written: PNGs of `picture` pixels (None: no PNG), RGB arrays of `array` pixels, and question files."""
+    """What is written: PNGs of `picture` pixels (None: no PNG), RGB arrays of `array` pixels, and
+    question files."""
 
     folder: Path
     picture: int | None = PUBLISHED
@@ -57,7 +65,8 @@ class SceneOutput:
 
 @dataclass(frozen=True, slots=True)
 class SceneDataset:
-    """A data set on disk: its folder, the number of items of each split, and what it was made from."""
+    """A data set on disk: its folder, the number of items of each split, and what it was made
+    from."""
 
     folder: Path
     splits: dict[str, int]
@@ -82,11 +91,12 @@ def make_scenes(
     command: str = "",
     progress: ProgressCallback = lambda done, total: None,
 ) -> SceneDataset:
-    """Make a balanced data set of `n` items (by default as many as published), or finish one that was begun.
+    """Make a balanced data set of `n` items (by default as many as published), or finish one that
+    was begun.
 
-    `task` is a scene task, `compositional` or a mixture. `image_size` and `array_size` are pixels per side of the PNGs
-    and of memory-mapped arrays (None: none are written). `formats` are question files besides JSON, by default all
-    that the installed packages can write.
+    `task` is a scene task, `compositional` or a mixture. `image_size` and `array_size` are pixels
+    per side of the PNGs and of memory-mapped arrays (None: none are written). `formats` are
+    question files besides JSON, by default all that the installed packages can write.
     """
     if workers is not None and workers < 1:
         raise UserError(f"The number of workers is {workers}: give 1 or more.")
@@ -95,9 +105,16 @@ def make_scenes(
     if formats is None:
         formats = [name for name in FORMATS if name != "h5" or find_spec("h5py")]
         if "h5" not in formats:
-            log.warning("h5py is not installed, so no .h5 files are written: pip install -e '.[scenes]' in a clone.")
-    target = SceneOutput(Path(output), image_size, array_size, tuple(dict.fromkeys(["json", *formats])))
-    splits = write_dataset(config, plan, target, workers=workers, command=command, progress=progress)
+            log.warning(
+                "h5py is not installed, so no .h5 files are written: pip install -e '.[scenes]' in "
+                "a clone."
+            )
+    target = SceneOutput(
+        Path(output), image_size, array_size, tuple(dict.fromkeys(["json", *formats]))
+    )
+    splits = write_dataset(
+        config, plan, target, workers=workers, command=command, progress=progress
+    )
     return SceneDataset(target.folder, splits, config)
 
 
@@ -124,7 +141,8 @@ def write_dataset(
     command: str = "",
     progress: ProgressCallback = lambda done, total: None,
 ) -> dict[str, int]:
-    """Write the data set, or finish one that was begun; returns the number of items of each split."""
+    """Write the data set, or finish one that was begun; returns the number of items of each
+    split."""
     _check(output)
     settings = _settings(config, plan, output)
     total = sum(plan.splits().values())
@@ -142,10 +160,14 @@ def write_dataset(
         ]
         waiting = [job for job in jobs if not job.part.exists()]
         progress(total - sum(job.stop - job.start for job in waiting), total)
-        for job, _ in map_parts(_chunk_maker, waiting, workers or os.cpu_count() or 1, unit="chunks"):
+        for job, _ in map_parts(
+            _chunk_maker, waiting, workers or os.cpu_count() or 1, unit="chunks"
+        ):
             progress(job.stop - job.start, total)
         _finish(config, plan, output, jobs, command)
-    write_text(output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False))
+    write_text(
+        output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False)
+    )
     shutil.rmtree(output.folder / "parts", ignore_errors=True)
     return plan.splits()
 
@@ -169,16 +191,22 @@ def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict
 
 
 def _begin(folder: Path, settings: dict[str, Any]) -> bool:
-    """Whether anything is left to do. A folder with another data set, or with other files, is refused."""
+    """Whether anything is left to do. A folder with another data set, or with other files, is
+    refused."""
     manifest = folder / MANIFEST
     refuse_foreign_folder(folder, MANIFEST)
     if not manifest.exists():
-        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))  # first: it is ours
+        # first: it is ours
+        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))
     existing = load_json(manifest)
     refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
-    if not isinstance(existing, dict) or {**existing, "complete": None} != {**settings, "complete": None}:
+    if not isinstance(existing, dict) or {**existing, "complete": None} != {
+        **settings,
+        "complete": None,
+    }:
         raise UserError(
-            f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose another folder."
+            f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose "
+            "another folder."
         )
     if existing.get("complete"):
         shutil.rmtree(folder / "parts", ignore_errors=True)
@@ -195,7 +223,9 @@ def _prepare(plan: ScenePlan, output: SceneOutput) -> None:
             path = output.folder / "arrays" / f"{split}.npy"
             if not path.exists():
                 with atomic_write(path) as unfinished:
-                    np.lib.format.open_memmap(unfinished, "w+", np.uint8, (size, output.array, output.array, 3))
+                    np.lib.format.open_memmap(
+                        unfinished, "w+", np.uint8, (size, output.array, output.array, 3)
+                    )
 
 
 def _chunk_maker() -> Callable[[_Job], None]:
@@ -208,7 +238,9 @@ def _make_chunk(job: _Job) -> None:
     if job.output.array is not None:
         array = np.lib.format.open_memmap(job.output.folder / "arrays" / f"{job.split}.npy", "r+")
     lines = []
-    for place, item in enumerate(scene_items(job.config, job.plan, job.split, job.start, job.stop), job.start):
+    for place, item in enumerate(
+        scene_items(job.config, job.plan, job.split, job.start, job.stop), job.start
+    ):
         if job.output.picture is not None:
             path = job.output.folder / "images" / job.split / f"{place}.png"
             path.write_bytes(png(item, job.output.picture))
@@ -219,7 +251,8 @@ def _make_chunk(job: _Job) -> None:
 
 
 def png(item: SceneItem, size: int) -> bytes:
-    """The item's picture: with a palette where the pixels are exact, in full color where they are means."""
+    """The item's picture: with a palette where the pixels are exact, in full color where they are
+    means."""
     if size not in (CANVAS, PUBLISHED):
         return encode_rgb(rgb(item.scene, size))
     if any(obj.level != LEVELS for obj in item.scene.objects):
@@ -232,28 +265,49 @@ def png(item: SceneItem, size: int) -> bytes:
 def _row(config: SceneConfig, item: SceneItem, place: int, split: str) -> str:
     """The item's question and its annotation, two JSON texts with a tab between them."""
     pair = None if item.other is None else (item.target, item.other)
-    question = published.record(place, sentence(config, item), item.cell.answer, item.cell.positive, split)
+    question = published.record(
+        place, sentence(config, item), item.cell.answer, item.cell.positive, split
+    )
     return f"{json.dumps(question)}\t{json.dumps(annotation.entry(config, item.scene, f'{place}.png', pair))}"
 
 
-def _finish(config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: list[_Job], command: str) -> None:
+def _finish(
+    config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: list[_Job], command: str
+) -> None:
     """Write the files of each format from the parts."""
     from seesay.scenes import hub  # pyarrow, which no worker needs
 
-    folder, formats = output.folder, output.formats
-    sentences = {json.loads(question)["question"] for split in plan.splits() for question, _ in _rows(jobs, split)}
-    vocab, length = published.vocabulary(sentences), 2 + max(len(text.split()) for text in sentences)
+    folder = output.folder
+    formats = output.formats
+    sentences = {
+        json.loads(question)["question"]
+        for split in plan.splits()
+        for question, _ in _rows(jobs, split)
+    }
+    vocab = published.vocabulary(sentences)
+    length = 2 + max(len(text.split()) for text in sentences)
     write_text(folder / "dataset" / "vocab.json", json.dumps(vocab, ensure_ascii=False))
     for split, count in plan.splits().items():
         questions = (question for question, _ in _rows(jobs, split))
-        _stream_json(folder / "dataset" / f"{split}.json", '{"info": {}, "questions": [', questions, "]}")
+        _stream_json(
+            folder / "dataset" / f"{split}.json", '{"info": {}, "questions": [', questions, "]}"
+        )
         scenes = (f'"{number}": {scene}' for number, (_, scene) in enumerate(_rows(jobs, split)))
         _stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
         if "h5" in formats:
             records = (json.loads(question) for question, _ in _rows(jobs, split))
-            published.write_h5(folder / "dataset" / f"{split}_questions.h5", records, vocab, count=count, length=length)
+            published.write_h5(
+                folder / "dataset" / f"{split}_questions.h5",
+                records,
+                vocab,
+                count=count,
+                length=length,
+            )
         if "parquet" in formats:
-            pictures = folder / "images" / split if output.picture is not None else None
+            if output.picture is not None:
+                pictures = folder / "images" / split
+            else:
+                pictures = None
             rows = (_flat(json.loads(question), scene) for question, scene in _rows(jobs, split))
             hub.write_parquet(folder / "data" / f"{split}.parquet", rows, pictures)
     if "parquet" in formats:
@@ -272,7 +326,12 @@ def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
 
 def _flat(record: dict[str, Any], scene: str) -> dict[str, Any]:
     label = published.ANSWERS.index(record["answer"])
-    return {"sentence": record["question"], "label": label, "index": record["image_index"], "annotation": scene}
+    return {
+        "sentence": record["question"],
+        "label": label,
+        "index": record["image_index"],
+        "annotation": scene,
+    }
 
 
 def _stream_json(path: Path, before: str, texts: Iterator[str], after: str) -> None:

@@ -1,4 +1,5 @@
-"""easy-VQA (Zhou 2019, MIT licence): 5,000 pictures of one shape each and questions about them, from PyPI."""
+"""easy-VQA (Zhou 2019, MIT licence): 5,000 pictures of one shape each and questions about them,
+from PyPI."""
 
 from __future__ import annotations
 

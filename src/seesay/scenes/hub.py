@@ -1,4 +1,5 @@
-"""The data set as `datasets.load_dataset` reads it: Parquet with the pictures inside, and a card."""
+"""The data set as `datasets.load_dataset` reads it: Parquet with the pictures inside, and a
+card."""
 
 from __future__ import annotations
 
@@ -27,16 +28,23 @@ _COLUMNS: list[tuple[str, pa.DataType, dict[str, Any]]] = [
 
 
 def schema(pictures: bool) -> pa.Schema:
-    """Columns with the metadata from which `datasets` learns that bytes are pictures and 0 and 1 are no and yes."""
+    """Columns with the metadata from which `datasets` learns that bytes are pictures and 0 and 1
+    are no and yes."""
     columns = [column for column in _COLUMNS if pictures or column[0] != "image"]
     features = {"info": {"features": {name: feature for name, _, feature in columns}}}
-    return pa.schema([(name, kind) for name, kind, _ in columns], metadata={"huggingface": json.dumps(features)})
+    return pa.schema(
+        [(name, kind) for name, kind, _ in columns], metadata={"huggingface": json.dumps(features)}
+    )
 
 
 def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]], pictures: Path | None) -> None:
-    """Write one split. `rows` have sentence, label, index and annotation; pictures are read from their folder."""
+    """Write one split. `rows` have sentence, label, index and annotation; pictures are read from
+    their folder."""
     columns = schema(pictures is not None)
-    with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, columns, compression="zstd") as writer:
+    with (
+        atomic_write(path) as unfinished,
+        pq.ParquetWriter(unfinished, columns, compression="zstd") as writer,
+    ):
         remaining = iter(rows)
         while group := [dict(row) for row in islice(remaining, ROWS)]:
             if pictures is not None:
@@ -48,7 +56,8 @@ def write_parquet(path: Path, rows: Iterable[Mapping[str, Any]], pictures: Path 
 
 def card(plan: ScenePlan, settings: Mapping[str, Any], size: int | None, command: str) -> str:
     """README.md: what the data set is, for people and for `datasets`."""
-    name, splits = plan.name, plan.splits()
+    name = plan.name
+    splits = plan.splits()
     files = "\n".join(f"  - split: {split}\n    path: data/{split}.parquet" for split in splits)
     numbers = "\n".join(f"| {split} | {count:,} |" for split, count in splits.items())
     chosen = "\n".join(f"- {key}: `{json.dumps(value)}`" for key, value in settings.items())

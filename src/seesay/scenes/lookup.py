@@ -1,7 +1,7 @@
 """From a picture to its scene: the annotation is in the same data set.
 
-A picture `ROOT/images/SPLIT/12.png` is scene "12" of `ROOT/annotation/SPLIT_annotation.json`; a picture of the
-published examples has `annotations_*.json` beside it, which name it.
+A picture `ROOT/images/SPLIT/12.png` is scene "12" of `ROOT/annotation/SPLIT_annotation.json`; a
+picture of the published examples has `annotations_*.json` beside it, which name it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def find_scene(picture: str | Path) -> AnnotatedScene:
     for path in sorted(picture.parent.glob("annotations_*.json")):
         if scene := _scenes(path, "image").get(picture.name):
             return scene
-    raise UserError(f"There is no annotation of '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}.")
+    raise UserError(
+        f"There is no annotation of '{picture}': expected {annotation_path(Path('ROOT'), 'SPLIT')}."
+    )
 
 
 @lru_cache(maxsize=16)

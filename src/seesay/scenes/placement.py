@@ -1,7 +1,8 @@
 """Where objects may be placed: exact overlap of shapes, for many scenes at once.
 
-MALeViC discards a scene if a single pixel belongs to two objects. Boxes decide nearly all pairs: boxes apart, no
-overlap; the boxes that lie wholly inside the shapes meet, overlap. Only the rest is compared row by row.
+MALeViC discards a scene if a single pixel belongs to two objects. Boxes decide nearly all pairs:
+boxes apart, no overlap; the boxes that lie wholly inside the shapes meet, overlap. Only the rest is
+compared row by row.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ CLEAR, UNSURE, BLOCKED = 0, 1, 2
 
 @lru_cache(maxsize=1)
 def _tables() -> tuple[Ints, Ints, Ints]:
-    """By shape, radius and turn: room (rows, columns), the pixels' box and the largest box inside, from the corner.
+    """By shape, radius and turn: room (rows, columns), the pixels' box and the largest box inside,
+    from the corner.
 
     The corner is that of `world.extent`; boxes are top, left, bottom, right, ends excluded.
     """
@@ -35,7 +37,12 @@ def _tables() -> tuple[Ints, Ints, Ints]:
                 top, left, covered = mask(shape, radius, turn)
                 rows, columns = covered.shape
                 room[s, r, turn] = CANVAS - np.array(extent(shape, radius, turn))
-                outer[s, r, turn] = (top + down, left + right, top + down + rows, left + right + columns)
+                outer[s, r, turn] = (
+                    top + down,
+                    left + right,
+                    top + down + rows,
+                    left + right + columns,
+                )
                 inner[s, r, turn] = _inside(shape, radius, turn, outer[s, r, turn])
     return room, outer, inner
 
@@ -60,8 +67,11 @@ def _spans(shape: str, radius: int, turn: int) -> tuple[Ints, Ints]:
     return first.astype(np.int64), (first + covered.sum(axis=1)).astype(np.int64)
 
 
-def corners(shape: Ints, radius: Ints, turn: Ints, chance: NDArray[np.float64]) -> tuple[Ints, Ints]:
-    """Upper left corners, uniform over all places inside the canvas; `chance` is (…, 2) in [0, 1)."""
+def corners(
+    shape: Ints, radius: Ints, turn: Ints, chance: NDArray[np.float64]
+) -> tuple[Ints, Ints]:
+    """Upper left corners, uniform over all places inside the canvas; `chance` is (…, 2) in [0,
+    1)."""
     room = _tables()[0][shape, radius, turn]
     place = (chance * room).astype(np.int64)
     return place[..., 0], place[..., 1]
@@ -70,12 +80,16 @@ def corners(shape: Ints, radius: Ints, turn: Ints, chance: NDArray[np.float64]) 
 def collisions(
     shape: Ints, radius: Ints, turn: Ints, top: Ints, left: Ints, present: NDArray[np.bool_]
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """For every scene (row): CLEAR, BLOCKED, or UNSURE where only pixels can tell, and which pairs of boxes meet."""
+    """For every scene (row): CLEAR, BLOCKED, or UNSURE where only pixels can tell, and which pairs
+    of boxes meet."""
     _, outer, inner = _tables()
     kind = (shape * len(RADII) + radius) * 2 + turn
     first, second = pairs(shape.shape[-1])
     both = present[:, first] & present[:, second]
-    meet, sure = (_boxes_meet(box.reshape(-1, 4), kind, top, left)[:, first, second] & both for box in (outer, inner))
+    meet, sure = (
+        _boxes_meet(box.reshape(-1, 4), kind, top, left)[:, first, second] & both
+        for box in (outer, inner)
+    )
     return np.where(sure.any(axis=1), BLOCKED, np.where(meet.any(axis=1), UNSURE, CLEAR)), meet
 
 
@@ -97,10 +111,12 @@ def _boxes_meet(boxes: Ints, kind: Ints, top: Ints, left: Ints) -> NDArray[np.bo
 def touch(one: SceneObject, other: SceneObject) -> bool:
     """Whether two objects share a pixel."""
     (top_a, first_a, last_a), (top_b, first_b, last_b) = _rows(one), _rows(other)
-    start, stop = max(top_a, top_b), min(top_a + len(first_a), top_b + len(first_b))
+    start = max(top_a, top_b)
+    stop = min(top_a + len(first_a), top_b + len(first_b))
     if start >= stop:
         return False
-    a, b = slice(start - top_a, stop - top_a), slice(start - top_b, stop - top_b)
+    a = slice(start - top_a, stop - top_a)
+    b = slice(start - top_b, stop - top_b)
     return bool((np.maximum(first_a[a], first_b[b]) < np.minimum(last_a[a], last_b[b])).any())
 
 
@@ -113,7 +129,8 @@ def _rows(obj: SceneObject) -> tuple[int, Ints, Ints]:
 
 
 def apart(objects: list[SceneObject], meeting: NDArray[np.bool_], most: int) -> bool:
-    """Whether no pair whose boxes meet shares a pixel; `most` is how many objects `meeting` was made for."""
+    """Whether no pair whose boxes meet shares a pixel; `most` is how many objects `meeting` was
+    made for."""
     first, second = pairs(most)
     where = np.flatnonzero(meeting)
     candidates = zip(first[where].tolist(), second[where].tolist(), strict=True)

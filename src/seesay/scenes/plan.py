@@ -1,7 +1,8 @@
 """Which items make a data set: classes, splits, and the indices that seed them.
 
-Every split has its own numbering, and item j of a split depends only on the config, the split and j: a larger data set
-begins with the smaller one. Classes take turns, so that any prefix of a split is balanced.
+Every split has its own numbering, and item j of a split depends only on the config, the split and
+j: a larger data set begins with the smaller one. Classes take turns, so that any prefix of a split
+is balanced.
 """
 
 from __future__ import annotations
@@ -43,14 +44,21 @@ class ScenePlan:
             sizes[part.split] = sizes.get(part.split, 0) + part.count
         return sizes
 
-    def items(self, split: str, start: int, stop: int) -> Iterator[tuple[int, DesignCell, int, int]]:
+    def items(
+        self, split: str, start: int, stop: int
+    ) -> Iterator[tuple[int, DesignCell, int, int]]:
         """For items start … stop − 1 of a split: place, class, stream, and index in the stream."""
         first = 0
         for part in self.parts:
             if part.split != split:
                 continue
             for place in range(max(start, first), min(stop, first + part.count)):
-                yield place, part.cells[(place - first) % len(part.cells)], part.stream, place - first
+                yield (
+                    place,
+                    part.cells[(place - first) % len(part.cells)],
+                    part.stream,
+                    place - first,
+                )
             first += part.count
 
 
@@ -58,7 +66,8 @@ NAMES = (
     *("sup1", "pos1", "pos", "set+pos", "pos-hard", "set+pos-hard", "comparative", "compositional"),
     *(f"mixture-{unseen}" for unseen in MIXTURES),
 )
-"""Data sets by name: the tasks themselves, the compositional split of SET+POS, and its small-data mixtures."""
+"""Data sets by name: the tasks themselves, the compositional split of SET+POS, and its small-data
+mixtures."""
 
 
 def default_size(name: str) -> int:
@@ -69,7 +78,8 @@ def default_size(name: str) -> int:
 
 
 def make_plan(name: str, items: int | None = None) -> ScenePlan:
-    """The plan of a data set by its name, with `items` over all splits (by default as many as published)."""
+    """The plan of a data set by its name, with `items` over all splits (by default as many as
+    published)."""
     name = name.lower()
     name = {"set-pos": "set+pos", "set-pos-hard": "set+pos-hard"}.get(name, name)
     refuse_unknown("scene task", name, NAMES)
@@ -83,11 +93,14 @@ def make_plan(name: str, items: int | None = None) -> ScenePlan:
         return ScenePlan(name, name, (_part("test", everything, items),))
     held_out = _share(items, 10, len(everything))
     sizes = {"train": items - 2 * held_out, "val": held_out, "test": held_out}
-    return ScenePlan(name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size))
+    return ScenePlan(
+        name, name, tuple(_part(split, everything, size) for split, size in sizes.items() if size)
+    )
 
 
 def test_plan(name: str, items: int) -> ScenePlan:
-    """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and `compositional-unseen`."""
+    """The whole plan's test items alone: of `set+pos`, …, or of `compositional-seen` and
+    `compositional-unseen`."""
     if name in ("compositional-seen", "compositional-unseen"):
         split = f"test_{name.partition('-')[2]}"
         cells = tuple(cell for cell in design_cells() if seen(cell) == (split == "test_seen"))
@@ -105,10 +118,23 @@ def _compositional(name: str, items: int) -> ScenePlan:
     if name != "compositional":
         unseen = int(name.removeprefix("mixture-"))
         if unseen >= train:
-            raise UserError(f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} or more.")
-        parts = [_part("train", familiar, train - unseen), PlanPart("train", _STREAMS["train unseen"], new, unseen)]
-    tests = {"val": familiar, "test_seen": familiar, "test_unseen": new} if held_out else {}
-    return ScenePlan(name, "set+pos", (*parts, *(_part(split, cells, held_out) for split, cells in tests.items())))
+            raise UserError(
+                f"{name} needs more than {unseen} training items: ask for {unseen * 11 // 8 + 40} "
+                "or more."
+            )
+        parts = [
+            _part("train", familiar, train - unseen),
+            PlanPart("train", _STREAMS["train unseen"], new, unseen),
+        ]
+    if held_out:
+        tests = {"val": familiar, "test_seen": familiar, "test_unseen": new}
+    else:
+        tests = {}
+    return ScenePlan(
+        name,
+        "set+pos",
+        (*parts, *(_part(split, cells, held_out) for split, cells in tests.items())),
+    )
 
 
 def _part(split: str, cells: tuple[DesignCell, ...], count: int) -> PlanPart:

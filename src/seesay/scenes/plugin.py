@@ -1,4 +1,5 @@
-"""What scenes bring: MALeViC's tasks, rules that read a scene, networks over pictures, and their commands."""
+"""What scenes bring: MALeViC's tasks, rules that read a scene, networks over pictures, and their
+commands."""
 
 from __future__ import annotations
 
@@ -17,11 +18,15 @@ _MALEVIC = {
     "comparative": "Is one thing bigger than another?",
 }
 _TASKS = {
-    f"malevic-{name}": TaskCard(f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019")
+    f"malevic-{name}": TaskCard(
+        f"seesay.scenes.tasks.malevic:{name}", title, "Pezzelle & Fernández 2019"
+    )
     for name, title in _MALEVIC.items()
 }
 
-_RULE = BaselineCard("seesay.scenes.baselines:SceneRule", "A rule that reads the scene, for malevic tasks.")
+_RULE = BaselineCard(
+    "seesay.scenes.baselines:SceneRule", "A rule that reads the scene, for malevic tasks."
+)
 
 PLUGIN = Plugin(
     tasks={

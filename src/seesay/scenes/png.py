@@ -1,8 +1,10 @@
-"""PNG, quickly: objects make long runs of one index, so run-length matching of differences between rows is enough.
+"""PNG, quickly: objects make long runs of one index, so run-length matching of differences between
+rows is enough.
 
-Pillow is not used because it would take longer. Writing 2,000 scenes of 1478 x 1478 pixels takes 4.8 s of a processor,
-with Pillow 9.4 s (run-length matching, level 1, 4 bits per pixel); of 224 x 224 pixels 2.4 s and 3.3 s (2026-11-17).
-The pixels are the same. Scenes are also made without the extra that has Pillow.
+Pillow is not used because it would take longer. Writing 2,000 scenes of 1478 x 1478 pixels takes
+4.8 s of a processor, with Pillow 9.4 s (run-length matching, level 1, 4 bits per pixel); of 224 x
+224 pixels 2.4 s and 3.3 s (2026-11-17). The pixels are the same. Scenes are also made without the
+extra that has Pillow.
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ def encode_indices(picture: Bytes, colors: Bytes) -> bytes:
 
 
 def encode_halves(lines: Bytes, colors: Bytes, *, crowded: bool = False) -> bytes:
-    """A palette picture with 4 bits per pixel from the changes between its rows; the first column is left free.
+    """A palette picture with 4 bits per pixel from the changes between its rows; the first column
+    is left free.
 
-    Where changes are few, less of the packer's memory, which it clears each time, gives the same bytes.
+    Where changes are few, less of the packer's memory, which it clears each time, gives the same
+    bytes.
     """
     return _png(2 * (lines.shape[1] - 1), 4, _PALETTE, lines, colors, memory=9 if crowded else 8)
 
@@ -53,13 +57,21 @@ def _changes(rows: Bytes) -> Bytes:
     return lines
 
 
-def _png(width: int, depth: int, kind: int, lines: Bytes, colors: Bytes | None, memory: int = 9) -> bytes:
+def _png(
+    width: int, depth: int, kind: int, lines: Bytes, colors: Bytes | None, memory: int = 9
+) -> bytes:
     lines[:, 0] = _UP
     packer = zlib.compressobj(1, zlib.DEFLATED, 15, memory, zlib.Z_RLE)
     body = packer.compress(lines.data) + packer.flush()
     header = struct.pack(">IIBBBBB", width, len(lines), depth, kind, 0, 0, 0)
     palette = _chunk(b"PLTE", colors.tobytes()) if colors is not None else b""
-    return _SIGNATURE + _chunk(b"IHDR", header) + palette + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+    return (
+        _SIGNATURE
+        + _chunk(b"IHDR", header)
+        + palette
+        + _chunk(b"IDAT", body)
+        + _chunk(b"IEND", b"")
+    )
 
 
 def _chunk(name: bytes, body: bytes) -> bytes:

@@ -39,7 +39,8 @@ class SceneQuestion:
 
 
 def record(place: int, question: str, answer: bool, positive: bool, split: str) -> dict[str, Any]:
-    """One question as the dataset JSON keeps it. Both compositional test sets call themselves `test`."""
+    """One question as the dataset JSON keeps it. Both compositional test sets call themselves
+    `test`."""
     return {
         "question": question,
         "answer": ANSWERS[answer],
@@ -57,7 +58,9 @@ def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
     """The questions of a dataset JSON, and those that cannot be used."""
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
-        raise UserError(f"'{path}' is not a dataset file: expected an object with a list of questions.")
+        raise UserError(
+            f"'{path}' is not a dataset file: expected an object with a list of questions."
+        )
     return parse_each(path, "question", _parse_question, [(row,) for row in raw["questions"]])
 
 
@@ -65,12 +68,16 @@ def _parse_question(row: Mapping[str, Any]) -> SceneQuestion:
     if row["answer"] not in ANSWERS or not isinstance(row["question"], str):
         raise ValueError(f"answer {row['answer']!r} to {row['question']!r}")
     answer = row["answer"] == "yes"
-    return SceneQuestion(int(row["image_index"]), row["question"], answer, _name(row["image_filename"]))
+    return SceneQuestion(
+        int(row["image_index"]), row["question"], answer, _name(row["image_filename"])
+    )
 
 
 def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:
-    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines that are none."""
-    captions, bad = [], []
+    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines
+    that are none."""
+    captions = []
+    bad = []
     for number, line in islice(read_lines(path, longest=LONGEST_LINE), 1, None):
         try:
             if isinstance(line, BadRow):
@@ -85,7 +92,13 @@ def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]
 
 def _name(text: object) -> str:
     """A file's name, which stays inside its folder."""
-    if not isinstance(text, str) or not text or text != Path(text).name or text in (".", "..") or len(text) > 200:
+    if (
+        not isinstance(text, str)
+        or not text
+        or text != Path(text).name
+        or text in (".", "..")
+        or len(text) > 200
+    ):
         raise ValueError(f"image_filename {str(text)[:80]!r}")
     return text
 
@@ -97,7 +110,8 @@ def vocabulary(sentences: Iterable[str]) -> dict[str, dict[str, int]]:
     return {
         "question_token_to_idx": special | {word: len(SPECIAL) + i for i, word in enumerate(words)},
         "program_token_to_idx": dict(special),
-        "answer_token_to_idx": special | {answer: len(SPECIAL) + i for i, answer in enumerate(ANSWERS)},
+        "answer_token_to_idx": special
+        | {answer: len(SPECIAL) + i for i, answer in enumerate(ANSWERS)},
     }
 
 
@@ -107,17 +121,25 @@ def encode(sentence: str, tokens: Mapping[str, int], length: int) -> list[int]:
     return ids + [0] * (length - len(ids))
 
 
-def arrays(records: Sequence[Mapping[str, Any]], vocab: Vocabulary, length: int) -> dict[str, NDArray[Any]]:
+def arrays(
+    records: Sequence[Mapping[str, Any]], vocab: Vocabulary, length: int
+) -> dict[str, NDArray[Any]]:
     """What the .h5 file holds, by name; questions of `length` tokens."""
-    tokens, answers = vocab["question_token_to_idx"], vocab["answer_token_to_idx"]
+    tokens = vocab["question_token_to_idx"]
+    answers = vocab["answer_token_to_idx"]
     columns = {
         "answers": [answers[row["answer"]] for row in records],
         "image_idxs": [row["image_index"] for row in records],
         "orig_idxs": [row["question_index"] for row in records],
         "question_families": [row["question_family_index"] for row in records],
     }
-    questions = np.array([encode(row["question"], tokens, length) for row in records], dtype=np.int32)
-    return {"questions": questions, **{name: np.array(column, dtype=np.int64) for name, column in columns.items()}}
+    questions = np.array(
+        [encode(row["question"], tokens, length) for row in records], dtype=np.int32
+    )
+    return {
+        "questions": questions,
+        **{name: np.array(column, dtype=np.int64) for name, column in columns.items()},
+    }
 
 
 def require_h5py() -> Any:
@@ -128,7 +150,9 @@ def require_h5py() -> Any:
         raise missing_extra("Writing .h5 files", "scenes", error) from error
 
 
-def write_h5(path: Path, records: Iterable[Mapping[str, Any]], vocab: Vocabulary, *, count: int, length: int) -> None:
+def write_h5(
+    path: Path, records: Iterable[Mapping[str, Any]], vocab: Vocabulary, *, count: int, length: int
+) -> None:
     """Write the questions as token ids, some thousands at a time."""
     remaining = iter(records)
     with atomic_write(path) as unfinished, require_h5py().File(unfinished, "w") as file:
@@ -147,14 +171,24 @@ def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
         words = {int(i): str(word) for word, i in vocab["question_token_to_idx"].items()}
         yes = int(vocab["answer_token_to_idx"]["yes"])
         with h5.File(path, "r") as file:
-            questions, answers, images = (_column(file, name) for name in ("questions", "answers", "image_idxs"))
-            plain = {i: word for i, word in words.items() if word not in ("<NULL>", "<START>", "<END>")}
+            questions, answers, images = (
+                _column(file, name) for name in ("questions", "answers", "image_idxs")
+            )
+            plain = {
+                i: word for i, word in words.items() if word not in ("<NULL>", "<START>", "<END>")
+            }
             return [
-                (int(image), " ".join(plain[i] for i in row.tolist() if i in plain), int(answer) == yes)
+                (
+                    int(image),
+                    " ".join(plain[i] for i in row.tolist() if i in plain),
+                    int(answer) == yes,
+                )
                 for row, answer, image in zip(questions, answers, images, strict=True)
             ]
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise UserError(f"'{path}' is not a questions file: {type(error).__name__} {error}.") from error
+        raise UserError(
+            f"'{path}' is not a questions file: {type(error).__name__} {error}."
+        ) from error
 
 
 def _column(file: Any, name: str) -> NDArray[np.int64]:

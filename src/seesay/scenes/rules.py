@@ -1,7 +1,9 @@
-"""Answers by rule, from the scene itself: the ceiling for perfect vision without knowing k, and two shortcuts.
+"""Answers by rule, from the scene itself: the ceiling for perfect vision without knowing k, and two
+shortcuts.
 
-A rule reads a sentence and a scene and says true or false. The rules that MALeViC's paper compares with: a fixed k of
-0.29, the threshold over the whole scene where the target's own shape is meant, and "big is only the biggest".
+A rule reads a sentence and a scene and says true or false. The rules that MALeViC's paper compares
+with: a fixed k of 0.29, the threshold over the whole scene where the target's own shape is meant,
+and "big is only the biggest".
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from seesay.scenes.world import Scene
 FIXED_K = RH_R.mean
 
 Positive = Callable[[Scene, int, Adjective, bool], bool]
-"""Whether an object is big (tall, bright): scene, place, adjective, and whether its own shape is the reference set."""
+"""Whether an object is big (tall, bright): scene, place, adjective, and whether its own shape is
+the reference set."""
 
 
 def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
@@ -37,7 +40,11 @@ def max_is_big(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> 
     return bool(values[place] == values[reference_sets(scene.objects, by_set)[place]].max())
 
 
-RULES: dict[str, Positive] = {"fixed-k": fixed_k, "whole-scene": whole_scene, "max-is-big": max_is_big}
+RULES: dict[str, Positive] = {
+    "fixed-k": fixed_k,
+    "whole-scene": whole_scene,
+    "max-is-big": max_is_big,
+}
 
 
 def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
@@ -60,5 +67,8 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
 def _find(scene: Scene, color: str, shape: str, sentence: str) -> int:
     matches = scene.places(color, shape)
     if len(matches) != 1:
-        raise UserError(f"'{sentence}': the scene has {len(matches)} {color} {shape}s, so the target is not clear.")
+        raise UserError(
+            f"'{sentence}': the scene has {len(matches)} {color} {shape}s, so the target is not "
+            "clear."
+        )
     return matches[0]

@@ -1,10 +1,11 @@
 """Scenes drawn towards what a task needs, with the distribution of the published ones.
 
-The published generator draws objects independently, throws the whole picture away when two of them overlap, and later
-keeps pictures in which something of the wanted class may be asked about. A kept picture is therefore a draw from the
-independent distribution given (no overlap) and (the target exists). The same conditional distribution is reached here
-without pictures: the target is put in first, the number of objects is weighted by how many of them could have been the
-target, the others are drawn so that none shares its name; what remains (labels, overlap) is checked on hundreds of
+The published generator draws objects independently, throws the whole picture away when two of them
+overlap, and later keeps pictures in which something of the wanted class may be asked about. A kept
+picture is therefore a draw from the independent distribution given (no overlap) and (the target
+exists). The same conditional distribution is reached here without pictures: the target is put in
+first, the number of objects is weighted by how many of them could have been the target, the others
+are drawn so that none shares its name; what remains (labels, overlap) is checked on hundreds of
 candidates at once, labels first, because they cost least.
 """
 
@@ -24,10 +25,21 @@ from seesay.scenes import placement
 from seesay.scenes.adjectives import ADJECTIVES
 from seesay.scenes.config import DesignCell, SceneConfig
 from seesay.scenes.thresholds import highest, lowest
-from seesay.scenes.world import LEVELS, RADII, SCENE_COLORS, SHAPES, TALL, WIDE, Scene, SceneObject, anchor
+from seesay.scenes.world import (
+    LEVELS,
+    RADII,
+    SCENE_COLORS,
+    SHAPES,
+    TALL,
+    WIDE,
+    Scene,
+    SceneObject,
+    anchor,
+)
 
 BATCH = 160
-_INDEPENDENT = 9  # above this many objects independent places practically always overlap: place one after the other
+# above this many objects independent places practically always overlap: place one after the other
+_INDEPENDENT = 9
 _ROUNDS, _CROWDED_ROUNDS = 4000, 60
 _TRIES = 60  # places that each object of a crowded scene may look at
 _TOGETHER = 8
@@ -37,7 +49,8 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SceneItem:
-    """A scene and its question: `target` (and `other`, for comparatives) are places in `scene.objects`."""
+    """A scene and its question: `target` (and `other`, for comparatives) are places in
+    `scene.objects`."""
 
     scene: Scene
     cell: DesignCell
@@ -47,7 +60,8 @@ class SceneItem:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Many scenes that are not placed yet: (scenes, objects) arrays of indices; the target stands first."""
+    """Many scenes that are not placed yet: (scenes, objects) arrays of indices; the target stands
+    first."""
 
     count: Ints
     present: NDArray[np.bool_]
@@ -97,7 +111,8 @@ def draw_many(config: SceneConfig, slots: Iterable[Slot]) -> Iterator[SceneItem]
             if i not in items:
                 low, high = config.objects
                 raise UserError(
-                    f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} {cell.shape}: "
+                    f"No scene of {low} to {high} objects fits {config.task} with a {cell.color} "
+                    f"{cell.shape}: "
                     "ask for fewer objects or another k."
                 )
             yield items[i]
@@ -115,7 +130,9 @@ def _attempt(config: SceneConfig, slots: Sequence[Slot]) -> dict[int, SceneItem]
             if item is not None:
                 items[i] = item
         return items
-    shape, radius, turn = candidates.shape, candidates.radius, candidates.turn
+    shape = candidates.shape
+    radius = candidates.radius
+    turn = candidates.turn
     chance = _random(candidates, slots, shape.shape[1], 2)
     top, left = placement.corners(shape, radius, turn, chance)
     state, meeting = placement.collisions(shape, radius, turn, top, left, candidates.present)
@@ -132,17 +149,21 @@ def _attempt(config: SceneConfig, slots: Sequence[Slot]) -> dict[int, SceneItem]
 def _random(c: _Candidates, slots: Sequence[Slot], *shape: int) -> NDArray[np.float64]:
     """Numbers for each candidate, from its item's generator."""
     counts = np.bincount(c.item, minlength=len(slots)).tolist()
-    return np.concatenate([rng.random((count, *shape)) for (_, rng), count in zip(slots, counts, strict=True)])
+    return np.concatenate(
+        [rng.random((count, *shape)) for (_, rng), count in zip(slots, counts, strict=True)]
+    )
 
 
 @lru_cache(maxsize=64)
 def _sizes(low: int, high: int, single: bool, least: int) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """How many objects a scene has and how many of them share the target's shape, with cumulated weights.
+    """How many objects a scene has and how many of them share the target's shape, with cumulated
+    weights.
 
-    Given a target: any of n objects could have been it, the others must not share its name, and those of its shape
-    follow a binomial law, of which only what the task allows is kept.
+    Given a target: any of n objects could have been it, the others must not share its name, and
+    those of its shape follow a binomial law, of which only what the task allows is kept.
     """
-    pairs, weights = [], []
+    pairs = []
+    weights = []
     names = len(SCENE_COLORS) * (1 if single else len(SHAPES))
     alike = (len(SCENE_COLORS) - 1) / (names - 1)
     for n in range(low, high + 1):
@@ -159,19 +180,24 @@ def _sizes(low: int, high: int, single: bool, least: int) -> tuple[Ints, Ints, N
 def _candidates(config: SceneConfig, slots: Sequence[Slot]) -> _Candidates:
     low, high = config.objects
     several = len(slots)
-    chance, whole = np.empty((several, 4, BATCH, high)), np.empty((several, 3, BATCH))
-    bright, k = np.empty((several, BATCH, high)), np.empty((several, BATCH))
+    chance = np.empty((several, 4, BATCH, high))
+    whole = np.empty((several, 3, BATCH))
+    bright = np.empty((several, BATCH, high))
+    k = np.empty((several, BATCH))
     for i, (_, rng) in enumerate(slots):
         rng.random(out=chance[i])
         rng.random(out=whole[i])
         if config.adjective == "bright":
             rng.random(out=bright[i])
         k[i] = rng.normal(config.threshold_fn.mean, config.threshold_fn.deviation, BATCH)
-    by_color, by_radius, by_turn, by_shape = (chance[:, part].reshape(-1, high) for part in range(4))
+    by_color, by_radius, by_turn, by_shape = (
+        chance[:, part].reshape(-1, high) for part in range(4)
+    )
     by_size, by_level, by_other = (whole[:, part].reshape(-1) for part in range(3))
     counts, together, cumulated = _sizes(low, high, config.kind.single, config.kind.least)
     choice = np.searchsorted(cumulated, by_size, side="right")
-    count, place = counts[choice], np.arange(high)
+    count = counts[choice]
+    place = np.arange(high)
     present = place < count[:, None]
     item = np.repeat(np.arange(several), BATCH)
     color = np.array([SCENE_COLORS.index(cell.color) for cell, _ in slots])[item]
@@ -196,7 +222,19 @@ def _candidates(config: SceneConfig, slots: Sequence[Slot]) -> _Candidates:
     above = np.array([cell.high for cell, _ in slots])[item]
     ends = lowest(value, present), highest(value, present)
     return _Candidates(
-        count, present, shapes, colors, radius, turn, level, k.reshape(-1), value, *ends, other, item, above
+        count,
+        present,
+        shapes,
+        colors,
+        radius,
+        turn,
+        level,
+        k.reshape(-1),
+        value,
+        *ends,
+        other,
+        item,
+        above,
     )
 
 
@@ -215,8 +253,10 @@ def _measures(adjective: str) -> NDArray[np.float64]:
 
 def _fits(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     """Which candidates make the first object a fair target with the wanted label."""
-    kind, target = config.kind, c.value[:, 0]
-    low, high = c.low, c.high
+    kind = config.kind
+    target = c.value[:, 0]
+    low = c.low
+    high = c.high
     fair = high > low
     if kind.degree == "comparative":
         rows = np.arange(len(target))
@@ -233,11 +273,14 @@ def _fits(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     members = c.present
     if kind.by_set:
         members = members & (c.shape == c.shape[:, :1])
-        low, high = lowest(c.value, members), highest(c.value, members)
+        low = lowest(c.value, members)
+        high = highest(c.value, members)
         fair &= high > low
     if kind.inner_set:
         fair &= (target > low) & (target < high)
-    return np.asarray(fair & ((target > config.threshold_fn.line(c.value, members, c.k)) == c.above))
+    return np.asarray(
+        fair & ((target > config.threshold_fn.line(c.value, members, c.k)) == c.above)
+    )
 
 
 def _named(c: _Candidates) -> NDArray[np.bool_]:
@@ -250,37 +293,47 @@ def _named(c: _Candidates) -> NDArray[np.bool_]:
 
 
 def _inner(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
-    """Which objects have neither the least nor the largest size there is: `not labels.has_extreme_size`."""
-    place, ends = (c.level, (1, LEVELS)) if config.adjective == "bright" else (c.radius, (0, len(RADII) - 1))
+    """Which objects have neither the least nor the largest size there is: `not
+    labels.has_extreme_size`."""
+    place, ends = (
+        (c.level, (1, LEVELS)) if config.adjective == "bright" else (c.radius, (0, len(RADII) - 1))
+    )
     return np.asarray((place > ends[0]) & (place < ends[1]) & c.present)
 
 
 def _chosen(config: SceneConfig, c: _Candidates, slots: Sequence[Slot]) -> _Candidates:
     """The candidates whose target would be asked about, where other objects could be as well.
 
-    With u objects that have a name of their own and m of them askable, the published scenes fit a weight of √m / u
-    (chi-squared 34 on 29 degrees of freedom for eight properties of SET+POS; equal weights: 198). It is as if one
-    named object had been looked at, the scene kept if that one was askable, and one sentence taken from most scenes.
+    With u objects that have a name of their own and m of them askable, the published scenes fit a
+    weight of √m / u (chi-squared 34 on 29 degrees of freedom for eight properties of SET+POS; equal
+    weights: 198). It is as if one named object had been looked at, the scene kept if that one was
+    askable, and one sentence taken from most scenes.
     """
     named = _named(c)
     names = named.sum(axis=1)
     score = (_random(c, slots) * names) ** 2
     hopeful = np.flatnonzero(score < names)  # m is at most u: no need to count m for the rest
-    c, named, score = c.take(hopeful), named[hopeful], score[hopeful]
+    c = c.take(hopeful)
+    named = named[hopeful]
+    score = score[hopeful]
     return c.take(np.flatnonzero(score < (_askable(config, c) & named).sum(axis=1)))
 
 
 def _askable(config: SceneConfig, c: _Candidates) -> NDArray[np.bool_]:
     """`labels.askable` but for the names, for many scenes at once."""
-    kind, fair = config.kind, _inner(config, c)
-    low, high = c.low[:, None], c.high[:, None]
+    kind = config.kind
+    fair = _inner(config, c)
+    low = c.low[:, None]
+    high = c.high[:, None]
     if kind.degree == "superlative":
         return np.asarray(fair & ((c.value == low) | (c.value == high)))
     if kind.inner_scene:
         fair &= (c.value > low) & (c.value < high)
     if kind.by_set:
         together = (c.shape == np.arange(len(SHAPES))[:, None, None]) & c.present
-        ends = np.stack([lowest(c.value, together), highest(c.value, together), together.sum(axis=2)])
+        ends = np.stack(
+            [lowest(c.value, together), highest(c.value, together), together.sum(axis=2)]
+        )
         low, high, size = ends[:, c.shape, np.arange(len(c.count))[:, None]]
         fair &= (size >= kind.least) & (high > low)
     if kind.inner_set:
@@ -292,24 +345,37 @@ def _objects(c: _Candidates, row: int, top: Ints, left: Ints) -> list[SceneObjec
     """The objects of a candidate, with their boxes' upper left corners at these places."""
     columns = (c.shape[row], c.color[row], c.radius[row], c.turn[row], c.level[row], top, left)
     objects = []
-    for s, color, r, turn, level, y, x in zip(*(column[: c.count[row]].tolist() for column in columns), strict=True):
-        shape, radius = SHAPES[s], RADII[r]
+    for s, color, r, turn, level, y, x in zip(
+        *(column[: c.count[row]].tolist() for column in columns), strict=True
+    ):
+        shape = SHAPES[s]
+        radius = RADII[r]
         down, right = anchor(shape, radius, turn)
-        objects.append(SceneObject(shape, SCENE_COLORS[color], radius, y + down, x + right, turn, level))
+        objects.append(
+            SceneObject(shape, SCENE_COLORS[color], radius, y + down, x + right, turn, level)
+        )
     return objects
 
 
 def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates) -> SceneItem | None:
-    """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover least go first."""
+    """Crowded scenes: every object looks for a free place, the largest first. Candidates that cover
+    least go first."""
     room = np.where(c.present, _measures("big")[c.shape, c.radius, 0, LEVELS], 0).sum(axis=1)
     for row in np.argsort(room, kind="stable")[:4].tolist():
         count = int(c.count[row])
         chance = slot[1].random((_TRIES, count, 2))
-        every = [placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x) for x in chance]
+        every = [
+            placement.corners(c.shape[row, :count], c.radius[row, :count], c.turn[row, :count], x)
+            for x in chance
+        ]
         choices = [_objects(c, row, top, left) for top, left in every]
         placed: dict[int, SceneObject] = {}
         for i in np.argsort(-c.radius[row, :count], kind="stable").tolist():
-            free = (s[i] for s in choices if not any(placement.touch(s[i], other) for other in placed.values()))
+            free = (
+                s[i]
+                for s in choices
+                if not any(placement.touch(s[i], other) for other in placed.values())
+            )
             found = next(free, None)
             if found is None:
                 break
@@ -319,10 +385,15 @@ def _one_by_one(config: SceneConfig, slot: Slot, c: _Candidates) -> SceneItem | 
     return None
 
 
-def _item(config: SceneConfig, slot: Slot, c: _Candidates, row: int, objects: list[SceneObject]) -> SceneItem:
+def _item(
+    config: SceneConfig, slot: Slot, c: _Candidates, row: int, objects: list[SceneObject]
+) -> SceneItem:
     """The accepted candidate as a scene, in an order that does not give the target away."""
     cell, rng = slot
     order = rng.permutation(len(objects)).tolist()
     k = float(c.k[row]) if config.kind.degree == "positive" else None
-    other = order.index(int(c.other[row])) if config.kind.degree == "comparative" else None
+    if config.kind.degree == "comparative":
+        other = order.index(int(c.other[row]))
+    else:
+        other = None
     return SceneItem(Scene(tuple(objects[i] for i in order), k), cell, order.index(0), other)

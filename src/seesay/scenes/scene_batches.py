@@ -30,7 +30,10 @@ def scene_items(
 ) -> Iterator[SceneItem]:
     """The items of a split, in order."""
     stop = plan.splits()[split] if stop is None else stop
-    slots = ((cell, config.generator(stream, index)) for _, cell, stream, index in plan.items(split, start, stop))
+    slots = (
+        (cell, config.generator(stream, index))
+        for _, cell, stream, index in plan.items(split, start, stop)
+    )
     return draw_many(config, slots)
 
 

@@ -12,7 +12,11 @@ from seesay.scenes.world import SCENE_COLORS, SHAPES, SceneObject
 
 
 def compose(
-    kind: TaskKind, words: Adjective, obj: SceneObject, positive: bool, other: SceneObject | None = None
+    kind: TaskKind,
+    words: Adjective,
+    obj: SceneObject,
+    positive: bool,
+    other: SceneObject | None = None,
 ) -> str:
     """The sentence, without a full stop, as the published data writes it."""
     subject = f"The {obj.color} {obj.shape} is"
@@ -39,8 +43,11 @@ _NAMED = re.compile(
 )
 
 
-def parse_sentence(text: str) -> tuple[str, str, Adjective, str, bool, tuple[str, str] | None] | None:
-    """Color, shape, adjective, degree, whether it is the positive member, and the object compared with.
+def parse_sentence(
+    text: str,
+) -> tuple[str, str, Adjective, str, bool, tuple[str, str] | None] | None:
+    """Color, shape, adjective, degree, whether it is the positive member, and the object compared
+    with.
 
     None if the text is not a sentence of a scene task.
     """

@@ -1,7 +1,7 @@
 """Which areas are asked about, by task and adjective (Pezzelle & Fernández 2019, Figure 3).
 
-Were big things always large and small ones always little, a network could answer without comparing: the two
-distributions have to overlap.
+Were big things always large and small ones always little, a network could answer without comparing:
+the two distributions have to overlap.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from seesay.scenes.world import area
 
 @dataclass(frozen=True, slots=True)
 class AskedArea:
-    """The pixels of a thing that a sentence is about: the adjective it uses, and the one that is true of the thing."""
+    """The pixels of a thing that a sentence is about: the adjective it uses, and the one that is
+    true of the thing."""
 
     task: str
     used: str
@@ -38,7 +39,8 @@ class AskedArea:
 
 @dataclass(frozen=True, slots=True)
 class AreaSummary:
-    """The distribution of the areas asked with one adjective: by the adjective used, or by the one that is true."""
+    """The distribution of the areas asked with one adjective: by the adjective used, or by the one
+    that is true."""
 
     task: str
     by: str
@@ -51,7 +53,9 @@ class AreaSummary:
     high: int
 
 
-def generated_areas(task: str, items: int, seed: int = 0, progress: ProgressCallback | None = None) -> list[AskedArea]:
+def generated_areas(
+    task: str, items: int, seed: int = 0, progress: ProgressCallback | None = None
+) -> list[AskedArea]:
     """The areas asked in generated test items of a task."""
     plan = test_plan(task, items)
     config = SceneConfig(plan.task, seed)
@@ -71,7 +75,8 @@ def asked_area(task: str, config: SceneConfig, item: SceneItem) -> AskedArea:
 
 
 def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
-    """The areas asked in a data set in the published layout, or in a folder of the published examples."""
+    """The areas asked in a data set in the published layout, or in a folder of the published
+    examples."""
     if not folder.is_dir():
         raise UserError(f"There is no folder '{folder}'.")
     rows: list[AskedArea] = []
@@ -83,7 +88,9 @@ def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
         scenes, bad_scenes = read(annotation_path(folder, file.stem))
         by_index = {scene.index: scene for scene in scenes}
         bad += [*bad_questions, *bad_scenes]
-        sentences = [(by_index.get(str(item.index)), item.question, item.answer) for item in questions]
+        sentences = [
+            (by_index.get(str(item.index)), item.question, item.answer) for item in questions
+        ]
         _collect(folder.name, sentences, rows, bad)
     for file in sorted(folder.glob("annotations_*.json")):
         scenes, bad_scenes = read(file)
@@ -92,30 +99,49 @@ def read_areas(folder: Path) -> tuple[list[AskedArea], list[BadRow]]:
         _collect(folder.name, captions, rows, bad)
     if not rows:
         why = f" ({bad[0]})" if bad else ""
-        raise UserError(f"'{folder}' has no questions with their annotation, as `seesay scenes make` writes them{why}.")
+        raise UserError(
+            f"'{folder}' has no questions with their annotation, as `seesay scenes make` writes "
+            f"them{why}."
+        )
     return rows, bad
 
 
 def _collect(
-    task: str, sentences: Iterable[tuple[AnnotatedScene | None, str, bool]], rows: list[AskedArea], bad: list[BadRow]
+    task: str,
+    sentences: Iterable[tuple[AnnotatedScene | None, str, bool]],
+    rows: list[AskedArea],
+    bad: list[BadRow],
 ) -> None:
     """Add the area of every sentence's target, or the reason why there is none."""
     for number, (scene, text, holds) in enumerate(sentences):
         parsed = parse_sentence(text)
         if scene is None or parsed is None:
-            bad.append(BadRow(number, f"{text!r} has no scene" if scene is None else f"{text!r} is not understood"))
+            bad.append(
+                BadRow(
+                    number,
+                    f"{text!r} has no scene" if scene is None else f"{text!r} is not understood",
+                )
+            )
             continue
         color, shape, adjective, degree, positive, _ = parsed
         targets = scene.scene.places(color, shape)
         if len(targets) != 1:
             bad.append(BadRow(number, f"{text!r}: {len(targets)} things fit"))
             continue
-        used, true = (adjective.word(degree, is_first) for is_first in (positive, positive == holds))
-        rows.append(AskedArea(task, used, true, area(shape, scene.scene.objects[targets[0]].radius)))
+        used, true = (
+            adjective.word(degree, is_first) for is_first in (positive, positive == holds)
+        )
+        rows.append(
+            AskedArea(task, used, true, area(shape, scene.scene.objects[targets[0]].radius))
+        )
 
 
-BY: dict[str, Callable[[AskedArea], str]] = {"true": lambda row: row.true, "used": lambda row: row.used}
-"""The two ways to group: by the adjective that is true of the thing, and by the one that the sentence uses."""
+BY: dict[str, Callable[[AskedArea], str]] = {
+    "true": lambda row: row.true,
+    "used": lambda row: row.used,
+}
+"""The two ways to group: by the adjective that is true of the thing, and by the one that the
+sentence uses."""
 
 
 def summaries(rows: Sequence[AskedArea]) -> list[AreaSummary]:
@@ -124,9 +150,12 @@ def summaries(rows: Sequence[AskedArea]) -> list[AreaSummary]:
     for task in dict.fromkeys(row.task for row in rows):
         for by, adjective_of in BY.items():
             for adjective in sorted({adjective_of(row) for row in rows if row.task == task}):
-                areas = [row.area for row in rows if row.task == task and adjective_of(row) == adjective]
+                areas = [
+                    row.area for row in rows if row.task == task and adjective_of(row) == adjective
+                ]
                 first, median, third = np.percentile(areas, (25, 50, 75)).tolist()
-                spread, mean = float(np.std(areas, ddof=1)) if len(areas) > 1 else 0.0, float(np.mean(areas))
+                spread = float(np.std(areas, ddof=1)) if len(areas) > 1 else 0.0
+                mean = float(np.mean(areas))
                 numbers = (len(areas), mean, spread, min(areas), (first, median, third), max(areas))
                 result.append(AreaSummary(task, by, adjective, *numbers))
     return result

@@ -1,6 +1,7 @@
 """The tasks: what is in a scene, the form of its sentence, and which objects may be asked about.
 
-One row per task of Pezzelle & Fernández (2019), its hard tests too, and one for comparatives, which they left out.
+One row per task of Pezzelle & Fernández (2019), its hard tests too, and one for comparatives, which
+they left out.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from seesay.errors import UserError
 class TaskKind:
     """One task.
 
-    `single`: all objects of a scene share one shape. `by_set`: the reference set is the objects of the target's shape,
-    not the scene. `noun`: what the sentence calls the target at its end (None: its shape). `inner_scene`, `inner_set`:
-    the target is neither the largest nor the smallest there. `least`: how many objects its reference set must have.
+    `single`: all objects of a scene share one shape. `by_set`: the reference set is the objects of
+    the target's shape, not the scene. `noun`: what the sentence calls the target at its end (None:
+    its shape). `inner_scene`, `inner_set`: the target is neither the largest nor the smallest
+    there. `least`: how many objects its reference set must have.
     """
 
     name: str

@@ -1,10 +1,13 @@
-"""The threshold between small and big: the functions that Schmidt, Goodman, Barner & Tenenbaum (2009) compare.
+"""The threshold between small and big: the functions that Schmidt, Goodman, Barner & Tenenbaum
+(2009) compare.
 
-Each takes the values of a reference set and k, and gives T: an object is big if its value is above T. MALeViC uses
-RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The defaults of k for the other three are
-ours: they call about as many objects big as RH-R does in MALeViC's scenes.
+Each takes the values of a reference set and k, and gives T: an object is big if its value is above
+T. MALeViC uses RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The
+defaults of k for the other three are ours: they call about as many objects big as RH-R does in
+MALeViC's scenes.
 
-All functions work on many sets at once: `values` and `members` are (…, n), `k` is (…), and T is (…).
+All functions work on many sets at once: `values` and `members` are (…, n), `k` is (…), and T is
+(…).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a scene is made of: shapes, colors, sizes and places.
 
-MALeViC's world (Pezzelle & Fernández 2019): a black canvas of 1024 x 1024 pixels with colored shapes that
-never overlap. A object is kept as the published annotation keeps it (centre or apex, radius), so that reading and
-writing lose nothing; its pixels follow from that in `raster`.
+MALeViC's world (Pezzelle & Fernández 2019): a black canvas of 1024 x 1024 pixels with colored
+shapes that never overlap. A object is kept as the published annotation keeps it (centre or apex,
+radius), so that reading and writing lose nothing; its pixels follow from that in `raster`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,23 @@ RGB = {
     "blue": (0, 0, 255),
     "yellow": (255, 255, 0),
     "white": (255, 255, 255),
-    "green": (0, 255, 0),  # the data's documentation says (0, 128, 0), its pictures have (0, 255, 0)
+    # the data's documentation says (0, 128, 0), its pictures have (0, 255, 0)
+    "green": (0, 255, 0),
 }
 RADII = tuple(range(30, 121, 10))
 LEVELS = 10
-"""Steps of brightness; an object of MALeViC shines with all of them, the adjectives bright and dark use the others."""
+"""Steps of brightness; an object of MALeViC shines with all of them, the adjectives bright and dark
+use the others."""
 
 WIDE, TALL = 0, 1
-"""Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes have one turn only."""
+"""Turns. A rectangle lies or stands; a triangle has its base on top or on its left. Other shapes
+have one turn only."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneObject:
-    """One colored shape. `row` and `column` are its centre; a triangle's are its apex, where the right angle is."""
+    """One colored shape. `row` and `column` are its centre; a triangle's are its apex, where the
+    right angle is."""
 
     shape: str
     color: str
@@ -44,7 +48,8 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Things on the canvas and the k with which a speaker sets the threshold between big and small here.
+    """Things on the canvas and the k with which a speaker sets the threshold between big and small
+    here.
 
     `k` is None where the scene's task needs none (superlatives, comparatives).
     """
@@ -75,7 +80,8 @@ def anchor(shape: str, radius: int, turn: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1024)
 def area(shape: str, radius: int) -> int:
-    """Number of pixels that the shape covers. All but the circle have exactly 4r²; a triangle's steps sum to it too."""
+    """Number of pixels that the shape covers. All but the circle have exactly 4r²; a triangle's
+    steps sum to it too."""
     if shape != "circle":
         return 4 * radius * radius
     # In every row the pixels left and right of the middle, and the middle: x² + y² < r².
@@ -83,5 +89,6 @@ def area(shape: str, radius: int) -> int:
 
 
 def brightness(level: int) -> int:
-    """The strongest channel of an object's color, 71 … 255: every level can be told from the black background."""
+    """The strongest channel of an object's color, 71 … 255: every level can be told from the black
+    background."""
     return round(255 * (0.28 + 0.72 * (level - 1) / (LEVELS - 1)))

@@ -1,7 +1,9 @@
-"""The kinds of things (Singh, Qasemi & Chen 2023, Table 8): which of 17 a name belongs to, by a sentence encoder.
+"""The kinds of things (Singh, Qasemi & Chen 2023, Table 8): which of 17 a name belongs to, by a
+sentence encoder.
 
-The paper's recipe: a category is the text "category: object, object, …" of its Table 8, and a name belongs to the one
-whose vector is nearest by cosine. The published assignment (`extra/obj2cat.json`) was made with another encoder.
+The paper's recipe: a category is the text "category: object, object, …" of its Table 8, and a name
+belongs to the one whose vector is nearest by cosine. The published assignment
+(`extra/obj2cat.json`) was made with another encoder.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 ENCODER = "minilm"
 
-CATEGORIES: Mapping[str, Sequence[str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+CATEGORIES: Mapping[str, Sequence[str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+)
 """The paper's Table 8, the categories in alphabetical order."""
 
 
 @dataclass(frozen=True)
 class CategoryAgreement:
-    """How far two assignments of the same names agree, in all and corrected for chance (Cohen's kappa)."""
+    """How far two assignments of the same names agree, in all and corrected for chance (Cohen's
+    kappa)."""
 
     names: int
     share: float
@@ -46,7 +51,8 @@ def assign(names: Sequence[str], encode: Encode) -> dict[str, str]:
 
 
 def tagged(task: Task, encode: Encode) -> Task:
-    """The task with a category for every thing that has none, so that results can be sliced by it."""
+    """The task with a category for every thing that has none, so that results can be sliced by
+    it."""
     uncategorised = dict.fromkeys(q.object for q in task.questions if "category" not in q.tags)
     categories = assign(list(uncategorised), encode)
     questions = tuple(

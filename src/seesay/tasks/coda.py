@@ -1,7 +1,8 @@
 """CoDa: how people spread eleven colours over 521 kinds of things (Paik et al. 2021).
 
-The published files hold every annotator's ratings. The gold distributions are computed as in the paper: each
-annotation is normalised, those that disagree with the rest are dropped one by one, and the others averaged.
+The published files hold every annotator's ratings. The gold distributions are computed as in the
+paper: each annotation is normalised, those that disagree with the rest are dropped one by one, and
+the others averaged.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class _Phrases:
 
 
 def _annotation(record: Cells) -> _Annotation:
-    kind, worker = text_field(record, "class_id"), whole_number(record, "worker_id", 0, 10**9)
+    kind = text_field(record, "class_id")
+    worker = whole_number(record, "worker_id", 0, 10**9)
     if not isinstance(record.get("included"), bool):
         raise BadValueError("'included' is neither true nor false")
     if not record["included"]:
@@ -58,10 +60,21 @@ def _annotation(record: Cells) -> _Annotation:
 
 
 def _phrases(record: Cells) -> _Phrases:
-    things, are = text_field(record, "object_pl"), _verb(record, "areis_pl")
-    fields = {"things": things, "are": are, "this": "These" if are == "are" else "This", "thing": things, "is": are}
+    things = text_field(record, "object_pl")
+    are = _verb(record, "areis_pl")
+    fields = {
+        "things": things,
+        "are": are,
+        "this": "These" if are == "are" else "This",
+        "thing": things,
+        "is": are,
+    }
     if record.get("object_s") is not None:
-        fields |= {"this": "This", "thing": text_field(record, "object_s"), "is": _verb(record, "areis_s")}
+        fields |= {
+            "this": "This",
+            "thing": text_field(record, "object_s"),
+            "is": _verb(record, "areis_s"),
+        }
     return _Phrases(text_field(record, "class_id"), text_field(record, "display_name"), fields)
 
 
@@ -73,9 +86,12 @@ def _verb(record: Cells, key: str) -> str:
 
 
 def agreeing(annotations: Matrix) -> Matrix:
-    """Drop the annotation that agrees least with the mean (Kendall's τ) until none disagrees with it (τ < 0)."""
+    """Drop the annotation that agrees least with the mean (Kendall's τ) until none disagrees with
+    it (τ < 0)."""
     while True:
-        taus = kendall(ScoredItems(annotations, np.broadcast_to(annotations.mean(axis=0), annotations.shape)))
+        taus = kendall(
+            ScoredItems(annotations, np.broadcast_to(annotations.mean(axis=0), annotations.shape))
+        )
         if np.isnan(taus).all() or np.nanmin(taus) >= 0:
             return annotations
         annotations = np.delete(annotations, np.nanargmin(taus), axis=0)
@@ -84,9 +100,10 @@ def agreeing(annotations: Matrix) -> Matrix:
 def clusters(distributions: Matrix) -> list[str]:
     """Sort distributions into those of one colour, of several, and of any.
 
-    The files do not say which kind is in which group; this follows the paper: k-means with k = 3 under the
-    Jensen–Shannon distance on the sorted probabilities, so that which colour it is does not matter. It starts from the
-    most peaked, the median and the flattest distribution, where the paper starts from random ones.
+    The files do not say which kind is in which group; this follows the paper: k-means with k = 3
+    under the Jensen–Shannon distance on the sorted probabilities, so that which colour it is does
+    not matter. It starts from the most peaked, the median and the flattest distribution, where the
+    paper starts from random ones.
     """
     points = -np.sort(-distributions, axis=1)
     with np.errstate(divide="ignore"):
@@ -95,10 +112,16 @@ def clusters(distributions: Matrix) -> list[str]:
     centres = points[order[[0, len(order) // 2, -1]]]
     nearest = np.zeros(len(points), dtype=np.intp)
     for _ in range(300):
-        distances = [jensen_shannon(ScoredItems(scores, np.broadcast_to(centre, points.shape))) for centre in centres]
+        distances = [
+            jensen_shannon(ScoredItems(scores, np.broadcast_to(centre, points.shape)))
+            for centre in centres
+        ]
         nearest = np.argmin(distances, axis=0)
         moved = np.array(
-            [points[nearest == k].mean(axis=0) if (nearest == k).any() else centres[k] for k in range(len(centres))]
+            [
+                points[nearest == k].mean(axis=0) if (nearest == k).any() else centres[k]
+                for k in range(len(centres))
+            ]
         )
         if np.allclose(moved, centres, atol=1e-12):
             break
@@ -120,19 +143,29 @@ def distributions(annotations: Sequence[_Annotation]) -> dict[str, Matrix]:
 
 
 def load(data: Path | None = None) -> Task:
-    """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data folder's."""
+    """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data
+    folder's."""
     if data is not None and data.is_file():
-        raise UserError(f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and objects.jsonl.")
+        raise UserError(
+            f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and "
+            "objects.jsonl."
+        )
     annotations, bad = parse_json_lines(
-        store.require_file("coda", ANNOTATIONS, data), _annotation, key=lambda row: (row.kind, row.worker)
+        store.require_file("coda", ANNOTATIONS, data),
+        _annotation,
+        key=lambda row: (row.kind, row.worker),
     )
     phrases, bad_phrases = parse_json_lines(
         store.require_file("coda", OBJECTS, data), _phrases, key=lambda thing: thing.kind
     )
-    bad = [replace(row, file=ANNOTATIONS) for row in bad] + [replace(row, file=OBJECTS) for row in bad_phrases]
+    bad = [replace(row, file=ANNOTATIONS) for row in bad] + [
+        replace(row, file=OBJECTS) for row in bad_phrases
+    ]
     people = distributions(list(annotations.values()))
     if not people:
-        raise UserError("annotations.jsonl holds no rating that counts: every annotation was skipped.")
+        raise UserError(
+            "annotations.jsonl holds no rating that counts: every annotation was skipped."
+        )
     groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
 
     questions = []

@@ -1,4 +1,5 @@
-"""Which analyses of a task's questions and answers a page of its runs shows, declared here by the task's name."""
+"""Which analyses of a task's questions and answers a page of its runs shows, declared here by the
+task's name."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from seesay.tasks.viphy.facts import SOURCE
 class PageAnalyses:
     """A task that is analysed by the tags and labels of its questions.
 
-    `label_words` has the labels in words, where they are signs; `by_entropy` asks for the gold distribution of every
-    question, from one label to many.
+    `label_words` has the labels in words, where they are signs; `by_entropy` asks for the gold
+    distribution of every question, from one label to many.
     """
 
     label_words: Mapping[str, str] = field(default_factory=dict)
@@ -22,7 +23,8 @@ class PageAnalyses:
 
 @dataclass(frozen=True)
 class ComparedTasks:
-    """Tasks whose headline figures are shown side by side; `parts` maps each to its name in the comparison."""
+    """Tasks whose headline figures are shown side by side; `parts` maps each to its name in the
+    comparison."""
 
     name: str
     title: str
@@ -47,11 +49,17 @@ SIZE_SETS = ComparedTasks(
     title="Sizes by inference",
     chart_title="Sizes: three sets of pairs",
     text=(
-        "The standard pairs, their subtypes, and pairs that are comparable only through a third object. In the "
-        "published transitive set the first object is always the smaller one: a model that always says so scores 1."
+        "The standard pairs, their subtypes, and pairs that are comparable only through a third "
+        "object. In the "
+        "published transitive set the first object is always the smaller one: a model that always "
+        "says so scores 1."
     ),
     source=f"{SOURCE}, Table 6",
-    parts={"viphy-size": "standard", "viphy-size-subtype": "subtype", "viphy-size-transitive": "transitive"},
+    parts={
+        "viphy-size": "standard",
+        "viphy-size-subtype": "subtype",
+        "viphy-size-transitive": "transitive",
+    },
 )
 
 COMPARED_TASKS = (SIZE_SETS,)

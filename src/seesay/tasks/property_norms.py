@@ -1,8 +1,10 @@
-"""Visual Property Norms: what people say about how things look (Hagström & Johansson 2022, from the CSLB norms).
+"""Visual Property Norms: what people say about how things look (Hagström & Johansson 2022, from the
+CSLB norms).
 
-The CSLB norms are available on request only, so the questions are built from a user's own `norms.dat`. A question asks
-for everything that enough people said of a concept under one relation ("an accordion has …"); "enough" is one of five
-minimum production frequencies, each of which is a segment of its own.
+The CSLB norms are available on request only, so the questions are built from a user's own
+`norms.dat`. A question asks for everything that enough people said of a concept under one relation
+("an accordion has …"); "enough" is one of five minimum production frequencies, each of which is a
+segment of its own.
 """
 
 from __future__ import annotations
@@ -22,11 +24,20 @@ from seesay.errors import UserError
 from seesay.questions import BadRow, Question, Task
 from seesay.tasks.wording import wording
 
-COLUMNS = ("domain", "feature type", "concept", "feature", "pf", "feature alternatives", "participant list")
+COLUMNS = (
+    "domain",
+    "feature type",
+    "concept",
+    "feature",
+    "pf",
+    "feature alternatives",
+    "participant list",
+)
 COLORS_AS_PUBLISHED = frozenset("grey" if color == "gray" else color for color in COLORS)
 ARTICLES = frozenset({"", "a", "an", "the"})
 PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
-"""The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022, Table 4)."""
+"""The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022,
+Table 4)."""
 
 SEGMENTS = tuple(PUBLISHED_ENTRIES)
 RELATIONS = {"is": "is", "has": "has", "has a": "has a", "made of": "is made of"}
@@ -44,8 +55,13 @@ READ_AS = {
     "made of ceramic": ("made of porcelain", "is ceramic", "made of clay"),
     "made of fabric": ("is made of material", "made of material"),
 }
-"""Features, and the alternatives that the authors read as them (`create-visual-property-norms-evaluation.ipynb`)."""
-_READINGS = {alternative: feature for feature, alternatives in READ_AS.items() for alternative in alternatives}
+"""Features, and the alternatives that the authors read as them
+(`create-visual-property-norms-evaluation.ipynb`)."""
+_READINGS = {
+    alternative: feature
+    for feature, alternatives in READ_AS.items()
+    for alternative in alternatives
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +78,8 @@ class Entry:
 def resolve(feature: str, alternatives: str, participants: str) -> str:
     """The form of a feature written with `_` ("is noisy_loud") that most participants gave.
 
-    Some alternatives are read as another feature (`READ_AS`); where people said something else ("is deafening"), the
-    first form stands for it, as the authors have it.
+    Some alternatives are read as another feature (`READ_AS`); where people said something else ("is
+    deafening"), the first form stands for it, as the authors have it.
     """
     if "_" not in feature:
         return feature
@@ -79,7 +95,8 @@ def resolve(feature: str, alternatives: str, participants: str) -> str:
 
 
 def _forms(feature: str) -> list[str]:
-    """What a feature written with `_` may stand for: "has a wire_cord" for a wire or a cord, with or without "a"."""
+    """What a feature written with `_` may stand for: "has a wire_cord" for a wire or a cord, with
+    or without "a"."""
     first, second = (part.split(" ") for part in feature.split("_")[:2])
     forms = [first, second, [first[0], *second]]
     if len(first) > 2:
@@ -90,26 +107,38 @@ def _forms(feature: str) -> list[str]:
 
 
 def _entry(row: Cells) -> Entry | None:
-    """An entry of the norms, or None where the row is not about how a thing looks in a way that is asked."""
+    """An entry of the norms, or None where the row is not about how a thing looks in a way that is
+    asked."""
     cells = {column.lower(): cell for column, cell in row.items()}
     if cells["feature type"] != "visual perceptual":
         return None
-    concept, feature = prompt_text(cells["concept"], "concept"), prompt_text(cells["feature"], "feature")
+    concept = prompt_text(cells["concept"], "concept")
+    feature = prompt_text(cells["feature"], "feature")
     pf = cells["pf"].strip()
     if not (pf.isascii() and pf.isdigit() and len(pf) < 4):
         raise BadValueError("'pf' is not a whole number")
-    resolved = prompt_text(resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature")
+    resolved = prompt_text(
+        resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature"
+    )
     start, _, answer = resolved.rpartition(" ")
     if start not in RELATIONS or not answer:
         return None
-    return Entry(prompt_text(cells["domain"], "domain", empty=True), concept, RELATIONS[start], answer, int(pf))
+    return Entry(
+        prompt_text(cells["domain"], "domain", empty=True),
+        concept,
+        RELATIONS[start],
+        answer,
+        int(pf),
+    )
 
 
 def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
     """The entries of a CSLB `norms.dat`, and the rows that could not be used."""
     header = [name.lower() for name in column_names(path, "\t")]
     if missing := [column for column in COLUMNS if column not in header]:
-        raise UserError(f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'.")
+        raise UserError(
+            f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'."
+        )
     entries, bad = parse_rows(path, read_table(path, "\t"), _entry)
     return [entry for entry in entries.values() if entry], bad
 
@@ -132,12 +161,15 @@ def read_articles(path: Path | None) -> dict[str, str]:
     articles = {concept: article for concept, _, article in rows}
     if articles.pop("concept", "") != "descriptor" or not ARTICLES.issuperset(articles.values()):
         raise UserError(
-            f"{path} does not give each concept's article ('a', 'an', 'the' or none): 'concept,descriptor'."
+            f"{path} does not give each concept's article ('a', 'an', 'the' or none): "
+            "'concept,descriptor'."
         )
     return articles
 
 
-def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str, str]) -> list[Question]:
+def build(
+    entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str, str]
+) -> list[Question]:
     """One question per concept, relation and segment, with every answer of that segment as gold."""
     options = tuple(words)
     vocabulary = set(words)
@@ -153,14 +185,19 @@ def build(entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str,
         questions.append(
             Question(
                 id=f"{concept}/{relation}/pf{segment}",
-                fields={"thing": f"{articles.get(concept, '')} {name}".strip(), "relation": relation},
+                fields={
+                    "thing": f"{articles.get(concept, '')} {name}".strip(),
+                    "relation": relation,
+                },
                 options=options,
                 gold=gold,
                 object=name,
                 tags={
                     "relation": relation,
                     "segment": f"pf>={segment}",
-                    "answers": "colour" if all(answer in COLORS_AS_PUBLISHED for answer in gold) else "other",
+                    "answers": "colour"
+                    if all(answer in COLORS_AS_PUBLISHED for answer in gold)
+                    else "other",
                     "domain": members[0].domain,
                 },
             )
@@ -172,7 +209,11 @@ def entries_by_segment(entries: Sequence[Entry], words: Sequence[str]) -> dict[i
     """How many entries each segment has, by relation."""
     vocabulary = set(words)
     return {
-        segment: Counter(entry.relation for entry in entries if entry.pf >= segment and entry.answer in vocabulary)
+        segment: Counter(
+            entry.relation
+            for entry in entries
+            if entry.pf >= segment and entry.answer in vocabulary
+        )
         for segment in SEGMENTS
     }
 
@@ -183,13 +224,17 @@ def describe_entries(counts: Mapping[int, Counter[str]]) -> list[str]:
     for segment, kept in counts.items():
         by_relation = ", ".join(f"{relation} {kept[relation]:,}" for relation in RELATIONS.values())
         published = PUBLISHED_ENTRIES[segment]
-        beside = "as published" if kept.total() == published else f"published: {published:,}"
+        if kept.total() == published:
+            beside = "as published"
+        else:
+            beside = f"published: {published:,}"
         lines.append(f"entries of pf>={segment}: {kept.total():,} ({beside}); {by_relation}")
     return lines
 
 
 def read_files(data: Path | None = None) -> tuple[list[Entry], list[BadRow], list[str], str]:
-    """The entries of the norms, the rows that could not be used, the answer words, and where these come from."""
+    """The entries of the norms, the rows that could not be used, the answer words, and where these
+    come from."""
     entries, bad = read_norms(store.require_file("cslb-norms", "norms.dat", data))
     words = read_words(store.find_file("property-norms", "labels.txt", data))
     if words:
@@ -201,8 +246,9 @@ def read_files(data: Path | None = None) -> tuple[list[Entry], list[BadRow], lis
 def load(data: Path | None = None) -> Task:
     """The task from a CSLB `norms.dat` (that file, a folder that holds it, or the data folder's).
 
-    `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the first the answers
-    found in the file are the options; without the second no concept has an article.
+    `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the
+    first the answers found in the file are the options; without the second no concept has an
+    article.
     """
     entries, bad, words, source = read_files(data)
     articles = read_articles(store.find_file("property-norms", "descriptors.csv", data))
@@ -210,7 +256,9 @@ def load(data: Path | None = None) -> Task:
     if not questions:
         why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
         path = store.require_file("cslb-norms", "norms.dat", data)
-        raise UserError(f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?")
+        raise UserError(
+            f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?"
+        )
     notes = [source, *([] if articles else ["concepts without articles"])]
     return Task(
         name="property-norms",

@@ -1,7 +1,9 @@
-"""PROST: physical reasoning about objects, ten concepts, four options each (Aroca-Ouellette et al. 2021).
+"""PROST: physical reasoning about objects, ten concepts, four options each (Aroca-Ouellette et al.
+2021).
 
-The published files are templates over word lists; here they are expanded. Placeholders of one list take different
-words, in every order, and which option is right follows from the lists: the odd one out, or the first or last of four.
+The published files are templates over word lists; here they are expanded. Placeholders of one list
+take different words, in every order, and which option is right follows from the lists: the odd one
+out, or the first or last of four.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ Lexicons = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One published template: what is said, what is asked, the four options and the rule for the right one."""
+    """One published template: what is said, what is asked, the four options and the rule for the
+    right one."""
 
     name: str
     concept: str
@@ -49,7 +52,9 @@ class Pattern:
     def placeholders(self) -> dict[str, list[str]]:
         """The placeholders by the list that they draw from, in order of appearance."""
         lexicons: dict[str, dict[str, None]] = {}
-        for _, lexicon, number in _PLACEHOLDER.findall(" ".join((self.context, self.question, *self.choices))):
+        for _, lexicon, number in _PLACEHOLDER.findall(
+            " ".join((self.context, self.question, *self.choices))
+        ):
             lexicons.setdefault(lexicon, {})[f"{lexicon}{number}"] = None
         return {lexicon: list(names) for lexicon, names in lexicons.items()}
 
@@ -57,7 +62,9 @@ class Pattern:
 def load(data: Path | None = None) -> Task:
     """The task from the published YAML files: a folder that holds them, or the data folder's."""
     if data is not None and data.is_file():
-        raise UserError(f"{data} is a file: PROST needs the folder that holds {LEXICONS} and the ten concepts.")
+        raise UserError(
+            f"{data} is a file: PROST needs the folder that holds {LEXICONS} and the ten concepts."
+        )
     lexicons = _lexicons(store.require_file("prost", LEXICONS, data))
     questions: list[Question] = []
     for concept in CONCEPTS:
@@ -75,14 +82,24 @@ def load(data: Path | None = None) -> Task:
 
 
 def expand(pattern: Pattern, lexicons: Lexicons) -> Iterator[Question]:
-    """Every question of a template: placeholders of one list take different words of it, in every order."""
+    """Every question of a template: placeholders of one list take different words of it, in every
+    order."""
     names = pattern.placeholders()
     if unknown := [lexicon for lexicon in names if lexicon not in lexicons]:
-        raise UserError(f"PROST's {pattern.name} draws from '{unknown[0]}', which {LEXICONS} does not have.")
-    total = math.prod(math.perm(len(lexicons[lexicon]), len(slots)) for lexicon, slots in names.items())
+        raise UserError(
+            f"PROST's {pattern.name} draws from '{unknown[0]}', which {LEXICONS} does not have."
+        )
+    total = math.prod(
+        math.perm(len(lexicons[lexicon]), len(slots)) for lexicon, slots in names.items()
+    )
     if total > MOST_QUESTIONS:
-        raise UserError(f"PROST's {pattern.name} would have {total:,} questions: this is not the published file.")
-    orders = [itertools.permutations(lexicons[lexicon], len(slots)) for lexicon, slots in names.items()]
+        raise UserError(
+            f"PROST's {pattern.name} would have {total:,} questions: this is not the published "
+            "file."
+        )
+    orders = [
+        itertools.permutations(lexicons[lexicon], len(slots)) for lexicon, slots in names.items()
+    ]
     slots = [slot for group in names.values() for slot in group]
     for number, drawn in enumerate(itertools.product(*orders)):
         words = dict(zip(slots, itertools.chain(*drawn), strict=True))
@@ -90,7 +107,9 @@ def expand(pattern: Pattern, lexicons: Lexicons) -> Iterator[Question]:
         try:
             right = _right(pattern, words, options, lexicons)
         except (LookupError, ValueError):
-            raise UserError(f"PROST's {pattern.name} does not fit its rule, '{pattern.rule}'.") from None
+            raise UserError(
+                f"PROST's {pattern.name} does not fit its rule, '{pattern.rule}'."
+            ) from None
         before, _, after = capital(_filled(pattern.question, words)).partition(SLOT)
         yield Question(
             id=f"{pattern.name}/{number}",
@@ -115,13 +134,17 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(word, text)
 
 
-def _right(pattern: Pattern, words: Mapping[str, str], options: Sequence[str], lexicons: Lexicons) -> int:
+def _right(
+    pattern: Pattern, words: Mapping[str, str], options: Sequence[str], lexicons: Lexicons
+) -> int:
     """The place of the right option."""
     rule = pattern.rule
     if rule.startswith("constant_"):
         return "abcd".index(rule.removeprefix("constant_"))
     if rule == "turning":
-        return (lexicons["coord"].index(words["coord"]) + lexicons["turn"].index(words["turn"]) + 1) % 4
+        return (
+            lexicons["coord"].index(words["coord"]) + lexicons["turn"].index(words["turn"]) + 1
+        ) % 4
     lists = [match[2] for choice in pattern.choices if (match := _PLACEHOLDER.fullmatch(choice))]
     if rule == "pick_odd_one_out":
         return [lists.count(lexicon) for lexicon in lists].index(1)
@@ -132,7 +155,10 @@ def _right(pattern: Pattern, words: Mapping[str, str], options: Sequence[str], l
 
 def _lexicons(path: Path) -> Lexicons:
     value = _yaml(path)
-    if not all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in value.values()):
+    if not all(
+        isinstance(words, list) and all(isinstance(word, str) for word in words)
+        for words in value.values()
+    ):
         raise UserError(f"{path} is not PROST's lists of words.")
     return {str(name): words for name, words in value.items()}
 
@@ -150,7 +176,9 @@ def _pattern(config: Mapping[str, Any], concept: str) -> Pattern:
     rules = ("constant_a", "constant_b", "constant_c", "constant_d", "turning", "pick_odd_one_out")
     if rule not in rules and not re.fullmatch(r"pick_ranked_(filtered_)?(max|min)", rule):
         raise UserError(f"PROST's {config['name']} has an unknown rule, '{rule}'.")
-    context, question, example = (" ".join(str(config[key]).split()) for key in ("context", "question", "ex_question"))
+    context, question, example = (
+        " ".join(str(config[key]).split()) for key in ("context", "question", "ex_question")
+    )
     choices = tuple(str(choice) for choice in config["choices"].values())
     if question.count(SLOT) != 1 or len(choices) != 4:
         raise UserError(f"PROST's {config['name']} needs one {SLOT} and four choices.")

@@ -15,8 +15,11 @@ BAD_ROWS_SHOWN = 5
 log = logging.getLogger(__name__)
 
 
-def load_tasks(named: Sequence[str | Task], data: Path | None = None) -> tuple[list[Task], list[UserError]]:
-    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are reported."""
+def load_tasks(
+    named: Sequence[str | Task], data: Path | None = None
+) -> tuple[list[Task], list[UserError]]:
+    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are
+    reported."""
     names = expand([task for task in named if isinstance(task, str)])
     if not names and not any(isinstance(task, Task) for task in named):
         raise UserError("--task names no task: `seesay tasks` lists them.")
@@ -43,8 +46,13 @@ def _report_bad_rows(task: Task) -> None:
     """Log which rows of the data file were left out, the first few by name."""
     if not task.bad_rows:
         return
-    lines = [f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions kept."]
+    lines = [
+        f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions "
+        "kept."
+    ]
     lines += [f"  {row}" for row in task.bad_rows[:BAD_ROWS_SHOWN]]
     if len(task.bad_rows) > BAD_ROWS_SHOWN:
-        lines.append(f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)")
+        lines.append(
+            f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)"
+        )
     log.warning("%s", "\n".join(lines))

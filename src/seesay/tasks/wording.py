@@ -30,13 +30,18 @@ def wording(name: str) -> Mapping[str, Any]:
     }
 
 
-def templates(entries: Mapping[str, TemplateText], words: Mapping[str, str]) -> tuple[Template, ...]:
+def templates(
+    entries: Mapping[str, TemplateText], words: Mapping[str, str]
+) -> tuple[Template, ...]:
     """Templates as they are declared; `words` are those of every template."""
-    return tuple(Template(name, entry.text, {**words, **entry.words}) for name, entry in entries.items())
+    return tuple(
+        Template(name, entry.text, {**words, **entry.words}) for name, entry in entries.items()
+    )
 
 
 def figures(declared: Sequence[PublishedFigure], how: str) -> tuple[Published, ...]:
-    """The published figures of models that were asked (`cloze`), or of probes that were trained (`linear`)."""
+    """The published figures of models that were asked (`cloze`), or of probes that were trained
+    (`linear`)."""
     return tuple(_published(figure) for figure in declared if figure.how == how)
 
 

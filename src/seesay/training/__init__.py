@@ -1,1 +1,2 @@
-"""Training small networks: one loop that can be stopped and resumed, and what is trained with it."""
+"""Training small networks: one loop that can be stopped and resumed, and what is trained with
+it."""

@@ -28,11 +28,15 @@ def refuse_foreign_model(folder: Path) -> None:
         return
     for name in ("config.json", "tokenizer.json"):
         if (folder / name).exists():
-            raise UserError(f"{folder} holds another model ({name}) that would be overwritten: give a new folder.")
+            raise UserError(
+                f"{folder} holds another model ({name}) that would be overwritten: give a new "
+                "folder."
+            )
 
 
 def check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write the settings of a new training; refuse a folder whose training was begun with others."""
+    """Write the settings of a new training; refuse a folder whose training was begun with
+    others."""
     hint = "give it the same settings, or another folder"
     refuse_other_settings(folder / SETTINGS, settings, what=f"The training in {folder}", hint=hint)
 
@@ -44,7 +48,9 @@ def read_history(folder: Path) -> list[dict[str, float]]:
         complete, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
         lines = [json.loads(line) for line in complete.splitlines()]
         for line in lines:
-            if not isinstance(line["step"], int) or not all(isinstance(value, int | float) for value in line.values()):
+            if not isinstance(line["step"], int) or not all(
+                isinstance(value, int | float) for value in line.values()
+            ):
                 raise ValueError("a line holds something other than numbers")
         return lines
 
@@ -69,7 +75,9 @@ def save(path: Path, network: torch.nn.Module, optimizer: Any, position: str) ->
     tensors = _tensors(network)
     for number, state in (optimizer.state_dict()["state"] if optimizer is not None else {}).items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
-    content = serialise({name: t.contiguous().cpu() for name, t in tensors.items()}, {"position": position})
+    content = serialise(
+        {name: t.contiguous().cpu() for name, t in tensors.items()}, {"position": position}
+    )
     with atomic_write(path) as unfinished:
         unfinished.write_bytes(content)
 

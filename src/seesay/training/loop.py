@@ -1,8 +1,9 @@
-"""One training loop: seeded, resumable, short. A killed run, resumed, ends with the weights of an uninterrupted one.
+"""One training loop: seeded, resumable, short. A killed run, resumed, ends with the weights of an
+uninterrupted one.
 
-A step depends on earlier steps only through the weights and the optimiser's state: batches are looked up by epoch and
-index, and every step seeds the random generators (dropout). So a checkpoint holds those tensors and a position, in one
-safetensors file; there is no generator to restore.
+A step depends on earlier steps only through the weights and the optimiser's state: batches are
+looked up by epoch and index, and every step seeds the random generators (dropout). So a checkpoint
+holds those tensors and a position, in one safetensors file; there is no generator to restore.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _REPORT_EVERY = 0.5  # seconds between two reports of progress
 
 @dataclass(slots=True)
 class Position:
-    """The state of a training: the batch `index` of the epoch's `size`, and sums of the losses since the last
-    validation. The fields are part of the checkpoint's format."""
+    """The state of a training: the batch `index` of the epoch's `size`, and sums of the losses
+    since the last validation. The fields are part of the checkpoint's format."""
 
     step: int = 0
     epoch: int = 0
@@ -113,9 +114,10 @@ def train(
 ) -> Result:
     """Train the network, or resume the folder's training; the network ends with the best weights.
 
-    `batches(epoch)` returns that epoch's batches, always the same, made when they are looked up. `losses` returns the
-    mean `loss` of a batch and whatever else is reported (`accuracy`). `validate` measures the held-out part.
-    `settings` holds what else determines the result (data, architecture): a begun folder refuses others.
+    `batches(epoch)` returns that epoch's batches, always the same, made when they are looked up.
+    `losses` returns the mean `loss` of a batch and whatever else is reported (`accuracy`).
+    `validate` measures the held-out part. `settings` holds what else determines the result (data,
+    architecture): a begun folder refuses others.
     """
     from accelerate import Accelerator
 
@@ -151,9 +153,14 @@ class _Training(Generic[N, B]):
         schedule: Schedule,
         accelerator: Accelerator,
     ) -> None:
-        self.network, self.losses, self.validate = network, losses, validate
-        self.folder, self.schedule, self.accelerator = folder, schedule, accelerator
-        optimizer, self.at = _adam(network, schedule), Position()
+        self.network = network
+        self.losses = losses
+        self.validate = validate
+        self.folder = folder
+        self.schedule = schedule
+        self.accelerator = accelerator
+        optimizer = _adam(network, schedule)
+        self.at = Position()
         if (folder / CHECKPOINT).is_file():
             stored = checkpoint.load(network, optimizer, folder / CHECKPOINT)
             with checkpoint.damaged_training(folder / CHECKPOINT):
@@ -170,7 +177,8 @@ class _Training(Generic[N, B]):
     @property
     def done(self) -> float:
         """The share of the training that is done; epochs that are skipped count."""
-        done, epochs = self.at.epochs + self.at.skipped, self.schedule.epochs
+        done = self.at.epochs + self.at.skipped
+        epochs = self.schedule.epochs
         return done / epochs if done < epochs - 1e-6 else 1.0
 
     def run(
@@ -180,7 +188,8 @@ class _Training(Generic[N, B]):
         checkpoint_every: float,
         interrupted: threading.Event,
     ) -> None:
-        at, every = self.at, self.schedule.validate_every
+        at = self.at
+        every = self.schedule.validate_every
         self.model.train()
         if at.step == 0:
             self.measure()  # the untrained network: the first point of the curve
@@ -198,19 +207,25 @@ class _Training(Generic[N, B]):
                 measured = last or (every is not None and at.step % every == 0)
                 if measured:
                     self.measure()
-                if measured or interrupted.is_set() or time.perf_counter() - self.saved >= checkpoint_every:
+                if (
+                    measured
+                    or interrupted.is_set()
+                    or time.perf_counter() - self.saved >= checkpoint_every
+                ):
                     self.save()
                 if interrupted.is_set():
                     raise KeyboardInterrupt
             if at.index == at.size:
-                at.epoch, at.index = at.epoch + 1, 0
+                at.epoch = at.epoch + 1
+                at.index = 0
 
     def step(self, batch: B) -> None:
         """One step down the gradient."""
         import torch
         from accelerate.utils import send_to_device
 
-        at, accelerator = self.at, self.accelerator
+        at = self.at
+        accelerator = self.accelerator
         torch.manual_seed(_seed(self.schedule.seed, at.step))
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.rate(self.done)
@@ -220,17 +235,22 @@ class _Training(Generic[N, B]):
             accelerator.clip_grad_norm_(self.model.parameters(), self.schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        at.step, at.index, at.summed = at.step + 1, at.index + 1, at.summed + 1
+        at.step = at.step + 1
+        at.index = at.index + 1
+        at.summed = at.summed + 1
         for name, value in losses.items():
             at.sums[name] = at.sums.get(name, 0.0) + float(value.detach())
         if not math.isfinite(at.sums["loss"]):
-            raise UserError(f"The loss is not a number at step {at.step}: try a lower learning rate.")
+            raise UserError(
+                f"The loss is not a number at step {at.step}: try a lower learning rate."
+            )
 
     def measure(self) -> None:
         """Validate, write a line of history, and keep the weights if they are the best."""
         import torch
 
-        at, schedule = self.at, self.schedule
+        at = self.at
+        schedule = self.schedule
         self.model.eval()
         with torch.no_grad():
             measured = self.validate(self.network)
@@ -239,25 +259,34 @@ class _Training(Generic[N, B]):
         better = at.best is None or (value > at.best if schedule.highest else value < at.best)
         at.waited = 0 if better else at.waited + 1
         if better:
-            at.best, at.best_step = value, at.step
-            checkpoint.save(self.folder / BEST, self.network, None, json.dumps({"step": at.step, **measured}))
+            at.best = value
+            at.best_step = at.step
+            checkpoint.save(
+                self.folder / BEST, self.network, None, json.dumps({"step": at.step, **measured})
+            )
         line = {"step": at.step, "epoch": round(at.epochs, 4), "seconds": round(self.seconds, 2)}
         line |= at.means() | {f"validation_{name}": value for name, value in measured.items()}
         with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
-        at.sums, at.summed = {}, 0
+        at.sums = {}
+        at.summed = 0
         if schedule.is_over(at.best, at.waited):
             at.skipped = max(at.skipped, schedule.epochs * (1 - schedule.cooldown) - at.epochs)
 
     def save(self) -> None:
         """Write a checkpoint to resume from."""
         self.at.seconds = self.seconds
-        checkpoint.save(self.folder / CHECKPOINT, self.network, self.optimizer, json.dumps(asdict(self.at)))
+        checkpoint.save(
+            self.folder / CHECKPOINT, self.network, self.optimizer, json.dumps(asdict(self.at))
+        )
         self.saved = time.perf_counter()
 
 
 def mean_losses(
-    network: N, batches: Iterable[B], losses: Callable[[N, B], Mapping[str, torch.Tensor]], weigh: Callable[[B], int]
+    network: N,
+    batches: Iterable[B],
+    losses: Callable[[N, B], Mapping[str, torch.Tensor]],
+    weigh: Callable[[B], int],
 ) -> Measurements:
     """The mean losses of all batches, weighted (by the number of words, say)."""
     from accelerate.utils import send_to_device
@@ -276,7 +305,9 @@ def mean_losses(
 def read_result(folder: Path) -> Result | None:
     """How the training ended, or None while it runs."""
     path = folder / RESULT
-    return read_state(path, Result, checkpoint.start_again(path)) if path.is_file() else None
+    if path.is_file():
+        return read_state(path, Result, checkpoint.start_again(path))
+    return None
 
 
 def _seed(*numbers: int) -> int:
@@ -290,7 +321,9 @@ def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer
 
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     if schedule.optimizer == "adam":
-        return torch.optim.Adam(parameters, schedule.learning_rate, weight_decay=schedule.weight_decay)
+        return torch.optim.Adam(
+            parameters, schedule.learning_rate, weight_decay=schedule.weight_decay
+        )
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
@@ -300,7 +333,8 @@ def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C as a flag, so that no step is cut in half; pressed a second time, it interrupts at once."""
+    """Ctrl-C as a flag, so that no step is cut in half; pressed a second time, it interrupts at
+    once."""
     flag = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield flag

@@ -14,12 +14,13 @@ C = TypeVar("C", bound="DataclassInstance")
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How a network is trained. The learning rate rises over `warmup` (a share of the training) and then falls as
-    `decay` says, or stays and falls linearly over the share `cooldown` at the end.
+    """How a network is trained. The learning rate rises over `warmup` (a share of the training) and
+    then falls as `decay` says, or stays and falls linearly over the share `cooldown` at the end.
 
-    Validation follows each epoch and, with `validate_every`, that many steps; the weights that are best by `best_by`
-    are kept. With `patience`, training ends early after that many validations without improvement, with `enough` once
-    the best value is at least as good: at once, or with its cooldown.
+    Validation follows each epoch and, with `validate_every`, that many steps; the weights that are
+    best by `best_by` are kept. With `patience`, training ends early after that many validations
+    without improvement, with `enough` once the best value is at least as good: at once, or with its
+    cooldown.
     """
 
     epochs: int
@@ -33,7 +34,8 @@ class Schedule:
     best_by: str = "loss"
     highest: bool = False
     seed: int = 0
-    optimizer: str = "adamw"  # or adam, whose weight decay is part of the gradient and concerns every weight
+    # or adam, whose weight decay is part of the gradient and concerns every weight
+    optimizer: str = "adamw"
     cooldown: float = 0.0
     enough: float | None = None
 
@@ -64,7 +66,9 @@ class Schedule:
             return self.learning_rate * left
         if self.decay == "cosine":
             return self.learning_rate * (1 - math.cos(math.pi * left)) / 2
-        return self.learning_rate * min(1.0, (1 - done) / self.cooldown) if self.cooldown else self.learning_rate
+        if self.cooldown:
+            return self.learning_rate * min(1.0, (1 - done) / self.cooldown)
+        return self.learning_rate
 
 
 def changed(config: C, **fields: Any) -> C:

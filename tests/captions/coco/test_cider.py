@@ -14,7 +14,8 @@ from seesay.errors import NewerVersionError, UserError
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:
-    """Measurement: pycocoevalcap 1.2, Cider(), caption 1 of the 1,014 validation images against captions 2 to 5."""
+    """Measurement: pycocoevalcap 1.2, Cider(), caption 1 of the 1,014 validation images against
+    captions 2 to 5."""
     assert cider_d(corpus).value == pytest.approx(0.5031186134004404, abs=1e-12)
 
 
@@ -30,7 +31,9 @@ def test_a_table_of_a_newer_version_says_so(tmp_path: Path) -> None:
     path = tmp_path / "df.json"
     DocumentFrequency(1, {"a": 1}).save(path)
     path.write_text(path.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(NewerVersionError, match=r"df\.json was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"df\.json was written by a newer version of seesay"
+    ):
         DocumentFrequency.load(path)
 
 
@@ -46,14 +49,23 @@ def _naive(corpus: CaptionCorpus, *, clipped: bool) -> list[float]:
         total = 0.0
         for reference in references:
             for k in range(1, 5):
-                document = Counter(g for refs in corpus.references for g in {g for r in refs for g in grams(r, k)})
+                document = Counter(
+                    g for refs in corpus.references for g in {g for r in refs for g in grams(r, k)}
+                )
                 idf = {
-                    g: log(len(corpus)) - log(max(1, document[g])) for g in grams(hypothesis, k) | grams(reference, k)
+                    g: log(len(corpus)) - log(max(1, document[g]))
+                    for g in grams(hypothesis, k) | grams(reference, k)
                 }
                 ours = {g: n * idf[g] for g, n in grams(hypothesis, k).items()}
                 theirs = {g: n * idf[g] for g, n in grams(reference, k).items()}
-                scale = sqrt(sum(v * v for v in ours.values())) * sqrt(sum(v * v for v in theirs.values()))
-                dot = sum((min(v, theirs[g]) if clipped else v) * theirs[g] for g, v in ours.items() if g in theirs)
+                scale = sqrt(sum(v * v for v in ours.values())) * sqrt(
+                    sum(v * v for v in theirs.values())
+                )
+                dot = sum(
+                    (min(v, theirs[g]) if clipped else v) * theirs[g]
+                    for g, v in ours.items()
+                    if g in theirs
+                )
                 gap = grams(hypothesis, 2).total() - grams(reference, 2).total()
                 total += (dot / scale if scale else 0) * (exp(-(gap**2) / 72) if clipped else 1)
         scores.append(10 * total / 4 / len(references))
@@ -75,7 +87,9 @@ def test_against_the_formula(pairs: list[tuple[str, list[str]]]) -> None:
 
 def test_a_caption_against_itself_is_ten() -> None:
     texts = ["a red dog runs fast today", "two big cats sleep on mats"]
-    assert cider_d(CaptionCorpus(texts, [[text] for text in texts])).scores == pytest.approx([10, 10])
+    assert cider_d(CaptionCorpus(texts, [[text] for text in texts])).scores == pytest.approx(
+        [10, 10]
+    )
 
 
 def test_one_image_is_zero_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
@@ -89,7 +103,14 @@ def test_one_image_is_zero_and_says_so(caplog: pytest.LogCaptureFixture) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "[]", "{}", '{"images": 0, "counts": {}}', '{"images": 2, "counts": {"a": "x"}}', "nope"),
+        *(
+            "",
+            "[]",
+            "{}",
+            '{"images": 0, "counts": {}}',
+            '{"images": 2, "counts": {"a": "x"}}',
+            "nope",
+        ),
         *(
             f'{{"images": {"9" * 400}, "counts": {{}}}}',
             f'{{"images": 2, "counts": {{"a": {"9" * 400}}}}}',

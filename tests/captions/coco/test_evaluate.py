@@ -30,10 +30,13 @@ def test_a_resample_is_the_figure_of_the_drawn_captions(small: CaptionCorpus) ->
     """The matrix product must give what scoring the drawn captions again would give."""
     rng = np.random.default_rng(0)
     drawn = rng.integers(0, len(small), len(small))
-    again = CaptionCorpus([small.hypotheses[i] for i in drawn], [small.references[i] for i in drawn])
+    again = CaptionCorpus(
+        [small.hypotheses[i] for i in drawn], [small.references[i] for i in drawn]
+    )
     counts = np.bincount(drawn, minlength=len(small)).astype(np.float64)
     whole, part = evaluate(small, MeteorResources()), evaluate(again, MeteorResources())
-    for a, b in zip(whole[:6], part[:6], strict=True):  # CIDEr-D's document frequencies would be drawn anew
+    # CIDEr-D's document frequencies would be drawn anew
+    for a, b in zip(whole[:6], part[:6], strict=True):
         assert float(a.metric.value(counts @ a.statistics)) == pytest.approx(b.value, abs=1e-12)
 
 
@@ -72,7 +75,9 @@ def test_signature_says_how() -> None:
 
 def test_fusing_keeps_columns_apart(small: CaptionCorpus) -> None:
     measured = evaluate(small, None)
-    assert fuse([measured[0], measured[-1]]).value == pytest.approx((measured[0].value + measured[-1].value) / 2)
+    assert fuse([measured[0], measured[-1]]).value == pytest.approx(
+        (measured[0].value + measured[-1].value) / 2
+    )
 
 
 @pytest.mark.parametrize(("texts", "references"), [([], []), (["a"], []), (["a"], [[]])])

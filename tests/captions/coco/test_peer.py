@@ -14,7 +14,21 @@ from tests.needs import absent
 
 from seesay.captions import CaptionCorpus, MeteorResources, bleu, cider_d, meteor, rouge
 
-WORDS = ["a", "dog", "runs", "in", "the", "park", "with", "red", "ball", "and", "two", "big", "cats"]
+WORDS = [
+    "a",
+    "dog",
+    "runs",
+    "in",
+    "the",
+    "park",
+    "with",
+    "red",
+    "ball",
+    "and",
+    "two",
+    "big",
+    "cats",
+]
 ODD = [
     "",
     " ",
@@ -52,10 +66,17 @@ ODD = [
     "$100 £5 €7 ¥9 5¢",
     "12/25/2012 2012-12-25 3rd 1990s '90s",
 ]
-REFERENCES = ["a dog runs in the park", "A dog is running fast in a park.", "two dogs", "3 dogs and 2.5 cats at 10:30"]
+REFERENCES = [
+    "a dog runs in the park",
+    "A dog is running fast in a park.",
+    "two dogs",
+    "3 dogs and 2.5 cats at 10:30",
+]
 
 
-def _peer(hypotheses: list[str], references: list[list[str]]) -> tuple[CaptionCorpus, Mapping[str, Any]]:
+def _peer(
+    hypotheses: list[str], references: list[list[str]]
+) -> tuple[CaptionCorpus, Mapping[str, Any]]:
     """pycocoevalcap's tokens, as a corpus, and its (figure, figures by caption) by metric."""
     if shutil.which("java") is None or importlib.util.find_spec("pycocoevalcap") is None:
         absent("pycocoevalcap or Java not found: nothing to compare with")
@@ -64,15 +85,21 @@ def _peer(hypotheses: list[str], references: list[list[str]]) -> tuple[CaptionCo
         for name in ("bleu", "rouge", "cider", "meteor")
     }
     tokenizer = importlib.import_module("pycocoevalcap.tokenizer.ptbtokenizer").PTBTokenizer()
-    gold = tokenizer.tokenize({i: [{"caption": text} for text in row] for i, row in enumerate(references)})
+    gold = tokenizer.tokenize(
+        {i: [{"caption": text} for text in row] for i, row in enumerate(references)}
+    )
     found = tokenizer.tokenize({i: [{"caption": text}] for i, text in enumerate(hypotheses)})
-    tokens = CaptionCorpus([found[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))])
+    tokens = CaptionCorpus(
+        [found[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))]
+    )
     return tokens, {name: scorer().compute_score(gold, found) for name, scorer in scorers.items()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["multi30k", "odd"])
-def test_equal(kind: str, multi30k: tuple[list[str], list[list[str]]], resources: MeteorResources) -> None:
+def test_equal(
+    kind: str, multi30k: tuple[list[str], list[list[str]]], resources: MeteorResources
+) -> None:
     """Not only the figures: every caption's tokens and every caption's score."""
     odd = [[*REFERENCES, text] if i % 2 else REFERENCES for i, text in enumerate(ODD)]
     hypotheses, references = multi30k if kind == "multi30k" else (ODD, odd)
@@ -83,6 +110,10 @@ def test_equal(kind: str, multi30k: tuple[list[str], list[list[str]]], resources
     for order, metric in enumerate(bleu(corpus)):
         assert metric.value == pytest.approx(peer["bleu"][0][order], abs=1e-12)
         assert metric.scores == pytest.approx(np.asarray(peer["bleu"][1][order]), abs=1e-12)
-    for name, metric in (("rouge", rouge(corpus)), ("cider", cider_d(corpus)), ("meteor", meteor(corpus, resources))):
+    for name, metric in (
+        ("rouge", rouge(corpus)),
+        ("cider", cider_d(corpus)),
+        ("meteor", meteor(corpus, resources)),
+    ):
         assert metric.value == pytest.approx(float(peer[name][0]), abs=1e-12)
         assert metric.scores == pytest.approx(np.asarray(peer[name][1]), abs=1e-12)

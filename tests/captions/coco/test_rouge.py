@@ -14,17 +14,19 @@ WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 
 
 def test_multi30k(corpus: CaptionCorpus) -> None:
-    """Measurement: pycocoevalcap 1.2, Rouge(), caption 1 of the 1,014 validation images against captions 2 to 5."""
+    """Measurement: pycocoevalcap 1.2, Rouge(), caption 1 of the 1,014 validation images against
+    captions 2 to 5."""
     assert rouge(corpus).value == pytest.approx(0.42288779805159454, abs=1e-12)
 
 
 def test_by_hand() -> None:
-    """Three words in order of the first reference, precision 3/4; both words of the second, recall 2/2."""
+    """Three words in order of the first reference, precision 3/4; both words of the second, recall
+    2/2."""
     precision, recall = 3 / 4, 1.0
     expected = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
-    assert rouge_l("police kill the gunman", ["police killed the gunman too often", "the gunman"]) == pytest.approx(
-        expected
-    )
+    assert rouge_l(
+        "police kill the gunman", ["police killed the gunman too often", "the gunman"]
+    ) == pytest.approx(expected)
 
 
 @settings(deadline=None)
@@ -34,7 +36,9 @@ def test_subsequence_by_brute_force(left: list[str], right: list[str]) -> None:
         rest = iter(right)
         return all(word in rest for word in part)
 
-    longest = max(n for n in range(len(left) + 1) if any(inside(part) for part in combinations(left, n)))
+    longest = max(
+        n for n in range(len(left) + 1) if any(inside(part) for part in combinations(left, n))
+    )
     assert longest_common_subsequence(word_places(left), len(left), right) == longest
 
 

@@ -1,4 +1,5 @@
-"""The expected tokens were given by Stanford's PTBTokenizer 3.4.1 (`-preserveLines -lowerCase`), less COCO's list."""
+"""The expected tokens were given by Stanford's PTBTokenizer 3.4.1 (`-preserveLines -lowerCase`),
+less COCO's list."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from seesay.captions.coco.lexer import lex
 from seesay.captions.coco.tokenize import PUNCTUATION, tokenize
 
 ASKED = {
-    "A man (or woman) [or child] {x}": "a man -lrb- or woman -rrb- -lsb- or child -rsb- -lcb- x -rcb-",
+    "A man (or woman) [or child] "
+    "{x}": "a man -lrb- or woman -rrb- -lsb- or child -rsb- -lcb- x -rcb-",
     "it's dogs' he'll we've I'm can't won't": "it 's dogs he 'll we 've i 'm ca n't wo n't",
     "cannot gonna GOTTA wanna gimme lemme cant": "can not gon na got ta wan na gim me lem me cant",
     "'tis 'em rock 'n' roll '90s o'clock d'Artagnan y'all ma'am": (
@@ -50,7 +52,9 @@ def test_as_the_tokenizer_answers(caption: str, tokens: str) -> None:
 def test_every_caption_of_multi30k(multi30k: tuple[list[str], list[list[str]]]) -> None:
     """The digest is of the tokens that pycocoevalcap 1.2 gives the 5,070 captions, a line each."""
     hypotheses, references = multi30k
-    lines = [tokenize(text) for text in [*hypotheses, *(text for row in references for text in row)]]
+    lines = [
+        tokenize(text) for text in [*hypotheses, *(text for row in references for text in row)]
+    ]
     assert hashlib.sha256("\n".join(lines).encode()).hexdigest() == DIGEST
 
 
@@ -65,7 +69,9 @@ def test_a_line_break_is_a_blank() -> None:
 @given(st.text(st.sampled_from("aAbBsStT.,'-!?5 ()\"’éC:/&@#$<>_")))
 def test_remembered_words_change_nothing(caption: str) -> None:
     """A caption made of plain words takes a short cut; it must lead to the same place."""
-    slow = " ".join(token for token in (token.lower() for token in lex(caption)) if token not in PUNCTUATION)
+    slow = " ".join(
+        token for token in (token.lower() for token in lex(caption)) if token not in PUNCTUATION
+    )
     assert tokenize(caption) == slow
 
 
@@ -79,7 +85,8 @@ def test_any_text_gives_clean_tokens(caption: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000]
+    "text",
+    ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000],
 )
 def test_long_rubbish_is_no_trap(text: str) -> None:
     began = time.perf_counter()

@@ -39,7 +39,9 @@ def test_equal_is_not_directional() -> None:
     assert not EvalbParameters().same_label("NP", "PRT")
 
 
-@pytest.mark.parametrize("line", ["DELETE_LABEL", "EQ_LABEL A", "CUTOFF_LEN x", "NONSENSE 1", "LABELED 1 2"])
+@pytest.mark.parametrize(
+    "line", ["DELETE_LABEL", "EQ_LABEL A", "CUTOFF_LEN x", "NONSENSE 1", "LABELED 1 2"]
+)
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "x.prm").write_text(f"DEBUG 0\n{line}\n")
     with pytest.raises(UserError, match="Line 2"):

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seesay.captions.parses import EvalbParameters, MismatchError, ParseScore, parse, parseval, score
+from seesay.captions.parses import (
+    EvalbParameters,
+    MismatchError,
+    ParseScore,
+    parse,
+    parseval,
+    score,
+)
 
 GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 PART = "(A (P this)) (B (Q is) (A (R a) (T test)))"
@@ -14,8 +21,9 @@ SAMPLE = EvalbParameters(
     equal_words=frozenset({frozenset({"This", "this"})}),
 )
 LENGTH, WORDS, SKIP = "length", "words", None
-# evalb's published sample (sample.gld, sample.tst, sample.prm, sample.rsl; copyright abandoned by its authors): the
-# test tree, and of its row the length, matched, gold and test brackets, crossing, words and correct tags, or the error.
+# evalb's published sample (sample.gld, sample.tst, sample.prm, sample.rsl; copyright abandoned by
+# its authors): the test tree, and of its row the length, matched, gold and test brackets, crossing,
+# words and correct tags, or the error.
 PUBLISHED: list[tuple[str, str, tuple[int, ...] | str]] = [
     (GOLD, GOLD, (4, 4, 4, 4, 0, 4, 4)),
     (GOLD, "(S (A (P this)) (B (Q is) (C (R a) (T test))))", (4, 3, 4, 4, 0, 4, 4)),
@@ -43,7 +51,15 @@ PUBLISHED: list[tuple[str, str, tuple[int, ...] | str]] = [
 
 
 def _row(found: ParseScore) -> tuple[int, ...]:
-    return (found.length, found.matched, found.gold, found.test, found.crossing, found.words, found.tags)
+    return (
+        found.length,
+        found.matched,
+        found.gold,
+        found.test,
+        found.crossing,
+        found.words,
+        found.tags,
+    )
 
 
 @pytest.mark.parametrize(("gold", "test", "expected"), PUBLISHED)
@@ -56,24 +72,39 @@ def test_published_sample(gold: str, test: str, expected: tuple[int, ...] | str)
 
 
 def test_published_summary() -> None:
-    """sample.rsl, all 17 valid sentences and the 16 of at most 40 words, in per cent with two digits."""
-    scores = [score(parse(g), parse(t), SAMPLE) for g, t, expected in PUBLISHED if not isinstance(expected, str)]
+    """sample.rsl, all 17 valid sentences and the 16 of at most 40 words, in per cent with two
+    digits."""
+    scores = [
+        score(parse(g), parse(t), SAMPLE)
+        for g, t, expected in PUBLISHED
+        if not isinstance(expected, str)
+    ]
     assert len(scores) == 17
     for some, expected in (
         (scores, [90.53, 87.76, 52.94, 0.06, 94.12, 100, 98.15]),
         ([one for one in scores if one.length <= 40], [85.25, 81.25, 50, 0.06, 93.75, 100, 96.88]),
     ):
         found = {one.name: one.value for one in parseval(some, SAMPLE)}
-        names = ["labelled precision", "labelled recall", "complete match", "average crossing", "no crossing"]
+        names = [
+            "labelled precision",
+            "labelled recall",
+            "complete match",
+            "average crossing",
+            "no crossing",
+        ]
         names += ["two or less crossing", "tagging accuracy"]
-        shown = [round(found[name] * (1 if name == "average crossing" else 100), 2) for name in names]
+        shown = [
+            round(found[name] * (1 if name == "average crossing" else 100), 2) for name in names
+        ]
         assert shown == expected
 
 
 def test_collins_parameters_by_hand() -> None:
-    """Traces and what holds only traces go, punctuation goes, PRT counts as ADVP (evalb's README, 6 and 7)."""
+    """Traces and what holds only traces go, punctuation goes, PRT counts as ADVP (evalb's README, 6
+    and 7)."""
     gold = parse(
-        "(TOP (S (NP-SBJ (PRP he)) (VP (VBD reported) (PRT (RP up)) (SBAR (-NONE- 0) (S (-NONE- *T*-1)))) (. .)))"
+        "(TOP (S (NP-SBJ (PRP he)) (VP (VBD reported) (PRT (RP up)) (SBAR (-NONE- 0) (S (-NONE- "
+        "*T*-1)))) (. .)))"
     )
     test = parse("(S (NP (PRP he)) (VP (VBD reported) (ADVP (RP up))) (. .))")
     found = score(gold, test)
@@ -82,13 +113,19 @@ def test_collins_parameters_by_hand() -> None:
 
 
 def test_labels_do_not_count_unlabelled() -> None:
-    found = score(parse("(S (NP (D the) (N dog)) (VP (V ran)))"), parse("(X (Y (D the) (N dog)) (VP (V ran)))"))
+    found = score(
+        parse("(S (NP (D the) (N dog)) (VP (V ran)))"),
+        parse("(X (Y (D the) (N dog)) (VP (V ran)))"),
+    )
     assert (found.matched, found.unlabelled) == (1, 3)
 
 
 def test_a_mistagged_full_stop_is_put_back() -> None:
     """evalb since 2006: a word that only one side deletes is no difference in length."""
-    gold, test = parse("(S (NP (N dogs)) (VP (V ran)) (. .))"), parse("(S (NP (N dogs)) (VP (V ran)) (N .))")
+    gold, test = (
+        parse("(S (NP (N dogs)) (VP (V ran)) (. .))"),
+        parse("(S (NP (N dogs)) (VP (V ran)) (N .))"),
+    )
     assert _row(score(gold, test)) == (3, 3, 3, 3, 0, 3, 2)
 
 
@@ -98,7 +135,9 @@ def test_equal_labels_do_not_take_a_bracket_from_an_exact_match() -> None:
 
 
 TREES = st.recursive(
-    st.tuples(st.sampled_from("NVD."), st.sampled_from("abc")).map(lambda leaf: f"({leaf[0]} {leaf[1]})"),
+    st.tuples(st.sampled_from("NVD."), st.sampled_from("abc")).map(
+        lambda leaf: f"({leaf[0]} {leaf[1]})"
+    ),
     lambda inner: st.tuples(
         st.sampled_from(["S", "NP", "ADVP", "PRT", "TOP"]), st.lists(inner, min_size=1, max_size=3)
     ).map(lambda node: f"({node[0]} {' '.join(node[1])})"),
@@ -121,7 +160,8 @@ def test_laws(texts: list[str], random: object) -> None:
     """Figures are shares, F1 lies between precision and recall, and order changes nothing."""
     flat = [f"(S {' '.join('(N x)' for _ in parse(text).words)})" for text in texts]
     golds = [
-        text.replace(" a)", " x)").replace(" b)", " x)").replace(" c)", " x)").replace("(. ", "(N ") for text in texts
+        text.replace(" a)", " x)").replace(" b)", " x)").replace(" c)", " x)").replace("(. ", "(N ")
+        for text in texts
     ]
     scores = [score(parse(g), parse(t)) for g, t in zip(golds, flat, strict=True)]
     shuffled = list(scores)

@@ -15,7 +15,12 @@ def test_words_tags_and_brackets() -> None:
     tree = parse("( (S (NP (PRP it)) (VP (VBD was) (-LRB- -LRB-))) )")
     assert tree.words == ["it", "was", "-LRB-"]
     assert tree.tags == ["PRP", "VBD", "-LRB-"]
-    assert tree.brackets == [Bracket("NP", 0, 1), Bracket("VP", 1, 3), Bracket("S", 0, 3), Bracket("", 0, 3)]
+    assert tree.brackets == [
+        Bracket("NP", 0, 1),
+        Bracket("VP", 1, 3),
+        Bracket("S", 0, 3),
+        Bracket("", 0, 3),
+    ]
 
 
 def test_no_depth_is_too_deep() -> None:
@@ -59,7 +64,10 @@ def test_a_parse_a_line(tmp_path: Path) -> None:
     assert (one, two, three, four) == (1, 2, 3, 4)
     assert second is None
     assert third == BadRow(3, "1 bracket not closed")
-    assert [tree.words for tree in (first, fourth) if tree and not isinstance(tree, BadRow)] == [["a"], ["c"]]
+    assert [tree.words for tree in (first, fourth) if tree and not isinstance(tree, BadRow)] == [
+        ["a"],
+        ["c"],
+    ]
 
 
 def test_a_parse_over_several_lines(tmp_path: Path) -> None:
@@ -69,7 +77,10 @@ def test_a_parse_over_several_lines(tmp_path: Path) -> None:
     (one, first), (two, second), (three, third) = read_trees(path)
     assert (one, two, three) == (2, 4, 7)
     assert second == BadRow(4, "1 bracket not closed")
-    assert [tree.words for tree in (first, third) if tree and not isinstance(tree, BadRow)] == [["a"], ["c"]]
+    assert [tree.words for tree in (first, third) if tree and not isinstance(tree, BadRow)] == [
+        ["a"],
+        ["c"],
+    ]
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

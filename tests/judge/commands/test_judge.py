@@ -47,14 +47,16 @@ def prepared(source: str, **options: Any) -> OpenStudy:
 
 
 def test_preview_is_the_page_of_the_first_participant() -> None:
-    """Six items make one page, no item is there twice, and only controls that somebody gets are shown."""
+    """Six items make one page, no item is there twice, and only controls that somebody gets are
+    shown."""
     document = printed_json("preview", "core-color", "--limit", "6")
     items = [entry["item"].removeprefix("control|") for entry in document["page"]]
     assert len(items) == len(set(items)) == 6
     shown = run("preview", "core-color", "--limit", "6").stdout
     assert "one page of up to 6 items" in shown
     assert "[MASK]" not in shown
-    assert document["people_needed"] == 15  # 6 items x 10 judgements, of which everyone gives 4: two are their controls
+    # 6 items x 10 judgements, of which everyone gives 4: two are their controls
+    assert document["people_needed"] == 15
 
 
 def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -63,7 +65,9 @@ def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 
 def test_plan_says_what_it_takes(tmp_path: Path) -> None:
-    document = printed_json("plan", "core-color", "--limit", "50", "--width", "0.4", "--pay", "0.1", "--fee", "0.5")
+    document = printed_json(
+        "plan", "core-color", "--limit", "50", "--width", "0.4", "--pay", "0.1", "--fee", "0.5"
+    )
     fixed, adaptive = document["plans"]
     assert fixed["judgements"] == 21 * 50
     assert fixed["cost"] == pytest.approx(21 * 50 * 0.15)
@@ -82,25 +86,46 @@ def test_a_plan_from_a_pilot(tmp_path: Path) -> None:
         served = serve_in_test(choice_study(count=30), pilot)
         put(served, choose(served.study, people=9, right=right))
         served.database.close()
-        options = ("plan", "core-color", "--limit", "60", "--pilot", pilot, "--width", "0.4", "--per-page", "15")
+        options = (
+            "plan",
+            "core-color",
+            "--limit",
+            "60",
+            "--pilot",
+            pilot,
+            "--width",
+            "0.4",
+            "--per-page",
+            "15",
+        )
         planned[right] = printed_json(*options, "--pages", "2")["plans"]
         assert "the pilot's 30 items" in run(*options).stdout
-    assert [plan["minutes"] for plan in planned[0.3]] == [(30 + 2 * 2) * 2.0 / 60] * 2  # with two controls per page
+    # with two controls per page
+    assert [plan["minutes"] for plan in planned[0.3]] == [(30 + 2 * 2) * 2.0 / 60] * 2
     fixed, adaptive = zip(*planned.values(), strict=True)
-    assert {plan["judgements_per_item"] for plan in fixed} == {21}  # whatever the agreement: a half takes so many
+    # whatever the agreement: a half takes so many
+    assert {plan["judgements_per_item"] for plan in fixed} == {21}
     assert adaptive[0]["judgements_per_item"] < 15 < adaptive[1]["judgements_per_item"] < 21
 
     rated = serve_in_test(rating_study(tmp_path, judgements=4), str(tmp_path / "ratings.sqlite"))
     put(rated, judge(rated.study, [lambda item, chance: 50] * 4))
     rated.database.close()
     same = printed_json(
-        "plan", str(pairs_file(tmp_path)), "--width", "0.2", "--pilot", str(tmp_path / "ratings.sqlite")
+        "plan",
+        str(pairs_file(tmp_path)),
+        "--width",
+        "0.2",
+        "--pilot",
+        str(tmp_path / "ratings.sqlite"),
     )
-    assert [plan["judgements_per_item"] for plan in same["plans"]] == [1, 1]  # people who all rate alike
+    # people who all rate alike
+    assert [plan["judgements_per_item"] for plan in same["plans"]] == [1, 1]
 
 
 def test_a_participant_withdraws(tmp_path: Path) -> None:
-    served = serve_in_test(rating_study(tmp_path, per_page=12, pages=1, judgements=1), str(tmp_path / "study.sqlite"))
+    served = serve_in_test(
+        rating_study(tmp_path, per_page=12, pages=1, judgements=1), str(tmp_path / "study.sqlite")
+    )
     token = served.begin()
     served.send(token, 1, served.fill(token))
     (code,) = served.rows("SELECT code FROM person")[0]
@@ -126,19 +151,26 @@ def test_a_code_that_all_share_does_not_say_who_withdraws(tmp_path: Path) -> Non
         served.send(token, 1, served.fill(token))
     result = run("withdraw", "study.sqlite", "DONE")
     assert "share this completion code" in str(result.exception)
-    assert "Deleted 14 answers." in run("withdraw", "study.sqlite", f"http://127.0.0.1:8080/a/{tokens[1]}").stdout
+    assert (
+        "Deleted 14 answers."
+        in run("withdraw", "study.sqlite", f"http://127.0.0.1:8080/a/{tokens[1]}").stdout
+    )
     assert served.rows("SELECT DISTINCT person FROM answer") == [(1,)]
     served.database.close()
 
 
-def test_a_study_that_is_refused_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_study_that_is_refused_is_not_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else the corrected command would be refused too, as one that changes the study."""
     monkeypatch.setattr("seesay.judge.web.server.serve_study", lambda *_, **__: None)
     pairs = str(pairs_file(tmp_path))
     (tmp_path / "texts.yaml").write_text("xx: {title: Tere}", encoding="utf-8")
     public = ("serve", pairs, "--public-url", "https://study.example.org")
     assert "--contact" in str(run(*public).exception)
-    assert "no catalogue of 'xx'" in str(run(*public, "--contact", "me", "--texts", "texts.yaml").exception)
+    assert "no catalogue of 'xx'" in str(
+        run(*public, "--contact", "me", "--texts", "texts.yaml").exception
+    )
     assert run(*public, "--contact", "me").exit_code == 0
     assert "another --contact" in str(run(*public, "--contact", "you").exception)
 
@@ -151,7 +183,9 @@ def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
         5 * document["items"],
     )
     assert len(document["page"]) == 12
-    shown = run("preview", str(pairs_file(tmp_path)), "--per-page", "5", "--judgements", "3", "--pages", "1")
+    shown = run(
+        "preview", str(pairs_file(tmp_path)), "--per-page", "5", "--judgements", "3", "--pages", "1"
+    )
     assert shown.exit_code == 0
     assert "12 items, 3 judgements each" in shown.stdout
     assert "At least 8 people" in shown.stdout
@@ -202,7 +236,10 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
         (["export", "nowhere.sqlite", "-o", "out"], "There is no study"),
         (["link", "nowhere.sqlite"], "There is no study"),
         (["serve", source, "--consent", "nowhere.md"], "cannot be read"),
-        (["serve", source, "--database", "postgresql://nobody@127.0.0.1:1/none"], "check its address (--database)"),
+        (
+            ["serve", source, "--database", "postgresql://nobody@127.0.0.1:1/none"],
+            "check its address (--database)",
+        ),
     ):
         result = run(*arguments)
         assert isinstance(result.exception, UserError), (arguments, result.output, result.exception)
@@ -217,9 +254,9 @@ def test_a_short_password_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_links(tmp_path: Path) -> None:
     prepared(str(pairs_file(tmp_path))).database.close()
-    links = printed_json("link", "relations.judge.sqlite", "-n", "3", "--public-url", "https://study.example.org/")[
-        "links"
-    ]
+    links = printed_json(
+        "link", "relations.judge.sqlite", "-n", "3", "--public-url", "https://study.example.org/"
+    )["links"]
     assert len(set(links)) == 3
     assert all(link.startswith("https://study.example.org/a/") for link in links)
 
@@ -229,22 +266,34 @@ def test_export(tmp_path: Path) -> None:
     served = serve_in_test(study, "study.sqlite")
     put(served, judge(study, [careful({item.id: 0.5 for item in study.measured})] * 9))
     served.database.close()
-    document = printed_json("export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students")
+    document = printed_json(
+        "export", "study.sqlite", "-o", "out", "--resamples", "200", "--as", "students"
+    )
     assert document["agreement"]["people_counted"] == 9
     assert Path(document["run"]).parts[:3] == ("out", "runs", "students")
-    shown = run("export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1")
+    shown = run(
+        "export", "study.sqlite", "-o", "out", "--resamples", "200", "--distinct-above", "0.1"
+    )
     assert shown.exit_code == 0, shown.output
     assert "Excluded participant" in shown.stdout
     assert "above 10%" in shown.stdout
     assert "krippendorff_alpha_interval" in shown.stdout
-    nobody = run("export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000")
-    assert "No run: No pair has two judgements that count yet: wait for participants" in nobody.stdout
-    document = printed_json("export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000")
+    nobody = run(
+        "export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000"
+    )
+    assert (
+        "No run: No pair has two judgements that count yet: wait for participants" in nobody.stdout
+    )
+    document = printed_json(
+        "export", "study.sqlite", "-o", "empty", "--resamples", "200", "--seconds-below", "1000"
+    )
     assert document["run"] is None
     assert "No pair has two judgements" in document["no_run_reason"]
 
 
-def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_record_holds_the_password_of_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = rating_study(tmp_path, count=20, judgements=6)
     with cluster() as server:
         address = server.replace("seesay@", "seesay:hunter2@") + "&sslpassword=hunter2"
@@ -277,7 +326,9 @@ def test_no_record_holds_the_password_of_the_database(tmp_path: Path, monkeypatc
     ],
 )
 @pytest.mark.parametrize("command", ["serve", "export", "link"])
-def test_no_message_holds_the_password_of_the_database(tmp_path: Path, command: str, address: str) -> None:
+def test_no_message_holds_the_password_of_the_database(
+    tmp_path: Path, command: str, address: str
+) -> None:
     arguments = {
         "serve": ["serve", str(pairs_file(tmp_path)), "--database", address],
         "export": ["export", address, "-o", "out"],
@@ -296,7 +347,16 @@ def test_it_serves_and_tells_where(tmp_path: Path) -> None:
         assert document["password"]
         assert len(document["links"]) == 2
         busy = subprocess.run(
-            [sys.executable, "-m", "seesay", "judge", "serve", "relations.csv", "--port", str(server.port)],
+            [
+                sys.executable,
+                "-m",
+                "seesay",
+                "judge",
+                "serve",
+                "relations.csv",
+                "--port",
+                str(server.port),
+            ],
             capture_output=True,
             text=True,
             timeout=60,
@@ -314,6 +374,10 @@ def test_help_does_not_wait_for_the_server() -> None:
     heavy = ("starlette", "numpy", "rich")
     code = f"import sys, seesay.judge.commands.judge; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ), check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        check=True,
     )
     assert done.stdout.strip() == "[]"

@@ -1,4 +1,5 @@
-"""From answers to tables, agreement, and a run that reports and comparisons read like any model's."""
+"""From answers to tables, agreement, and a run that reports and comparisons read like any
+model's."""
 
 from __future__ import annotations
 
@@ -14,7 +15,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from tests.judge.annotators import careful, judge
-from tests.judge.studies import COLOURS, ServedStudy, choice_study, rating_study, serve_in_test, task
+from tests.judge.studies import (
+    COLOURS,
+    ServedStudy,
+    choice_study,
+    rating_study,
+    serve_in_test,
+    task,
+)
 
 from seesay.errors import UserError
 from seesay.judge import participants
@@ -57,14 +65,22 @@ def put(served: ServedStudy, judgements: list[Judgement]) -> None:
 def choose(study: Study, people: int, right: float, seed: int = 0) -> list[Judgement]:
     """People who choose a gold label with some probability, and know every control."""
     assert study.task is not None
-    gold = {q.id: [label for label, weight in q.gold.items() if weight] for q in study.task.questions}
+    gold = {
+        q.id: [label for label, weight in q.gold.items() if weight] for q in study.task.questions
+    }
     chance = random.Random(seed)
     judgements = []
     for person in range(1, people + 1):
         for item in (*study.measured, *study.controls_for(person)):
             labels = item.known or gold[item.base]
-            label = chance.choice(list(labels)) if item.known or chance.random() < right else chance.choice(COLOURS)
-            judgements.append(Judgement(person, item, item.names.index(label), None, "chosen", 2.0, 0, 0.0))
+            label = (
+                chance.choice(list(labels))
+                if item.known or chance.random() < right
+                else chance.choice(COLOURS)
+            )
+            judgements.append(
+                Judgement(person, item, item.names.index(label), None, "chosen", 2.0, 0, 0.0)
+            )
     return judgements
 
 
@@ -74,7 +90,13 @@ def colours(tmp_path: Path) -> Iterator[tuple[ServedStudy, StudyExport]]:
     put(served, choose(served.study, people=9, right=0.8))
     yield (
         served,
-        export_study(served.database, served.study, tmp_path / "out", resamples=500, command="seesay judge export"),
+        export_study(
+            served.database,
+            served.study,
+            tmp_path / "out",
+            resamples=500,
+            command="seesay judge export",
+        ),
     )
     served.database.close()
 
@@ -95,10 +117,16 @@ def test_the_tables(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) ->
     assert [row["person"] for row in people] == list(range(1, 10))
     report = json.loads((exported.folder / "agreement.json").read_text(encoding="utf-8"))
     assert report["people_counted"] == 9
-    assert report["agreement"]["fleiss_kappa"]["low"] < report["agreement"]["fleiss_kappa"]["value"] < 1
+    assert (
+        report["agreement"]["fleiss_kappa"]["low"]
+        < report["agreement"]["fleiss_kappa"]["value"]
+        < 1
+    )
 
 
-def test_people_stand_in_a_report_beside_a_model(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) -> None:
+def test_people_stand_in_a_report_beside_a_model(
+    colours: tuple[ServedStudy, StudyExport], tmp_path: Path
+) -> None:
     served, exported = colours
     assert exported.run is not None
     assert served.study.task is not None
@@ -118,11 +146,15 @@ def test_people_stand_in_a_report_beside_a_model(colours: tuple[ServedStudy, Stu
 
 
 def test_the_figures_are_those_of_the_shares(colours: tuple[ServedStudy, StudyExport]) -> None:
-    """True confidence of the shares is how often a person names a gold label: the honest single-person figure."""
+    """True confidence of the shares is how often a person names a gold label: the honest
+    single-person figure."""
     served, exported = colours
     assert exported.run is not None
     assert served.study.task is not None
-    gold = {q.id: {label for label, weight in q.gold.items() if weight} for q in served.study.task.questions}
+    gold = {
+        q.id: {label for label, weight in q.gold.items() if weight}
+        for q in served.study.task.questions
+    }
     rows = pq.read_table(exported.folder / "judgements.parquet").to_pylist()
     hits = [row["label"] in gold[row["item"]] for row in rows if row["counts"]]
     whole = [f for f in exported.run.figures if not f.template and not f.slice]
@@ -136,7 +168,9 @@ def test_the_figures_are_those_of_the_shares(colours: tuple[ServedStudy, StudyEx
     assert not any(f.metric.startswith("calibrated_") for f in exported.run.figures)
 
 
-def test_the_same_judgements_give_the_same_run(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) -> None:
+def test_the_same_judgements_give_the_same_run(
+    colours: tuple[ServedStudy, StudyExport], tmp_path: Path
+) -> None:
     served, exported = colours
     again = export_study(served.database, served.study, tmp_path / "again", resamples=500)
     assert exported.run is not None
@@ -172,7 +206,11 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
     assert gold != pytest.approx(answers, abs=1e-4)  # never against themselves
     drawn = {f.metric: f for f in exported.run.figures}
     assert {"krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"} <= set(drawn)
-    assert all(f.low < f.value < f.high for f in drawn.values() if f.metric.startswith(("split", "leave", "kripp")))
+    assert all(
+        f.low < f.value < f.high
+        for f in drawn.values()
+        if f.metric.startswith(("split", "leave", "kripp"))
+    )
     split = exported.report.agreement["split_half"].value
     assert split is not None
     assert split > 0.8
@@ -182,9 +220,14 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
 
 def test_pairs_with_a_reference(tmp_path: Path) -> None:
     path = tmp_path / "known.csv"
-    path.write_text("a,b,similarity\nabove,over,0.9\nabove,below,0.1\nleft,right,0\nin,inside,1\n", encoding="utf-8")
+    path.write_text(
+        "a,b,similarity\nabove,over,0.9\nabove,below,0.1\nleft,right,0\nin,inside,1\n",
+        encoding="utf-8",
+    )
     study = study_from_pairs(path, StudyDesign(judgements=2))
-    truth = {item.id: item.reference or 0.0 for item in study.measured if isinstance(item, RatingItem)}
+    truth = {
+        item.id: item.reference or 0.0 for item in study.measured if isinstance(item, RatingItem)
+    }
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
     put(served, judge(study, [careful(truth, 0.02)] * 3))
     exported = export_study(served.database, study, tmp_path / "out", resamples=200)
@@ -206,7 +249,9 @@ def test_a_study_without_answers_exports_without_a_run(tmp_path: Path) -> None:
 
 
 def test_an_export_removes_what_has_been_withdrawn(tmp_path: Path) -> None:
-    served = serve_in_test(rating_study(tmp_path, per_page=12, pages=1), str(tmp_path / "study.sqlite"))
+    served = serve_in_test(
+        rating_study(tmp_path, per_page=12, pages=1), str(tmp_path / "study.sqlite")
+    )
     token = served.begin()
     served.send(token, 1, served.fill(token))
     export_study(served.database, served.study, tmp_path / "out", resamples=100)
@@ -220,7 +265,9 @@ def test_an_export_removes_what_has_been_withdrawn(tmp_path: Path) -> None:
 
 def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
-    path.write_text("a,b\nabove,over\nover,above\nnear,near\n,far\nx|y,z\ngreen,blue\n", encoding="utf-8")
+    path.write_text(
+        "a,b\nabove,over\nover,above\nnear,near\n,far\nx|y,z\ngreen,blue\n", encoding="utf-8"
+    )
     with pytest.raises(UserError, match="--odd-word"):
         study_from_pairs(path, StudyDesign())
     study = study_from_pairs(path, StudyDesign(), odd_word="seven")
@@ -246,12 +293,20 @@ def test_a_run_that_cannot_be_written_is_an_error_and_not_a_missing_run(
     assert exported.no_run_reason == ""
     code = "import sys, time; from pathlib import Path; from seesay.files import lock_folder\n"
     code += "with lock_folder(Path(sys.argv[1])): print('locked', flush=True); time.sleep(60)"
-    other = subprocess.Popen([sys.executable, "-c", code, exported.run.folder], stdout=subprocess.PIPE, text=True)
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, exported.run.folder], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(UserError, match="Another process is using"):
-            export_study(served.database, served.study, tmp_path / "out", resamples=500, command="seesay judge export")
+            export_study(
+                served.database,
+                served.study,
+                tmp_path / "out",
+                resamples=500,
+                command="seesay judge export",
+            )
     finally:
         other.kill()
         other.communicate()
@@ -268,24 +323,41 @@ def test_the_keys_of_what_is_written(colours: tuple[ServedStudy, StudyExport]) -
     reopened = find_study(served.database)
     assert reopened == served.study
     assert reopened.fingerprint == served.study.fingerprint  # so the run keeps its name
-    assert Study.model_validate_json((exported.folder / "study.json").read_text(encoding="utf-8")) == served.study
+    assert (
+        Study.model_validate_json((exported.folder / "study.json").read_text(encoding="utf-8"))
+        == served.study
+    )
     report = json.loads((exported.folder / "agreement.json").read_text(encoding="utf-8"))
     assert list(report) == [
         *("study", "fingerprint", "kind", "criteria", "people", "people_counted", "excluded"),
-        *("judgements", "judgements_counted", "items", "items_judged", "judgements_per_item", "agreement"),
+        *(
+            "judgements",
+            "judgements_counted",
+            "items",
+            "items_judged",
+            "judgements_per_item",
+            "agreement",
+        ),
     ]
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
-def test_a_study_of_a_newer_version_is_refused(tmp_path: Path, request: pytest.FixtureRequest, where: str) -> None:
-    location = str(tmp_path / "study.sqlite") if where == "sqlite" else request.getfixturevalue("postgres")
+def test_a_study_of_a_newer_version_is_refused(
+    tmp_path: Path, request: pytest.FixtureRequest, where: str
+) -> None:
+    location = (
+        str(tmp_path / "study.sqlite") if where == "sqlite" else request.getfixturevalue("postgres")
+    )
     database = open_database(location, "newer")
     create_study(database, study_from_task(task(), StudyDesign(controls=0), name="newer"))
     database.submit(lambda tx: set_setting(tx, "format", "2")).result()
-    database.submit(lambda tx: tx.execute("ALTER TABLE item RENAME COLUMN taken TO renamed")).result()
+    database.submit(
+        lambda tx: tx.execute("ALTER TABLE item RENAME COLUMN taken TO renamed")
+    ).result()
     database.close()
     with pytest.raises(
-        UserError, match=r"written by a newer version of seesay \(in format 2, .*: update seesay to open"
+        UserError,
+        match=r"written by a newer version of seesay \(in format 2, .*: update seesay to open",
     ):
         open_study(location, "newer")
 

@@ -18,11 +18,25 @@ from seesay.judge.study import Study, StudyDesign
 from seesay.judge.study_builder import study_from_pairs
 from seesay.metrics.agreement import rank_correlation
 
-WORDS = ["above", "over", "under", "below", "near", "next", "left", "right", "in", "on", "far", "away"]
+WORDS = [
+    "above",
+    "over",
+    "under",
+    "below",
+    "near",
+    "next",
+    "left",
+    "right",
+    "in",
+    "on",
+    "far",
+    "away",
+]
 
 
 def published_size(folder: Path) -> tuple[Study, dict[str, float]]:
-    """66 pairs of 12 relations, 10 judgements each, as in the published collection; the truth is made up."""
+    """66 pairs of 12 relations, 10 judgements each, as in the published collection; the truth is
+    made up."""
     path = folder / "relations.csv"
     pairs = list(combinations(WORDS, 2))
     path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
@@ -41,10 +55,13 @@ def judgement(study: Study, person: int, control: str, value: int) -> Judgement:
     [("distinct", 60, False), ("distinct", 61, True), ("same", 90, False), ("same", 89, True)],
 )
 def test_the_published_thresholds(tmp_path: Path, control: str, value: int, dropped: bool) -> None:
-    """Above 60 % on a green item, or below 90 % on a self item: all contributions are lost (facts of the paper)."""
+    """Above 60 % on a green item, or below 90 % on a self item: all contributions are lost (facts
+    of the paper)."""
     study = rating_study(tmp_path)
     given = [Judgement(1, item, 40, 50, "moved", 3.0, 0, 0.0) for item in study.measured]
-    counted, excluded = exclude_careless([*given, judgement(study, 1, control, value)], QualityCriteria(), {1: "CODE"})
+    counted, excluded = exclude_careless(
+        [*given, judgement(study, 1, control, value)], QualityCriteria(), {1: "CODE"}
+    )
     assert (len(excluded), len(counted)) == ((1, 0) if dropped else (0, len(given)))
     if dropped:
         assert excluded[0].code == "CODE"
@@ -56,7 +73,9 @@ def test_one_failed_control_is_enough_and_others_are_untouched(tmp_path: Path) -
     study = rating_study(tmp_path)
     good = [judgement(study, 1, "distinct", 5), judgement(study, 1, "same", 99)]
     bad = [judgement(study, 2, "distinct", 5), judgement(study, 2, "same", 20)]
-    measured = [Judgement(person, study.measured[0], 40, 50, "moved", 3.0, 0, 0.0) for person in (1, 2)]
+    measured = [
+        Judgement(person, study.measured[0], 40, 50, "moved", 3.0, 0, 0.0) for person in (1, 2)
+    ]
     counted, excluded = exclude_careless([*good, *bad, *measured], QualityCriteria())
     assert [j.person for j in counted] == [1]
     assert [person.person for person in excluded] == [2]
@@ -76,13 +95,18 @@ def test_known_answers_and_speed() -> None:
     ]
     assert [p.person for p in exclude_careless(given, QualityCriteria())[1]] == [2]
     assert [p.person for p in exclude_careless(given, QualityCriteria(known_below=0.5))[1]] == []
-    assert [p.person for p in exclude_careless(given, QualityCriteria(seconds_below=1))[1]] == [2, 3]
+    assert [p.person for p in exclude_careless(given, QualityCriteria(seconds_below=1))[1]] == [
+        2,
+        3,
+    ]
 
 
 def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
-    """66 people as published, 9 of them careless: those go, about 8.6 judgements a pair remain, and means follow truth.
+    """66 people as published, 9 of them careless: those go, about 8.6 judgements a pair remain, and
+    means follow truth.
 
-    A careless person passes only if their sliders happen to fall right on both controls: the rule is about them.
+    A careless person passes only if their sliders happen to fall right on both controls: the rule
+    is about them.
     """
     study, truth = published_size(tmp_path)
     careless: list[Rater] = [at_random, always_similar, always_middle] * 3

@@ -25,7 +25,9 @@ def study() -> Study:
     golds = ({"red": 1.0}, {"red": 0.5, "green": 0.5}, {"blue": 1.0})
     asked = task(3)
     questions = tuple(replace(q, gold=gold) for q, gold in zip(asked.questions, golds, strict=True))
-    return study_from_task(replace(asked, questions=questions), StudyDesign(controls=0), answer="several")
+    return study_from_task(
+        replace(asked, questions=questions), StudyDesign(controls=0), answer="several"
+    )
 
 
 def judged(several: Study, *values: tuple[int, ...]) -> list[Judgement]:
@@ -41,8 +43,11 @@ def test_an_answer_names_labels_by_bits() -> None:
     item = study().measured[0]
     assert item.names == ("red", "green", "blue")
     assert [item.labels(value) for value in (1, 2, 5, 7)] == [
-        ("red",), ("green",), ("red", "blue"), ("red", "green", "blue"),
-    ]  # fmt: skip
+        ("red",),
+        ("green",),
+        ("red", "blue"),
+        ("red", "green", "blue"),
+    ]
     for value in (1, 7):
         item.check(ItemAnswer(value, "chosen"))
     for value in (0, 8):
@@ -51,12 +56,13 @@ def test_an_answer_names_labels_by_bits() -> None:
 
 
 def test_the_run_by_hand(tmp_path: Path) -> None:
-    """Four people. Thing 1: red 4, green 1 of 5 labels named: 0.8 and 0.2, of two 0.2 < 0.3, so red alone is typical.
-    Thing 2: red 3, green 3 of 6: both. Thing 3: blue 2, green 2, red 1 of 5: 0.4, 0.4 and 0.2, all three.
+    """Four people. Thing 1: red 4, green 1 of 5 labels named: 0.8 and 0.2, of two 0.2 < 0.3, so red
+    alone is typical. Thing 2: red 3, green 3 of 6: both. Thing 3: blue 2, green 2, red 1 of 5: 0.4,
+    0.4 and 0.2, all three.
 
-    Red: predicted three times, gold twice, two hits: F1 4/5. Green: predicted twice, gold once, one hit: 2/3. Blue: 1.
-    Macro F1 (4/5 + 2/3 + 1) / 3 = 37/45. Confidence (0.8 + 1 + 0.4) / 3. The most frequent label is right, right, and
-    for the third half right, as blue and green tie.
+    Red: predicted three times, gold twice, two hits: F1 4/5. Green: predicted twice, gold once, one
+    hit: 2/3. Blue: 1. Macro F1 (4/5 + 2/3 + 1) / 3 = 37/45. Confidence (0.8 + 1 + 0.4) / 3. The
+    most frequent label is right, right, and for the third half right, as blue and green tie.
     """
     several = study()
     judgements = judged(
@@ -66,7 +72,11 @@ def test_the_run_by_hand(tmp_path: Path) -> None:
         (BLUE, BLUE, GREEN, GREEN | RED),
     )
     run = write_human_run(several, judgements, {}, tmp_path, resamples=100)
-    value = {figure.metric: figure.value for figure in run.figures if not figure.template and not figure.slice}
+    value = {
+        figure.metric: figure.value
+        for figure in run.figures
+        if not figure.template and not figure.slice
+    }
     assert value["macro_f1"] == pytest.approx(37 / 45, abs=1e-5)
     assert value["true_confidence"] == pytest.approx(2.2 / 3, abs=1e-5)
     assert value["relaxed_accuracy"] == pytest.approx(2.5 / 3, abs=1e-5)
@@ -76,13 +86,15 @@ def test_the_run_by_hand(tmp_path: Path) -> None:
 
 
 def test_agreement_on_naming() -> None:
-    """Two people, three things. Red is named by both, by both, by none: kappa 1; green never by one alone: 1; blue by
-    none, none, both: 1. One disagreement about green of three things: kappa of green (2/3 − 1/2) / (1/2) = 1/3."""
+    """Two people, three things. Red is named by both, by both, by none: kappa 1; green never by one
+    alone: 1; blue by none, none, both: 1. One disagreement about green of three things: kappa of
+    green (2/3 − 1/2) / (1/2) = 1/3."""
     several = study()
     agreed = judged(several, (RED, RED), (RED | GREEN, RED | GREEN), (BLUE, BLUE))
     (kappa,) = agreement_coefficients(several, agreed, resamples=100).values()
     assert kappa.value == pytest.approx(1.0)
-    # green: both name it of the first, one of the second, none of the third: half of the six answers
+    # green: both name it of the first, one of the second, none of the third: half of the six
+    # answers
     apart = judged(several, (RED | GREEN, RED | GREEN), (RED | GREEN, RED), (BLUE, BLUE))
     (kappa,) = agreement_coefficients(several, apart, resamples=100).values()
     assert kappa.value == pytest.approx((1 + 1 / 3 + 1) / 3)
@@ -91,5 +103,7 @@ def test_agreement_on_naming() -> None:
 def test_a_known_answer_is_right_if_nothing_else_is_named() -> None:
     item = study().measured[0].model_copy(update={"control": "known", "known": ("red",)})
     for value, excluded in ((RED, 0), (RED | GREEN, 1)):
-        careless = exclude_careless([Judgement(1, item, value, None, "chosen", 1.0, 0, 0.0)], QualityCriteria())[1]
+        careless = exclude_careless(
+            [Judgement(1, item, value, None, "chosen", 1.0, 0, 0.0)], QualityCriteria()
+        )[1]
         assert len(careless) == excluded

@@ -1,4 +1,5 @@
-"""A crowd over loopback: nothing lost, nothing doubled, each item at its number, also when the server is killed."""
+"""A crowd over loopback: nothing lost, nothing doubled, each item at its number, also when the
+server is killed."""
 
 from __future__ import annotations
 
@@ -14,19 +15,29 @@ from seesay.judge.storage.studies import open_study
 
 def pairs(folder: Path, count: int) -> Path:
     path = folder / "pairs.csv"
-    path.write_text("a,b\n" + "".join(f"left{i},right{i}\n" for i in range(count)), encoding="utf-8")
+    path.write_text(
+        "a,b\n" + "".join(f"left{i},right{i}\n" for i in range(count)), encoding="utf-8"
+    )
     return path
 
 
 def design(people: int, items: int, judgements: int) -> list[str]:
-    """Options under which there are pages for everyone: more than each needs, because who is quick does more."""
+    """Options under which there are pages for everyone: more than each needs, because who is quick
+    does more."""
     per_page = 10
     pages = 3 * items * judgements // (people * per_page) + 1
-    options = {"--judgements": judgements, "--per-page": per_page, "--pages": pages, "--controls": 1}
+    options = {
+        "--judgements": judgements,
+        "--per-page": per_page,
+        "--pages": pages,
+        "--controls": 1,
+    }
     return [str(part) for pair in options.items() for part in pair]
 
 
-def load(folder: Path, where: str, *, people: int, items: int, judgements: int, kills: int) -> Crowd:
+def load(
+    folder: Path, where: str, *, people: int, items: int, judgements: int, kills: int
+) -> Crowd:
     """Send a crowd through a study and check all that is promised."""
     server = Server(pairs(folder, items), where, *design(people, items, judgements))
     try:
@@ -55,7 +66,8 @@ def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int)
         ).result()
         counts = opened.database.submit(
             lambda tx: tx.execute(
-                "SELECT i.id, COUNT(*) FROM answer a JOIN item i ON i.id = a.item WHERE i.control = '' GROUP BY i.id"
+                "SELECT i.id, COUNT(*) FROM answer a JOIN item i ON i.id = a.item WHERE i.control "
+                "= '' GROUP BY i.id"
             )
         ).result()
     finally:
@@ -63,7 +75,8 @@ def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int)
     stored = {(token, int(page), int(place)): int(value) for token, page, place, value in rows}
     assert len(stored) == len(rows), "an answer is doubled"
     acknowledged = {
-        (security.digest(token), page, place): value for (token, page, place), value in crowd.acknowledged.items()
+        (security.digest(token), page, place): value
+        for (token, page, place), value in crowd.acknowledged.items()
     }
     assert stored == acknowledged, "an acknowledged answer is lost, or one is kept that nobody gave"
     assert len(counts) == items
@@ -87,8 +100,14 @@ def test_a_small_crowd_on_postgres(tmp_path: Path, postgres: str) -> None:
 def test_two_hundred_people_and_ten_thousand_judgements(
     tmp_path: Path, request: pytest.FixtureRequest, kind: str, kills: int
 ) -> None:
-    where = str(tmp_path / "big.sqlite") if kind == "sqlite" else request.getfixturevalue("fresh_postgres")
+    where = (
+        str(tmp_path / "big.sqlite")
+        if kind == "sqlite"
+        else request.getfixturevalue("fresh_postgres")
+    )
     crowd = load(tmp_path, where, people=200, items=500, judgements=20, kills=kills)
     assert len(crowd.acknowledged) >= 10_000
     print(f"{kind}, {kills} kills: median {1000 * quantile(crowd.seconds, 0.5):.1f} ms, ", end="")
-    print(f"99 % below {1000 * quantile(crowd.seconds, 0.99):.1f} ms, {len(crowd.seconds)} requests")
+    print(
+        f"99 % below {1000 * quantile(crowd.seconds, 0.99):.1f} ms, {len(crowd.seconds)} requests"
+    )

@@ -25,7 +25,9 @@ class NoLimit(RateLimiter):
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[ServedStudy]:
-    opened = serve_in_test(rating_study(tmp_path), str(tmp_path / "study.sqlite"), limiter=NoLimit())
+    opened = serve_in_test(
+        rating_study(tmp_path), str(tmp_path / "study.sqlite"), limiter=NoLimit()
+    )
     yield opened
     opened.database.close()
 
@@ -34,7 +36,9 @@ def served(tmp_path: Path) -> Iterator[ServedStudy]:
 def address(served: ServedStudy) -> Iterator[str]:
     """The study on a real port."""
     port = free_port()
-    server = uvicorn.Server(uvicorn.Config(served.client.app, port=port, log_level="error", lifespan="off"))
+    server = uvicorn.Server(
+        uvicorn.Config(served.client.app, port=port, log_level="error", lifespan="off")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -45,8 +49,11 @@ def address(served: ServedStudy) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("who", ["annotator", "researcher", "stranger"])
-def test_schemathesis_finds_nothing(served: ServedStudy, address: str, who: str, tmp_path: Path) -> None:
-    """Every check that it has: statuses, bodies, types, methods, missing headers, ignored authentication."""
+def test_schemathesis_finds_nothing(
+    served: ServedStudy, address: str, who: str, tmp_path: Path
+) -> None:
+    """Every check that it has: statuses, bodies, types, methods, missing headers, ignored
+    authentication."""
     token = served.begin()
     served.client.get(f"/a/{token}")
     served.login()
@@ -57,10 +64,21 @@ def test_schemathesis_finds_nothing(served: ServedStudy, address: str, who: str,
     }
     config = tmp_path / "schemathesis.toml"
     config.write_text(keys[who], encoding="utf-8")
-    options = ["--checks", "all", "--max-examples", "60", "--seed", "1", "--no-color", "--warnings", "off"]
-    options += {"annotator": ["--exclude-path", "/api/counts"], "researcher": ["--include-path", "/api/counts"]}.get(
-        who, []
-    )
+    options = [
+        "--checks",
+        "all",
+        "--max-examples",
+        "60",
+        "--seed",
+        "1",
+        "--no-color",
+        "--warnings",
+        "off",
+    ]
+    options += {
+        "annotator": ["--exclude-path", "/api/counts"],
+        "researcher": ["--include-path", "/api/counts"],
+    }.get(who, [])
     command = ["--config-file", str(config), "run", f"{address}/api/openapi.json", *options]
     completed = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli", *command],
@@ -79,5 +97,7 @@ def test_the_description_is_whole(served: ServedStudy) -> None:
     described = openapi(served.study)
     routes = {route.path for route in served.client.app.routes if route.path.startswith("/api/")}  # type: ignore[attr-defined]
     assert routes - {"/api/openapi.json"} == set(described["paths"])
-    body = described["paths"]["/api/answers"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    body = described["paths"]["/api/answers"]["post"]["requestBody"]["content"]["application/json"][
+        "schema"
+    ]
     assert all(field["description"] for field in body["properties"].values())

@@ -1,4 +1,5 @@
-"""Before the first page: contact, languages, comprehension check, practice, and the time it takes."""
+"""Before the first page: contact, languages, comprehension check, practice, and the time it
+takes."""
 
 from __future__ import annotations
 
@@ -53,9 +54,12 @@ de:
 def served(tmp_path: Path) -> Iterator[ServedStudy]:
     (tmp_path / "texts.yaml").write_text(TEXTS, encoding="utf-8")
     study = with_texts(
-        study_from_task(task(6), StudyDesign(judgements=2, controls=0, minutes=4.2)), tmp_path / "texts.yaml"
+        study_from_task(task(6), StudyDesign(judgements=2, controls=0, minutes=4.2)),
+        tmp_path / "texts.yaml",
     )
-    study = study.model_copy(update={"contact": ContactDetails(researcher="A. Smith", contact="a@example.org")})
+    study = study.model_copy(
+        update={"contact": ContactDetails(researcher="A. Smith", contact="a@example.org")}
+    )
     opened = serve_in_test(study, str(tmp_path / "study.sqlite"))
     yield opened
     opened.database.close()
@@ -93,9 +97,14 @@ def test_practice_answers_that_no_item_allows(served: ServedStudy, tmp_path: Pat
     assert "whole number from 0 to 1" in step(served, token, "practice", v1="99")
     texts = "en: {practice: [{text: 'A dog has [MASK] legs.', options: [four], answer: four}]}"
     (tmp_path / "numbers.yaml").write_text(texts, encoding="utf-8")
-    numbers = replace(task(1), questions=(Question("dog", {"thing": "dog"}, ("two", "four"), {"four": 1.0}, "dog"),))
+    numbers = replace(
+        task(1),
+        questions=(Question("dog", {"thing": "dog"}, ("two", "four"), {"four": 1.0}, "dog"),),
+    )
     study = study_from_task(numbers, StudyDesign(controls=0), answer="number")
-    other = serve_in_test(with_texts(study, tmp_path / "numbers.yaml"), str(tmp_path / "numbers.sqlite"))
+    other = serve_in_test(
+        with_texts(study, tmp_path / "numbers.yaml"), str(tmp_path / "numbers.sqlite")
+    )
     token = other.begin()
     assert "Type a number, such as 3 or 2.5." in step(other, token, "practice", t1="many")
     assert "Right." in step(other, token, "practice", t1="4")
@@ -115,7 +124,9 @@ def test_two_wrong_answers_end_it(served: ServedStudy) -> None:
 
 def test_languages_of_the_browser_and_chosen(served: ServedStudy) -> None:
     token = served.invite()
-    german = served.client.get(f"/a/{token}", headers={"Accept-Language": "fr, de-CH;q=0.8, en;q=0.5"}).text
+    german = served.client.get(
+        f"/a/{token}", headers={"Accept-Language": "fr, de-CH;q=0.8, en;q=0.5"}
+    ).text
     assert 'lang="de" dir="ltr"' in german
     assert "Welche Farbe hat es?" in german
     assert "Ich habe das gelesen" in german
@@ -137,7 +148,11 @@ def test_languages_of_the_browser_and_chosen(served: ServedStudy) -> None:
 def test_every_text_is_in_every_complete_catalogue() -> None:
     root = Path(next(iter(seesay.judge.__path__)))
     keywords: dict[str, Any] = {"_": None, "gettext": None, "ngettext": (1, 2), "mark": None}
-    keywords |= {"RequestRejectedError": (2,), "InvalidAnswerError": (1,), "MistakenAnswerError": (1,)}
+    keywords |= {
+        "RequestRejectedError": (2,),
+        "InvalidAnswerError": (1,),
+        "MistakenAnswerError": (1,),
+    }
     methods = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
     options = {"**/templates/**.html": {"trimmed": "true"}}
     texts = {message for _, _, message, _, _ in extract_from_dir(root, methods, options, keywords)}
@@ -151,7 +166,9 @@ def test_every_text_is_in_every_complete_catalogue() -> None:
             catalogue = read_po(file)
         messages = {m.id if isinstance(m.id, str) else m.id[0]: m for m in catalogue if m.id}
         assert set(messages) == singles, f"{language}: run `make messages`"
-        translated = {name for name, message in messages.items() if message.string and any(message.string)}
+        translated = {
+            name for name, message in messages.items() if message.string and any(message.string)
+        }
         assert (translated == singles) == (language not in DRAFTS)
         assert ("draft" in catalogue.header_comment) == (language in DRAFTS)
         compiled = translations(language)
@@ -159,7 +176,9 @@ def test_every_text_is_in_every_complete_catalogue() -> None:
             message = messages[name]
             if isinstance(message.id, str):
                 assert compiled.gettext(name) == message.string, f"{language}: run `make messages`"
-                assert re.findall(r"%\(\w+\)\w", name) == re.findall(r"%\(\w+\)\w", str(message.string)), name
+                assert re.findall(r"%\(\w+\)\w", name) == re.findall(
+                    r"%\(\w+\)\w", str(message.string)
+                ), name
 
 
 def test_right_to_left(tmp_path: Path) -> None:
@@ -174,14 +193,19 @@ def test_right_to_left(tmp_path: Path) -> None:
         check_languages(["en", "xx"])
 
 
-def test_a_public_study_says_whom_to_write_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_public_study_says_whom_to_write_to(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     study = rating_study(tmp_path)
     with caplog.at_level(logging.WARNING):
         check_contact(study, "")
     assert "--contact" in caplog.text
     with pytest.raises(UserError, match="--contact"):
         check_contact(study, "https://study.example.org")
-    check_contact(study.model_copy(update={"contact": ContactDetails(contact="me")}), "https://study.example.org")
+    check_contact(
+        study.model_copy(update={"contact": ContactDetails(contact="me")}),
+        "https://study.example.org",
+    )
 
 
 def test_the_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
@@ -194,7 +218,9 @@ def test_the_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
             assert opened.study.design.languages == ("en", "de")
     with pytest.raises(UserError, match="another --languages"):
         create_or_open_study("core-color", design={"languages": ("en", "fr")}, **options)
-    texts.write_text(texts.read_text(encoding="utf-8").replace("Welche", "Was für eine"), encoding="utf-8")
+    texts.write_text(
+        texts.read_text(encoding="utf-8").replace("Welche", "Was für eine"), encoding="utf-8"
+    )
     with pytest.raises(UserError, match="created with other texts"):
         create_or_open_study("core-color", **options)
 
@@ -232,4 +258,5 @@ def test_the_time_comes_from_a_pilot(tmp_path: Path) -> None:
     served.send(token, 1, fields)
     served.database.close()
     assert seconds_per_item(str(tmp_path / "run.sqlite")) == pytest.approx(6.0)
-    assert minutes_per_person(study, 6.0) == pytest.approx((8 + 2) * 6 / 60)  # two pages of four items and one control
+    # two pages of four items and one control
+    assert minutes_per_person(study, 6.0) == pytest.approx((8 + 2) * 6 / 60)

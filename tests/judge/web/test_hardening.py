@@ -1,4 +1,5 @@
-"""Half-open connections, ids that are not one's own, invented ids, forged hosts and very long numbers."""
+"""Half-open connections, ids that are not one's own, invented ids, forged hosts and very long
+numbers."""
 
 from __future__ import annotations
 
@@ -53,7 +54,9 @@ def running(served: ServedStudy, limits: ConnectionLimits) -> Iterator[int]:
     """The study on a real port, with these limits."""
     port = free_port()
     app = make_app(served.study, served.database)
-    config = uvicorn.Config(app, port=port, http=limited_protocol(limits), log_level="critical", lifespan="off")
+    config = uvicorn.Config(
+        app, port=port, http=limited_protocol(limits), log_level="critical", lifespan="off"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
     thread.start()
@@ -103,7 +106,10 @@ def is_closed(connection: socket.socket, seconds: float) -> bool:
     ],
 )
 def test_a_request_has_to_arrive_in_time(served: ServedStudy, beginning: bytes) -> None:
-    with running(served, ConnectionLimits(receive_seconds=0.4)) as port, connect(port, beginning) as slow:
+    with (
+        running(served, ConnectionLimits(receive_seconds=0.4)) as port,
+        connect(port, beginning) as slow,
+    ):
         start = time.monotonic()
         reply = b""
         while time.monotonic() - start < 10:  # a byte at a time prolongs nothing
@@ -127,7 +133,8 @@ def test_an_address_keeps_nobody_else_out(served: ServedStudy) -> None:
         attackers = [connect(port, source="127.0.0.2") for _ in range(12)]
         assert status(port) == 200
         assert status(port, "127.0.0.2") == 200  # who shares the address is served, too
-        assert sum(is_closed(attacker, 0.05) for attacker in attackers) == 8  # one made room for the last request
+        # one made room for the last request
+        assert sum(is_closed(attacker, 0.05) for attacker in attackers) == 8
         many = [connect(port, source=f"127.0.1.{number}") for number in range(30)]
         assert status(port) == 200
         assert len(limits.connections) <= 20
@@ -166,21 +173,32 @@ PROTOCOL_METHODS = {
     "connection_lost": ["self", "exc"],
 }
 PROTOCOL_STATE = (
-    *("client", "loop", "transport.abort", "transport.is_closing", "transport.get_write_buffer_size"),
+    *(
+        "client",
+        "loop",
+        "transport.abort",
+        "transport.is_closing",
+        "transport.get_write_buffer_size",
+    ),
     *("conn.their_state", "conn.trailing_data", "cycle.response_complete"),
 )
 
 
 def test_the_inside_of_uvicorn_is_as_the_limits_expect(served: ServedStudy) -> None:
-    """`LimitedProtocol` overrides methods of a class that uvicorn does not document, and reads its state."""
+    """`LimitedProtocol` overrides methods of a class that uvicorn does not document, and reads its
+    state."""
     advice = (
-        f"uvicorn {uvicorn.__version__} is not as judge/web/connections.py expects it: read the changes of its "
-        "H11Protocol, adapt LimitedProtocol and this list, or lower the ceiling of uvicorn in pyproject.toml."
+        f"uvicorn {uvicorn.__version__} is not as judge/web/connections.py expects it: read the "
+        "changes of its "
+        "H11Protocol, adapt LimitedProtocol and this list, or lower the ceiling of uvicorn in "
+        "pyproject.toml."
     )
     for name, parameters in PROTOCOL_METHODS.items():
         method = getattr(H11Protocol, name, None)
         assert method is not None, f"H11Protocol.{name} is gone. {advice}"
-        assert list(inspect.signature(method).parameters) == parameters, f"H11Protocol.{name} has changed. {advice}"
+        assert list(inspect.signature(method).parameters) == parameters, (
+            f"H11Protocol.{name} has changed. {advice}"
+        )
     limits = ConnectionLimits()
     with running(served, limits) as port, connect(port, HALF_REQUEST + b"\r\n") as connection:
         assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
@@ -191,20 +209,26 @@ def test_the_inside_of_uvicorn_is_as_the_limits_expect(served: ServedStudy) -> N
                 operator.attrgetter(name)(protocol)
             except AttributeError:
                 pytest.fail(f"H11Protocol has no {name}. {advice}")
-        assert isinstance(protocol.conn, h11.Connection), f"H11Protocol.conn is no connection of h11. {advice}"
+        assert isinstance(protocol.conn, h11.Connection), (
+            f"H11Protocol.conn is no connection of h11. {advice}"
+        )
 
 
 def test_connections_fit_into_the_open_files() -> None:
     assert 0 < allow_open_files(2000) <= 2000
     assert address_key("192.0.2.7") == "192.0.2.7" == address_key("::ffff:192.0.2.7")
-    assert address_key("2001:db8::1") == address_key("2001:db8::2:3") != address_key("2001:db8:0:1::1")
+    assert (
+        address_key("2001:db8::1") == address_key("2001:db8::2:3") != address_key("2001:db8:0:1::1")
+    )
     assert address_key("testclient") == "testclient"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("open_files", [None, 1024])
 @pytest.mark.parametrize("addresses", [1, 100], ids=["one address", "a hundred addresses"])
-def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int, open_files: int | None) -> None:
+def test_two_thousand_half_open_connections(
+    tmp_path: Path, addresses: int, open_files: int | None
+) -> None:
     server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"), open_files=open_files)
     attackers: list[socket.socket] = []
     slowest = 0.0
@@ -222,7 +246,10 @@ def test_two_thousand_half_open_connections(tmp_path: Path, addresses: int, open
         for attacker in attackers:
             attacker.close()
         server.stop()
-    print(f"2,100 half-open connections from {addresses} addresses: the slowest of 20 people waited {slowest:.3f} s")
+    print(
+        f"2,100 half-open connections from {addresses} addresses: the slowest of 20 people waited "
+        f"{slowest:.3f} s"
+    )
     assert slowest < 2
 
 
@@ -236,7 +263,10 @@ def test_a_workers_id_alone_does_not_open_their_session(serve: Opener, tmp_path:
     for worker, visit in (("PROLIFIC_PID", "SESSION_ID"), ("workerId", "assignmentId")):
         first = join(served, **{worker: "ann", visit: "s1"})
         assert first.status_code == 303
-        assert join(served, **{worker: "ann", visit: "s1"}).headers["location"] == first.headers["location"]
+        assert (
+            join(served, **{worker: "ann", visit: "s1"}).headers["location"]
+            == first.headers["location"]
+        )
         for attempt in ({}, {visit: ""}, {visit: "s2"}):
             stolen = join(served, **{worker: "ann", **attempt})
             assert stolen.status_code == 403
@@ -244,7 +274,8 @@ def test_a_workers_id_alone_does_not_open_their_session(serve: Opener, tmp_path:
         alone = join(served, **{worker: "bob"})  # a link without the site's second parameter
         assert alone.status_code == 303
         assert join(served, **{worker: "bob"}).status_code == 403
-        assert served.client.get(alone.headers["location"]).status_code == 200  # their page stays theirs
+        # their page stays theirs
+        assert served.client.get(alone.headers["location"]).status_code == 200
     assert served.rows("SELECT COUNT(*) FROM person") == [(4,)]
 
 
@@ -267,7 +298,8 @@ CLAIMS = {
 
 
 def signed(key: RSAPrivateKey, header: dict[str, Any] | None = None, **changes: Any) -> str:
-    """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by another library."""
+    """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by
+    another library."""
     content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(CLAIMS | changes)}"
     return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
 
@@ -290,8 +322,11 @@ def test_ids_that_prolific_signed(
     token = signed(private_key)
     first = join(served, prolific_token=token, PROLIFIC_PID="eve")
     assert first.status_code == 303
-    again = join(served, prolific_token=signed(private_key, aud=["https://study.example.org/join/x"]))
-    assert again.headers["location"] == first.headers["location"] != unsigned  # what was unsigned ends
+    again = join(
+        served, prolific_token=signed(private_key, aud=["https://study.example.org/join/x"])
+    )
+    # what was unsigned ends
+    assert again.headers["location"] == first.headers["location"] != unsigned
     assert served.client.get(unsigned).status_code == 404
     stranger = generate_private_key(65537, 2048)
     head, body, signature = token.split(".")
@@ -317,7 +352,9 @@ def test_ids_that_prolific_signed(
         f"{head}.{encoded(b'[' * 3000)}.{signature}",
     ]
     for token in forged:
-        assert join(served, prolific_token=token, PROLIFIC_PID="ann", SESSION_ID="s1").status_code in (403, 429), token
+        assert join(
+            served, prolific_token=token, PROLIFIC_PID="ann", SESSION_ID="s1"
+        ).status_code in (403, 429), token
     assert served.rows("SELECT COUNT(*) FROM person") == [(1,)]
     keys_file.write_text("{", encoding="utf-8")
     assert join(served, prolific_token=signed(private_key)).status_code == 403
@@ -334,7 +371,12 @@ def short_key() -> RSAPrivateKey:
 
 def jwk(key: RSAPrivateKey, **fields: str) -> dict[str, str]:
     numbers = key.public_key().public_numbers()
-    return {"kty": "RSA", "n": encoded(numbers.n.to_bytes(key.key_size // 8)), "e": "AQAB", **fields}
+    return {
+        "kty": "RSA",
+        "n": encoded(numbers.n.to_bytes(key.key_size // 8)),
+        "e": "AQAB",
+        **fields,
+    }
 
 
 def test_only_rsa_keys_of_2048_bits_with_sha256_sign_ids(
@@ -365,17 +407,24 @@ def test_only_rsa_keys_of_2048_bits_with_sha256_sign_ids(
     # The public key is public: it must not serve as the secret of a symmetric signature.
     public = private_key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     content = f"{encoded({'alg': 'HS256', 'kid': 'rsa'})}.{encoded(CLAIMS)}"
-    assert ids.worker(f"{content}.{encoded(hmac.digest(public, content.encode(), 'sha256'))}", now) is None
+    assert (
+        ids.worker(f"{content}.{encoded(hmac.digest(public, content.encode(), 'sha256'))}", now)
+        is None
+    )
     path.write_text(json.dumps({"keys": keys[1:3] + keys[4:]}), encoding="utf-8")
     with pytest.raises(UserError, match="holds no RSA key for RS256"):
         ids.check()
 
 
-def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invented_ids_are_capped(
+    serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     served = serve(rating_study(tmp_path))
     assert participants.max_workers(served.study) == 1000
     monkeypatch.setattr(participants, "max_workers", lambda study: 5)
-    opened = [join(served, PROLIFIC_PID=f"invented {number}", SESSION_ID="s") for number in range(8)]
+    opened = [
+        join(served, PROLIFIC_PID=f"invented {number}", SESSION_ID="s") for number in range(8)
+    ]
     assert [reply.status_code for reply in opened] == [303] * 5 + [403] * 3
     assert "tell the researcher" in opened[-1].text
     location = opened[0].headers["location"]
@@ -385,12 +434,14 @@ def test_invented_ids_are_capped(serve: Opener, tmp_path: Path, monkeypatch: pyt
     form = {"form": form_token(served.client.get(gone).text), "agree": "yes"}
     assert served.client.post(f"{gone}/consent", data=form).status_code == 200
     served.database.submit(lambda tx: participants.withdraw(tx, gone.removeprefix("/a/"))).result()
-    served.clock.now += 3700  # those who never agreed make room; who did, who withdrew, and the last number, stay
+    # those who never agreed make room; who did, who withdrew, and the last number, stay
+    served.clock.now += 3700
     assert join(served, PROLIFIC_PID="real", SESSION_ID="s").status_code == 303
     assert [row[0] for row in served.rows("SELECT id FROM person ORDER BY id")] == [1, 3, 5, 6]
     assert served.client.get(location).status_code == 200
     assert served.client.get(opened[1].headers["location"]).status_code == 404
-    assert join(served, PROLIFIC_PID="invented 1", SESSION_ID="s").headers == opened[1].headers  # and may come back
+    # and may come back
+    assert join(served, PROLIFIC_PID="invented 1", SESSION_ID="s").headers == opened[1].headers
     assert served.invite()  # the researcher's own links are not limited by this
 
 
@@ -401,11 +452,15 @@ def test_an_address_invents_ids_slowly(served: ServedStudy) -> None:
 
 
 def test_links_do_not_come_from_the_host_header(served: ServedStudy) -> None:
-    app = make_app(served.study, served.database, public_url="https://study.example.org/", clock=served.clock)
+    app = make_app(
+        served.study, served.database, public_url="https://study.example.org/", clock=served.clock
+    )
     served.client = TestClient(app, base_url="https://testserver", headers={"Host": "evil.example"})
     served.login()
     page = served.client.get("/researcher").text
-    shown = served.client.post("/researcher/links", data={"form": form_token(page), "count": "2"}).text
+    shown = served.client.post(
+        "/researcher/links", data={"form": form_token(page), "count": "2"}
+    ).text
     assert shown.count("https://study.example.org/a/") == 2
     assert "https://study.example.org/join/" in page
     assert "evil.example" not in page + shown
@@ -416,9 +471,13 @@ def test_links_of_a_server_without_a_public_address(tmp_path: Path) -> None:
     server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"))
     try:
         password = server.start()["password"]
-        with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", headers={"Host": "evil.example"}) as client:
+        with httpx.Client(
+            base_url=f"http://127.0.0.1:{server.port}", headers={"Host": "evil.example"}
+        ) as client:
             form = {"form": form_token(client.get("/researcher").text), "password": password}
-            cookie = client.post("/researcher/login", data=form).headers["set-cookie"].partition(";")[0]
+            cookie = (
+                client.post("/researcher/login", data=form).headers["set-cookie"].partition(";")[0]
+            )
             page = client.get("/researcher", headers={"Cookie": cookie}).text
         assert f"http://127.0.0.1:{server.port}/join/" in page
         assert "evil.example" not in page
@@ -434,16 +493,26 @@ def test_numbers_of_5000_digits(served: ServedStudy) -> None:
     form = served.fill(token)
     bearer = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     assert served.send(token, int("9" * 12), form).status_code == 400
-    for path in (f"/a/{token}/page/{LONG}", f"/a/{token}/picture/{LONG}/1", f"/a/{token}/picture/1/{LONG}"):
+    for path in (
+        f"/a/{token}/page/{LONG}",
+        f"/a/{token}/picture/{LONG}/1",
+        f"/a/{token}/picture/1/{LONG}",
+    ):
         reply = served.client.post(path, data=form) if "/page/" in path else served.client.get(path)
         assert reply.status_code == 400, path[:40]
     assert served.client.get(f"/a/preview/picture/0/{LONG}").status_code == 400
     for name in ("page", "place", "value"):
-        body = {"page": 1, "place": 1, "value": 1, "how": "moved", "key": security.new_token()} | {name: "LONG"}
+        body = {"page": 1, "place": 1, "value": 1, "how": "moved", "key": security.new_token()} | {
+            name: "LONG"
+        }
         for number in (LONG, f"-{LONG}", f"{LONG}.0", "1e400", "1e308"):
             content = json.dumps(body).replace('"LONG"', number)
             reply = served.client.post("/api/answers", content=content, headers=bearer)
-            assert reply.status_code == (422 if "e" in number else 400), (name, number[:10], reply.text)
+            assert reply.status_code == (422 if "e" in number else 400), (
+                name,
+                number[:10],
+                reply.text,
+            )
     assert served.send(token, 1, {**form, "v1": LONG}).status_code == 422
     for length in (LONG, "²", "-1"):
         headers = [
@@ -453,5 +522,8 @@ def test_numbers_of_5000_digits(served: ServedStudy) -> None:
         assert served.client.post("/api/answers", content=b"", headers=headers).status_code == 413
     served.login()
     csrf = form_token(served.client.get("/researcher").text)
-    assert served.client.post("/researcher/links", data={"form": csrf, "count": LONG}).status_code == 422
+    assert (
+        served.client.post("/researcher/links", data={"form": csrf, "count": LONG}).status_code
+        == 422
+    )
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]

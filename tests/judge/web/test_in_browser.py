@@ -31,7 +31,16 @@ class Site:
         self.where = str(folder / "study.sqlite")
         password = folder / "password"
         password.write_text(PASSWORD, encoding="utf-8")
-        design = ("--per-page", "3", "--pages", "2", "--judgements", "3", "--password-file", str(password))
+        design = (
+            "--per-page",
+            "3",
+            "--pages",
+            "2",
+            "--judgements",
+            "3",
+            "--password-file",
+            str(password),
+        )
         self.server = Server(pairs_file(folder), self.where, *design, *options)
         self.addresses = self.server.start(links=4)
         self.links: list[str] = list(self.addresses["links"])
@@ -53,16 +62,24 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
-    """A visitor; at the end the pages must have asked nothing of anyone else and complained of nothing."""
+    """A visitor; at the end the pages must have asked nothing of anyone else and complained of
+    nothing."""
     opened = browser.new_context()
     noise: list[str] = []
     address = site.addresses["address"]
     opened.on("console", lambda message: noise.append(message.text))
     opened.on("weberror", lambda error: noise.append(str(error.error)))
-    opened.on("request", lambda request: noise.append(request.url) if not request.url.startswith(address) else None)
+    opened.on(
+        "request",
+        lambda request: noise.append(request.url) if not request.url.startswith(address) else None,
+    )
     yield opened
     opened.close()
-    assert [said for said in noise if "ERR_INTERNET_DISCONNECTED" not in said and "status of 409" not in said] == []
+    assert [
+        said
+        for said in noise
+        if "ERR_INTERNET_DISCONNECTED" not in said and "status of 409" not in said
+    ] == []
 
 
 def consent(page: Page, link: str, script: bool = True) -> None:
@@ -147,7 +164,9 @@ def test_from_the_link_to_the_code_and_the_export(site: Site, context: BrowserCo
     with researcher.expect_download() as download:
         researcher.get_by_role("link", name="Export").click()
     archive = zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes()))
-    assert {"items.csv", "judgements.parquet", "people.csv", "agreement.json"} <= set(archive.namelist())
+    assert {"items.csv", "judgements.parquet", "people.csv", "agreement.json"} <= set(
+        archive.namelist()
+    )
     assert json.loads(archive.read("agreement.json"))["people"] == 2
 
 
@@ -215,7 +234,8 @@ def test_a_second_tab(site: Site, context: BrowserContext) -> None:
     two.reload()
     two.get_by_role("button", name="Send and continue").click()
     expect(two.get_by_text("Page 2 of 2")).to_be_visible()
-    one.get_by_role("button", name="Send and continue").click()  # the same page, with another first answer
+    # the same page, with another first answer
+    one.get_by_role("button", name="Send and continue").click()
     expect(one.get_by_text("the first ones are kept")).to_be_visible()
     assert site.rows("SELECT COUNT(*), SUM(changes) FROM answer") == [(5, 1)]
 
@@ -237,7 +257,8 @@ def test_it_works_without_the_script(site: Site, browser: Browser) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone(site: Site, browser: Browser, scheme: str) -> None:
-    """Nothing scrolls sideways, every target is as large as a finger, and a touch moves a slider."""
+    """Nothing scrolls sideways, every target is as large as a finger, and a touch moves a
+    slider."""
     context = browser.new_context(
         viewport={"width": 360, "height": 740},
         has_touch=True,
@@ -254,7 +275,8 @@ def test_on_a_phone(site: Site, browser: Browser, scheme: str) -> None:
     assert abs(int(slider.input_value()) - 75) <= 6
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     heights = page.evaluate(
-        "[...document.querySelectorAll('input[type=range], .ok, button')].map((e) => e.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('input[type=range], .ok, button')].map((e) => "
+        "e.getBoundingClientRect().height)"
     )
     assert min(heights) >= 43.9
     context.close()
@@ -269,7 +291,9 @@ def test_labels_and_contrast(site: Site, browser: Browser) -> None:
             consent(page, site.links[1])
         assert page.get_by_role("slider").first.get_attribute("aria-labelledby") == "pair-1"
         assert all(slider.is_visible() for slider in page.get_by_role("slider").all())
-        named = page.evaluate("[...document.querySelectorAll('.ok')].every((e) => e.textContent.includes('and'))")
+        named = page.evaluate(
+            "[...document.querySelectorAll('.ok')].every((e) => e.textContent.includes('and'))"
+        )
         assert named
         ratios = page.evaluate(
             """() => {
@@ -299,7 +323,9 @@ def test_labels_and_contrast(site: Site, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_axe_finds_no_serious_violation(site: Site, browser: Browser, width: int, scheme: str) -> None:
+def test_axe_finds_no_serious_violation(
+    site: Site, browser: Browser, width: int, scheme: str
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     violations = {}

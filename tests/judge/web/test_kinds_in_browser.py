@@ -1,4 +1,5 @@
-"""Every kind of item on a phone, by keyboard alone, in two languages, with axe-core on each page."""
+"""Every kind of item on a phone, by keyboard alone, in two languages, with axe-core on each
+page."""
 
 from __future__ import annotations
 
@@ -24,7 +25,13 @@ from seesay.judge.web.app import make_app
 from seesay.judge.web.languages import PSEUDO
 
 PHONE = {"width": 360, "height": 740}
-DESIGN: dict[str, Any] = {"judgements": 9, "per_page": 2, "pages": 1, "controls": 0, "languages": ("en", "de", PSEUDO)}
+DESIGN: dict[str, Any] = {
+    "judgements": 9,
+    "per_page": 2,
+    "pages": 1,
+    "controls": 0,
+    "languages": ("en", "de", PSEUDO),
+}
 KEYS = {
     "rating": ["ArrowRight"],
     "choice": ["Space"],
@@ -33,7 +40,10 @@ KEYS = {
     "text": ["r", "e", "d"],
 }
 STORED = {"rating": "51", "choice": "0", "several": "3", "number": "4", "text": "red"}
-WORDS = {"en": ("Begin", "Send and finish", "Thank you"), "de": ("Beginnen", "Senden und beenden", "Vielen Dank")}
+WORDS = {
+    "en": ("Begin", "Send and finish", "Thank you"),
+    "de": ("Beginnen", "Senden und beenden", "Vielen Dank"),
+}
 
 
 class Site:
@@ -66,7 +76,9 @@ def make_study(kind: str, folder: Path) -> Study:
         return rating_study(folder, 4, **DESIGN)
     colors = task(4)
     if kind == "number":
-        questions = tuple(replace(q, options=("two", "4"), gold={"4": 1.0}) for q in colors.questions)
+        questions = tuple(
+            replace(q, options=("two", "4"), gold={"4": 1.0}) for q in colors.questions
+        )
         colors = replace(colors, questions=questions)
     icons = folder / "icons"
     icons.mkdir()
@@ -95,7 +107,9 @@ def axe() -> str:
 
 
 @pytest.fixture(scope="module", params=list(KEYS))
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Site]]:
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Site]]:
     folder = tmp_path_factory.mktemp(request.param)
     opened = Site(make_study(request.param, folder), folder)
     yield request.param, opened
@@ -112,9 +126,12 @@ def tab_to(page: Page, selector: str) -> None:
 
 
 def check_access(page: Page, axe: str) -> None:
-    """No serious finding of axe-core, nothing wider than the screen, and every target as large as a finger."""
+    """No serious finding of axe-core, nothing wider than the screen, and every target as large as a
+    finger."""
     page.evaluate(axe)
-    violations = page.evaluate("axe.run({resultTypes: ['violations']}).then((result) => result.violations)")
+    violations = page.evaluate(
+        "axe.run({resultTypes: ['violations']}).then((result) => result.violations)"
+    )
     serious = [
         (violation["id"], [node["html"][:150] for node in violation["nodes"][:3]])
         for violation in violations
@@ -132,7 +149,9 @@ def check_access(page: Page, axe: str) -> None:
 
 
 @pytest.mark.parametrize("language", list(WORDS))
-def test_by_keyboard_alone(site: tuple[str, Site], browser: Browser, axe: str, language: str) -> None:
+def test_by_keyboard_alone(
+    site: tuple[str, Site], browser: Browser, axe: str, language: str
+) -> None:
     kind, served = site
     begin, send, thanks = WORDS[language]
     context = browser.new_context(
@@ -163,7 +182,9 @@ def test_by_keyboard_alone(site: tuple[str, Site], browser: Browser, axe: str, l
                 page.keyboard.press(key)
         expect(page.locator("#count")).to_have_text("2 of 2" if language == "en" else "2 von 2")
         check_access(page, axe)
-        if not page.locator(".send button").evaluate("(button) => button === document.activeElement"):
+        if not page.locator(".send button").evaluate(
+            "(button) => button === document.activeElement"
+        ):
             tab_to(page, ".send button")
         expect(page.locator(":focus")).to_have_text(send)
         page.keyboard.press("Enter")
@@ -171,7 +192,11 @@ def test_by_keyboard_alone(site: tuple[str, Site], browser: Browser, axe: str, l
         check_access(page, axe)
     finally:
         context.close()
-    column = "SELECT DISTINCT text FROM typed" if kind in ("number", "text") else "SELECT DISTINCT value FROM answer"
+    column = (
+        "SELECT DISTINCT text FROM typed"
+        if kind in ("number", "text")
+        else "SELECT DISTINCT value FROM answer"
+    )
     assert [str(value) for (value,) in served.rows(column)] == [STORED[kind]]
 
 

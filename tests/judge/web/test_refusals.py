@@ -7,14 +7,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judge.studies import PASSWORD, ServedStudy, choice_study, form_token, rating_study, serve_in_test, task
+from tests.judge.studies import (
+    PASSWORD,
+    ServedStudy,
+    choice_study,
+    form_token,
+    rating_study,
+    serve_in_test,
+    task,
+)
 
 from seesay.judge import security
 from seesay.judge.study import StudyDesign
 from seesay.judge.study_builder import study_from_pairs, study_from_task
-from seesay.judge.web.rate_limits import LOGIN_LIMIT, PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter
+from seesay.judge.web.rate_limits import (
+    LOGIN_LIMIT,
+    PARTICIPANT_LIMIT,
+    UNKNOWN_LIMIT,
+    RateLimit,
+    RateLimiter,
+)
 
-RESEARCHER_PAGES = ["/researcher/preview", "/researcher/export.zip", "/api/counts", "/a/preview/picture/0/1"]
+RESEARCHER_PAGES = [
+    "/researcher/preview",
+    "/researcher/export.zip",
+    "/api/counts",
+    "/a/preview/picture/0/1",
+]
 
 
 @pytest.fixture
@@ -26,7 +45,10 @@ def served(tmp_path: Path) -> Iterator[ServedStudy]:
 
 def everything(served: ServedStudy) -> list[Any]:
     """All that a refused request could have changed."""
-    return [served.rows(f"SELECT * FROM {table}") for table in ("person", "assignment", "answer", "receipt", "item")]
+    return [
+        served.rows(f"SELECT * FROM {table}")
+        for table in ("person", "assignment", "answer", "receipt", "item")
+    ]
 
 
 def test_no_link(served: ServedStudy) -> None:
@@ -46,7 +68,8 @@ def test_a_guessed_token(served: ServedStudy) -> None:
     assert reply.status_code == 429  # guessing is slow
     assert reply.headers["retry-after"]
     known = served.invite()
-    assert served.client.get(f"/a/{known}").status_code == 200  # and does not shut out those with a link
+    # and does not shut out those with a link
+    assert served.client.get(f"/a/{known}").status_code == 200
 
 
 def test_links_are_not_kept(served: ServedStudy) -> None:
@@ -67,7 +90,8 @@ def test_a_replayed_form_changes_nothing(served: ServedStudy) -> None:
     assert served.send(token, 1, fields).status_code == 303
     served.client.get(f"/a/{token}")
     before = everything(served)
-    assert served.send(token, 1, fields).status_code == 303  # a double click: answered as the first time
+    # a double click: answered as the first time
+    assert served.send(token, 1, fields).status_code == 303
     assert everything(served) == before
     changed = {**fields, "v1": "99"}
     reply = served.send(token, 1, changed)
@@ -99,7 +123,18 @@ def test_a_replayed_consent_changes_nothing(served: ServedStudy) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["<script>alert(1)</script>", "'; DROP TABLE answer; --", "101", "-1", "1e2", "٣", "0x10", "", "9" * 50]
+    "answer",
+    [
+        "<script>alert(1)</script>",
+        "'; DROP TABLE answer; --",
+        "101",
+        "-1",
+        "1e2",
+        "٣",
+        "0x10",
+        "",
+        "9" * 50,
+    ],
 )
 def test_a_script_or_nonsense_in_an_answer(served: ServedStudy, answer: str) -> None:
     token = served.begin()
@@ -108,14 +143,18 @@ def test_a_script_or_nonsense_in_an_answer(served: ServedStudy, answer: str) -> 
     assert served.send(token, 1, {**fields, "v1": answer}).status_code == 422
     assert everything(served) == before
     body = {"page": 1, "place": 1, "value": answer, "how": "moved", "key": security.new_token()}
-    reply = served.client.post("/api/answers", json=body, headers={"Authorization": f"Bearer {token}"})
+    reply = served.client.post(
+        "/api/answers", json=body, headers={"Authorization": f"Bearer {token}"}
+    )
     assert reply.status_code == 422
     assert everything(served) == before
 
 
 def test_a_script_in_the_studys_own_texts_is_text(tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
-    file.write_text('a,b\n<script>alert(1)</script>,"""><img src=x onerror=alert(1)>"\n', encoding="utf-8")
+    file.write_text(
+        'a,b\n<script>alert(1)</script>,"""><img src=x onerror=alert(1)>"\n', encoding="utf-8"
+    )
     study = study_from_pairs(file, StudyDesign(judgements=1, controls=0)).model_copy(
         update={
             "title": "<script>alert(2)</script>",
@@ -149,7 +188,9 @@ def test_ten_megabytes(served: ServedStudy) -> None:
         for _ in range(1000):
             yield b"x" * 10_000
 
-    assert served.client.post(f"/a/{token}/page/1", content=pieces(), headers=form).status_code == 413
+    assert (
+        served.client.post(f"/a/{token}/page/1", content=pieces(), headers=form).status_code == 413
+    )
     api = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     assert served.client.post("/api/answers", content=big, headers=api).status_code == 413
     assert served.client.post("/researcher/login", content=big, headers=form).status_code == 413
@@ -161,7 +202,9 @@ def test_ten_megabytes(served: ServedStudy) -> None:
 def test_another_persons_page(tmp_path: Path) -> None:
     picture = tmp_path / "scene.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
-    study = study_from_task(task(picture=str(picture)), StudyDesign(judgements=3, per_page=4, pages=2, controls=0))
+    study = study_from_task(
+        task(picture=str(picture)), StudyDesign(judgements=3, per_page=4, pages=2, controls=0)
+    )
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
     one, two = served.begin(), served.begin()
     theirs = served.fill(two, lambda n: 1)
@@ -196,7 +239,12 @@ def test_the_researchers_pages_without_the_password(served: ServedStudy) -> None
         assert served.client.get(path).status_code == 401, path
     form = form_token(login.text)
     for path in ("/researcher/state", "/researcher/links", "/researcher/logout"):
-        assert served.client.post(path, data={"form": form, "state": "closed", "count": "1"}).status_code == 401
+        assert (
+            served.client.post(
+                path, data={"form": form, "state": "closed", "count": "1"}
+            ).status_code
+            == 401
+        )
     assert served.rows("SELECT value FROM study WHERE key = 'state'") == [("open",)]
     served.client.cookies.set("seesay_researcher", security.new_token())
     assert served.client.get("/api/counts").status_code == 401
@@ -220,11 +268,18 @@ def test_the_session(served: ServedStudy) -> None:
     for path in RESEARCHER_PAGES[:3]:
         assert served.client.get(path).status_code == 200, path
     before = served.rows("SELECT COUNT(*) FROM person")
-    assert served.client.post("/researcher/links", data={"count": "3"}).status_code == 403  # no form token
+    # no form token
+    assert served.client.post("/researcher/links", data={"count": "3"}).status_code == 403
     assert served.rows("SELECT COUNT(*) FROM person") == before
     form = form_token(served.client.get("/researcher").text)
-    assert served.client.post("/researcher/links", data={"form": form, "count": "3"}).text.count("/a/") == 3
-    assert served.client.post("/researcher/state", data={"form": form, "state": "gone"}).status_code == 422
+    assert (
+        served.client.post("/researcher/links", data={"form": form, "count": "3"}).text.count("/a/")
+        == 3
+    )
+    assert (
+        served.client.post("/researcher/state", data={"form": form, "state": "gone"}).status_code
+        == 422
+    )
     served.clock.now += 13 * 3600
     assert served.client.get("/api/counts").status_code == 401  # sessions end
     served.client.cookies.clear()
@@ -244,7 +299,9 @@ def test_a_form_from_another_site(served: ServedStudy) -> None:
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
 
 
-@pytest.mark.parametrize("path", ["/", "/researcher", "/static/style.css", "/api/openapi.json", "/nowhere", "/a/x"])
+@pytest.mark.parametrize(
+    "path", ["/", "/researcher", "/static/style.css", "/api/openapi.json", "/nowhere", "/a/x"]
+)
 def test_every_answer_carries_the_headers(served: ServedStudy, path: str) -> None:
     headers = served.client.get(path).headers
     policy = headers["content-security-policy"]
@@ -273,9 +330,15 @@ def test_no_cookie_for_annotators(served: ServedStudy) -> None:
 def test_a_field_that_stands_twice(served: ServedStudy) -> None:
     token = served.begin()
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert served.client.post(f"/a/{token}/page/1", content="form=a&form=b", headers=form).status_code == 400
+    assert (
+        served.client.post(f"/a/{token}/page/1", content="form=a&form=b", headers=form).status_code
+        == 400
+    )
     assert served.client.post(f"/a/{token}/page/1", json={}).status_code == 415
-    assert served.client.post(f"/a/{token}/page/1", content=b"form=\xff", headers=form).status_code == 400
+    assert (
+        served.client.post(f"/a/{token}/page/1", content=b"form=\xff", headers=form).status_code
+        == 400
+    )
 
 
 def test_a_person_who_floods_is_slowed(tmp_path: Path) -> None:

@@ -22,9 +22,16 @@ from tests.language.words.word_lstm import reference, saved
 from seesay.cli import main
 
 KEYS = [
-    "token_perplexity", "sentence_perplexity", "bits_per_character", "bits_per_word", "tokens", "words", "sentences",
-    "signature", "sources",
-]  # fmt: skip
+    "token_perplexity",
+    "sentence_perplexity",
+    "bits_per_character",
+    "bits_per_word",
+    "tokens",
+    "words",
+    "sentences",
+    "signature",
+    "sources",
+]
 Folder = Callable[[str], Path]
 Capture = pytest.CaptureFixture[str]
 
@@ -61,7 +68,8 @@ def main_(*arguments: str | Path) -> int:
 
 
 def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
-    """the cat: -0.2 - 0.4 - 1.1; the: -0.2 - 0.3 - 1 (log10): 3.2 over 5 tokens, 3 words, 10 characters."""
+    """the cat: -0.2 - 0.4 - 1.1; the: -0.2 - 0.3 - 1 (log10): 3.2 over 5 tokens, 3 words, 10
+    characters."""
     found = figures(capsys, arpa, texts)
     assert found["token_perplexity"] == pytest.approx(10 ** (3.2 / 5))
     assert found["sentence_perplexity"] == pytest.approx(10 ** (3.2 / 2))
@@ -74,13 +82,22 @@ def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
     assert "eos:yes|window:none" in found["signature"]  # what the default came to
     _, fingerprint, *rest = found["signature"].split("|")
     assert fingerprint in without["signature"]
-    assert [part.replace("eos:yes", "eos:no") for part in rest] == without["signature"].split("|")[2:]
+    assert [part.replace("eos:yes", "eos:no") for part in rest] == without["signature"].split("|")[
+        2:
+    ]
 
 
 def test_people_read_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
     assert main_(arpa, texts) == 0
     out, err = capsys.readouterr()
-    for word in ("token perplexity", "4.3652", "sentence perplexity", "39.81", "bits per word", "fingerprint:"):
+    for word in (
+        "token perplexity",
+        "4.3652",
+        "sentence perplexity",
+        "39.81",
+        "bits per word",
+        "fingerprint:",
+    ):
         assert word in out
     assert "Empty lines skipped: 2." in err
     assert main_(arpa, texts, "--quiet") == 0
@@ -96,14 +113,23 @@ def test_an_lstm_with_all_that_is_written(tmp_path: Path, texts: Path, capsys: C
     rows = [reference(folder, text) for text in (["the", "cat"], ["the"])]
     assert found["token_perplexity"] == pytest.approx(math.exp(-sum(map(sum, rows)) / 5), rel=1e-4)
     written = [json.loads(line) for line in sentences.read_text(encoding="utf-8").splitlines()]
-    assert [(row["line"], row["text"], row["tokens"]) for row in written] == [(1, "the cat", 3), (3, "the", 2)]
+    assert [(row["line"], row["text"], row["tokens"]) for row in written] == [
+        (1, "the cat", 3),
+        (3, "the", 2),
+    ]
     assert [row["logp"] for row in written] == pytest.approx([sum(row) for row in rows], abs=1e-4)
     assert written[0]["perplexity"] == pytest.approx(math.exp(-sum(rows[0]) / 3), rel=1e-4)
     every = [json.loads(line) for line in tokens.read_text(encoding="utf-8").splitlines()]
     assert [(row["line"], row["position"], row["token"]) for row in every] == [
-        (1, 0, "the"), (1, 1, "cat"), (1, 2, "</s>"), (3, 0, "the"), (3, 1, "</s>"),
-    ]  # fmt: skip
-    assert [row["logp"] for row in every] == pytest.approx([x for row in rows for x in row], abs=1e-4)
+        (1, 0, "the"),
+        (1, 1, "cat"),
+        (1, 2, "</s>"),
+        (3, 0, "the"),
+        (3, 1, "</s>"),
+    ]
+    assert [row["logp"] for row in every] == pytest.approx(
+        [x for row in rows for x in row], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "bert"])
@@ -122,13 +148,21 @@ def test_transformers(kind: str, tiny_folder: Folder, tmp_path: Path, capsys: Ca
 
 
 def test_captions_of_coco(arpa: Path, texts: Path, tmp_path: Path, capsys: Capture) -> None:
-    """The same two texts as plain lines and as COCO's captions have the same figures; the form is stated."""
+    """The same two texts as plain lines and as COCO's captions have the same figures; the form is
+    stated."""
     rows = [{"image_id": 1, "caption": "the cat"}, {"image_id": 2, "caption": "the"}]
-    (tmp_path / "coco.json").write_text(json.dumps({"images": [], "annotations": rows}), encoding="utf-8")
+    (tmp_path / "coco.json").write_text(
+        json.dumps({"images": [], "annotations": rows}), encoding="utf-8"
+    )
     assert figures(capsys, arpa, tmp_path / "coco.json") == figures(capsys, arpa, texts)
     assert main_(arpa, tmp_path / "coco.json", "--json") == 0
     (source,) = json.loads(capsys.readouterr().out)["sources"]
-    assert (source["form"], source["captions"], source["blank"], source["left_out"]) == ("COCO captions", 2, 0, 0)
+    assert (source["form"], source["captions"], source["blank"], source["left_out"]) == (
+        "COCO captions",
+        2,
+        0,
+        0,
+    )
     assert main_(arpa, tmp_path / "coco.json") == 0
     assert "COCO captions" in capsys.readouterr().out
 
@@ -136,12 +170,16 @@ def test_captions_of_coco(arpa: Path, texts: Path, tmp_path: Path, capsys: Captu
 def test_standard_input(arpa: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "seesay", "perplexity", str(arpa), "-", "--json"],
-        input=b"the cat\nthe\n", capture_output=True, check=True,
-    )  # fmt: skip
+        input=b"the cat\nthe\n",
+        capture_output=True,
+        check=True,
+    )
     assert json.loads(done.stdout)["token_perplexity"] == pytest.approx(10 ** (3.2 / 5))
 
 
-def test_a_line_of_ten_megabytes(arpa: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_a_line_of_ten_megabytes(
+    arpa: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     """A model of words reads it in one go; a masked one cannot, and says so."""
     word, times = "c" * 75, 131_072
     arpa.write_text(SMALL.replace("cat", word), encoding="utf-8")
@@ -151,7 +189,8 @@ def test_a_line_of_ten_megabytes(arpa: Path, tmp_path: Path, tiny_folder: Folder
     assert main_(arpa, long, "--json") == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
-    # the: -0.2 once, then back off from ccc…: -0.1 - 0.7; ccc… after the: -0.4; the end: -1.1. And "the" alone: -1.5.
+    # the: -0.2 once, then back off from ccc…: -0.1 - 0.7; ccc… after the: -0.4; the end: -1.1. And
+    # "the" alone: -1.5.
     total = 0.2 + (times - 1) * 0.8 + times * 0.4 + 1.1 + 1.5
     assert found["tokens"] == 2 * times + 1 + 2
     assert math.log10(found["token_perplexity"]) == pytest.approx(total / found["tokens"], rel=1e-9)
@@ -159,7 +198,9 @@ def test_a_line_of_ten_megabytes(arpa: Path, tmp_path: Path, tiny_folder: Folder
     assert "too large for a floating-point number" in err
     short = tmp_path / "shorter.txt"  # the same sentence for less, as tokenising takes its time
     short.write_text("red banana " * 2_000, encoding="utf-8")
-    assert "more than the 128 that" in refused_here(capsys, "perplexity", tiny_folder("bert"), short)
+    assert "more than the 128 that" in refused_here(
+        capsys, "perplexity", tiny_folder("bert"), short
+    )
 
 
 def test_a_line_that_a_masked_model_cannot_read_is_left_out(
@@ -170,12 +211,16 @@ def test_a_line_that_a_masked_model_cannot_read_is_left_out(
     expected = figures(capsys, tiny_folder("bert"), tmp_path / "one.txt")
     assert main_(tiny_folder("bert"), tmp_path / "more.txt", "--json") == 1
     out, err = capsys.readouterr()
-    assert json.loads(out)["token_perplexity"] == pytest.approx(expected["token_perplexity"], rel=1e-5)
+    assert json.loads(out)["token_perplexity"] == pytest.approx(
+        expected["token_perplexity"], rel=1e-5
+    )
     assert "line 3: 202 tokens, more than the 128" in err
     assert "Lines left out: 1" in err
 
 
-def test_a_model_that_cannot_score_leaves_files_alone(texts: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_model_that_cannot_score_leaves_files_alone(
+    texts: Path, tmp_path: Path, capsys: Capture
+) -> None:
     kept = tmp_path / "kept.jsonl"
     kept.write_text("from the last run\n", encoding="utf-8")
     refused_here(capsys, "perplexity", "baseline:uniform", texts, "--per-sentence", kept)
@@ -187,9 +232,18 @@ def test_a_model_that_cannot_score_leaves_files_alone(texts: Path, tmp_path: Pat
 def test_an_interrupt_is_explained(arpa: Path) -> None:
     """It waits for standard input when Ctrl-C is pressed."""
     with subprocess.Popen(
-        [sys.executable, "-c", "import seesay.cli; print(flush=True); seesay.cli.main()", "perplexity", arpa, "-"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as running:  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "import seesay.cli; print(flush=True); seesay.cli.main()",
+            "perplexity",
+            arpa,
+            "-",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
         assert running.stdout
         assert running.stderr
         running.stdout.readline()
@@ -201,7 +255,9 @@ def test_an_interrupt_is_explained(arpa: Path) -> None:
     assert "is kept" not in message
 
 
-def test_a_long_line_goes_through_a_causal_models_window(tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_a_long_line_goes_through_a_causal_models_window(
+    tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     long = tmp_path / "long.txt"
     long.write_text("The sky is blue and the banana is yellow. " * 200, encoding="utf-8")
     found = figures(capsys, tiny_folder("gpt2"), long)
@@ -210,7 +266,9 @@ def test_a_long_line_goes_through_a_causal_models_window(tmp_path: Path, tiny_fo
     assert found["token_perplexity"] != finer["token_perplexity"]
     assert "eos:no|window:128|stride:64" in found["signature"]
     assert "eos:no|window:128|stride:32" in finer["signature"]
-    assert "give less" in refused_here(capsys, "perplexity", tiny_folder("gpt2"), long, "--stride", "500")
+    assert "give less" in refused_here(
+        capsys, "perplexity", tiny_folder("gpt2"), long, "--stride", "500"
+    )
 
 
 def test_unseen_words(arpa: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -235,9 +293,13 @@ def test_lines_that_are_no_text_are_named(arpa: Path, tmp_path: Path, capsys: Ca
 def test_mistakes(arpa: Path, tmp_path: Path, texts: Path, capsys: Capture) -> None:
     rubbish = tmp_path / "rubbish.bin"
     rubbish.write_bytes(bytes(range(256)) * 40)
-    assert "not a corpus that seesay knows (it is not text" in refused_here(capsys, "perplexity", arpa, rubbish)
+    assert "not a corpus that seesay knows (it is not text" in refused_here(
+        capsys, "perplexity", arpa, rubbish
+    )
     rubbish.write_bytes(b"\n \n")
-    assert "holds no text that can be scored (empty: 2" in refused_here(capsys, "perplexity", arpa, rubbish)
+    assert "holds no text that can be scored (empty: 2" in refused_here(
+        capsys, "perplexity", arpa, rubbish
+    )
     rubbish.write_bytes(gzip.compress(b"the cat\n" * 1000)[:-12])
     assert "is damaged after line" in refused_here(capsys, "perplexity", arpa, rubbish)
     assert "There is no file" in refused_here(capsys, "perplexity", arpa, tmp_path / "none.txt")

@@ -33,10 +33,22 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 
 def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Trained on from a tiny model, asked for again, its curve drawn; other settings are refused."""
+    """Trained on from a tiny model, asked for again, its curve drawn; other settings are
+    refused."""
     folder = tmp_path / "made"
     start = save_tiny("bert", tmp_path / "start")
-    command = ("capbert", captions, "-o", folder, "--from", start, "--epochs", "1", "--device", "cpu")
+    command = (
+        "capbert",
+        captions,
+        "-o",
+        folder,
+        "--from",
+        start,
+        "--epochs",
+        "1",
+        "--device",
+        "cpu",
+    )
     run(*command)
     out, err = capsys.readouterr()
     assert f"{folder}: " in out
@@ -52,41 +64,72 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (folder / "training" / "curve-loss.svg").is_file()
     run("curve", folder, "-o", tmp_path / "page.html", "--json")
     files = json.loads(capsys.readouterr().out)["files"]
-    assert files == [str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")]
+    assert files == [
+        str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")
+    ]
     assert "was started with seed 0, not 1" in refused(capsys, *command, "--seed", "1")
     assert "was started with learning_rate" in refused(capsys, *command, "--learning-rate", "0.1")
 
 
-def test_untrained_from_scratch(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_untrained_from_scratch(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["steps"], told["best_step"]) == (0, 0)
     config = json.loads((tmp_path / "made" / "config.json").read_text(encoding="utf-8"))
-    assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)  # the preset of two cores
+    # the preset of two cores
+    assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)
 
 
-def test_corpora_of_other_forms(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """COCO's captions to train on further and Conceptual Captions mixed in: a table says how much of each was read."""
+def test_corpora_of_other_forms(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """COCO's captions to train on further and Conceptual Captions mixed in: a table says how much
+    of each was read."""
     coco, conceptual = tmp_path / "coco.json", tmp_path / "cc.tsv"
     sentences = grammar.sentences()
-    annotations = [{"image_id": number, "caption": text} for number, text in enumerate(sentences[:100])]
+    annotations = [
+        {"image_id": number, "caption": text} for number, text in enumerate(sentences[:100])
+    ]
     coco.write_text(json.dumps({"annotations": [*annotations, {"image_id": 1}]}), encoding="utf-8")
-    conceptual.write_text("".join(f"{text}\thttp://a.org/{text[0]}.jpg\n" for text in sentences[:50]), encoding="utf-8")
+    conceptual.write_text(
+        "".join(f"{text}\thttp://a.org/{text[0]}.jpg\n" for text in sentences[:50]),
+        encoding="utf-8",
+    )
     start = save_tiny("bert", tmp_path / "start")
-    command = ("capbert", captions, coco, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")
+    command = (
+        "capbert",
+        captions,
+        coco,
+        "-o",
+        tmp_path / "made",
+        "--from",
+        start,
+        "--epochs",
+        "0",
+        "--device",
+        "cpu",
+    )
     run(*command, "--mix", f"{conceptual}:0.5", "--json")
     out, err = capsys.readouterr()
     told = json.loads(out)
-    assert [(source["form"], source["captions"], source["left_out"]) for source in told["sources"]] == [
-        ("plain text", 600, 0), ("COCO captions", 100, 1), ("Conceptual Captions", 50, 0),
-    ]  # fmt: skip
+    assert [
+        (source["form"], source["captions"], source["left_out"]) for source in told["sources"]
+    ] == [
+        ("plain text", 600, 0),
+        ("COCO captions", 100, 1),
+        ("Conceptual Captions", 50, 0),
+    ]
     assert told["sources"][2]["source"] == f"{conceptual}:0.5"
     assert told["captions"]["bad_rows"] == 1
     assert "COCO captions" in err
     assert "row 101: no text in 'caption'" in err.replace("\n", "")
     coco.write_text('{"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]}', encoding="utf-8")
     assert "is not a corpus that seesay knows" in refused(capsys, *command)
-    assert "is not a corpus that seesay knows" in refused(capsys, "split", captions, "-o", "x", captions, coco)
+    assert "is not a corpus that seesay knows" in refused(
+        capsys, "split", captions, "-o", "x", captions, coco
+    )
 
 
 def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,29 +158,68 @@ def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert imagining["validation_loss"] != plain["validation_loss"]
     assert load_model(str(tmp_path / "imagining")).scope == "slot-explicit"
     with pytest.raises(SystemExit):
-        main(["probe", str(tmp_path / "imagining"), "--task", "core-color", "-o", str(tmp_path / "runs"), "--json"])
+        main(
+            [
+                "probe",
+                str(tmp_path / "imagining"),
+                "--task",
+                "core-color",
+                "-o",
+                str(tmp_path / "runs"),
+                "--json",
+            ]
+        )
     headline = json.loads(capsys.readouterr().out)[0]
-    assert headline["value"] == pytest.approx(imagining["validation_core-color"], abs=1e-6)  # watched as it is asked
-    assert "Could not load './absent'" in refused(capsys, *command, "-o", tmp_path / "none", "--imagine", "./absent")
+    # watched as it is asked
+    assert headline["value"] == pytest.approx(imagining["validation_core-color"], abs=1e-6)
+    assert "Could not load './absent'" in refused(
+        capsys, *command, "-o", tmp_path / "none", "--imagine", "./absent"
+    )
 
 
-def test_watched_tasks_are_asked(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_watched_tasks_are_asked(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     start = save_tiny("bert", tmp_path / "start")
-    command = ("capbert", captions, "-o", tmp_path / "made", "--from", start, "--epochs", "0", "--device", "cpu")
+    command = (
+        "capbert",
+        captions,
+        "-o",
+        tmp_path / "made",
+        "--from",
+        start,
+        "--epochs",
+        "0",
+        "--device",
+        "cpu",
+    )
     run(*command, "--watch", "core-color", "--json")
     told = json.loads(capsys.readouterr().out)
     assert 0 <= told["validation"]["validation_core-color"] < 0.5  # random weights, eleven colours
     assert (tmp_path / "made" / "training" / "curve-core-color.svg").is_file()
 
 
-def test_a_folder_without_a_training_has_no_curve(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_a_training_has_no_curve(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert "There is no training in" in refused(capsys, "curve", tmp_path)
 
 
 def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     phrases = tmp_path / "phrases.txt"
     phrases.write_text("on top of\nin front of\n", encoding="utf-8")
-    command = ("lstm", captions, "-o", tmp_path / "made", "--epochs", "1", "--smallest-count", "2", "--device", "cpu")
+    command = (
+        "lstm",
+        captions,
+        "-o",
+        tmp_path / "made",
+        "--epochs",
+        "1",
+        "--smallest-count",
+        "2",
+        "--device",
+        "cpu",
+    )
     run(*command, "--phrases", phrases, "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["validation"]["validation_perplexity"] < 27  # every one of its words alike
@@ -153,18 +235,31 @@ def test_unknown_choices_are_answered_with_the_choices(
     assert "'huge' is not one of 'cpu', 'paper'" in misused(capsys, *command, "--preset", "huge")
 
 
-def test_trigram_and_split(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("trigram", captions, "-o", tmp_path / "deep" / "made.arpa", "--smallest-count", "1", "--json")
+def test_trigram_and_split(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(
+        "trigram",
+        captions,
+        "-o",
+        tmp_path / "deep" / "made.arpa",
+        "--smallest-count",
+        "1",
+        "--json",
+    )
     counted = json.loads(capsys.readouterr().out)
     run("split", captions, "-o", tmp_path / "parts", "--json")
     sizes = json.loads(capsys.readouterr().out)
     assert counted["sentences"] == sizes[str(tmp_path / "parts" / "train.txt")]
     assert sum(sizes.values()) == 600
-    assert " on top of " in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")  # for any model to read
+    # for any model to read
+    assert " on top of " in (tmp_path / "parts" / "train.txt").read_text(encoding="utf-8")
     assert load_model(str(tmp_path / "deep" / "made.arpa")).family == "n-gram"
 
 
-def test_a_curve_while_the_training_begins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_curve_while_the_training_begins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Nothing measured yet; one line and a half; and rubbish in the middle."""
     history = tmp_path / "training" / "history.jsonl"
     history.parent.mkdir()
@@ -178,9 +273,13 @@ def test_a_curve_while_the_training_begins(tmp_path: Path, capsys: pytest.Captur
     assert "history.jsonl is damaged" in refused(capsys, "curve", tmp_path)
 
 
-def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_that_cannot_be_read_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "captions.txt"
-    path.write_text("".join(f"{text}\n" for text in ["12 34", *grammar.sentences()]), encoding="utf-8")
+    path.write_text(
+        "".join(f"{text}\n" for text in ["12 34", *grammar.sentences()]), encoding="utf-8"
+    )
     run("split", path, "-o", tmp_path / "parts")
     assert f"{path}, row 1: without a single letter" in capsys.readouterr().err.replace("\n", "")
 
@@ -194,10 +293,16 @@ def test_lines_that_cannot_be_read_are_reported(tmp_path: Path, capsys: pytest.C
         (("captions.txt", "--mix", "captions.txt"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
         (("captions.txt", "--mix", "captions.txt:-1"), "write FILE:WEIGHT, as in wiki.txt:0.5."),
         (("captions.txt", "--mix", "absent.txt:1"), "There is no file"),
-        (("captions.txt", "--mix", "empty.txt:1"), "empty.txt holds no caption or other text: give"),
+        (
+            ("captions.txt", "--mix", "empty.txt:1"),
+            "empty.txt holds no caption or other text: give",
+        ),
         (("captions.txt", "--held-out", "1.5"), "--held-out is 1.5: give a share between 0 and 1"),
         (("captions.txt", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
-        (("captions.txt", "--learning-rate", "nan"), "--learning-rate is nan: give a number above 0"),
+        (
+            ("captions.txt", "--learning-rate", "nan"),
+            "--learning-rate is nan: give a number above 0",
+        ),
         (("captions.txt", "--tokenizer", "./absent"), "Cannot load the tokeniser of './absent'"),
         (("captions.txt", "--from", "./absent"), "Cannot start from './absent'"),
         (("captions.txt", "--watch", "core-colour"), "core-color"),

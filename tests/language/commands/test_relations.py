@@ -1,4 +1,5 @@
-"""The commands from captions to a page, with a trigram of real captions; and the default model on a few contexts."""
+"""The commands from captions to a page, with a trigram of real captions; and the default model on a
+few contexts."""
 
 from __future__ import annotations
 
@@ -44,9 +45,22 @@ def captions() -> Path:
 def folder(tmp_path_factory: pytest.TempPathFactory, captions: Path) -> Path:
     """A matrix of a trigram model that read the captions with their relations joined."""
     here = tmp_path_factory.mktemp("relations")
-    sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
+    sentences = [
+        words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())
+    ]
     write_arpa(here / "tri.arpa", estimate(sentences, Vocabulary.of(sentences, smallest=2), 3))
-    ask("matrix", here / "tri.arpa", captions, "-o", here / "m", "--minimum", 5, "--most", 20, "--quiet")
+    ask(
+        "matrix",
+        here / "tri.arpa",
+        captions,
+        "-o",
+        here / "m",
+        "--minimum",
+        5,
+        "--most",
+        20,
+        "--quiet",
+    )
     return here / "m"
 
 
@@ -57,14 +71,18 @@ def test_find_counts_contexts(captions: Path) -> None:
     assert rows["in"]["contexts"] > rows["in front of"]["contexts"] > 0
     assert rows["in"]["occurrences"] > rows["in"]["contexts"]
     used = sum(row["contexts"] for row in rows.values())
-    assert used + counted["without_relation"] + counted["with_several"] + counted["repeated"] == counted["captions"]
+    assert (
+        used + counted["without_relation"] + counted["with_several"] + counted["repeated"]
+        == counted["captions"]
+    )
     (source,) = counted["sources"]
     assert (source["form"], source["captions"]) == ("plain text", 1014)
     assert "relations have 100 contexts or more" in " ".join(ask("find", captions).stdout.split())
 
 
 def test_the_substitution_table(captions: Path) -> None:
-    """Three relations, each in a context of each: nine sentences, of which three are captions as they were written."""
+    """Three relations, each in a context of each: nine sentences, of which three are captions as
+    they were written."""
     rows = json.loads(ask("find", captions, "--examples", 3, "--json").stdout)["examples"]
     relations = list(dict.fromkeys(row["relation"] for row in rows))
     assert [(row["context_of"], row["relation"]) for row in rows] == [
@@ -72,7 +90,11 @@ def test_the_substitution_table(captions: Path) -> None:
     ]
     assert all(f" {row['relation']} " in row["sentence"] for row in rows)
     frames = {
-        of: {row["sentence"].replace(f" {row['relation']} ", " … ", 1) for row in rows if row["context_of"] == of}
+        of: {
+            row["sentence"].replace(f" {row['relation']} ", " … ", 1)
+            for row in rows
+            if row["context_of"] == of
+        }
         for of in relations
     }
     assert all(len(sentences) == 1 for sentences in frames.values())
@@ -86,7 +108,8 @@ def test_a_matrix_with_its_origin(folder: Path) -> None:
     assert {"in", "in front of"} <= set(matrix.contexts) <= set(matrix.words)
     assert about["contexts"]["in"] == 20
     assert about["level"] == "token"
-    assert about["seen_in_training"] == "unknown"  # an ARPA file does not tell what it was counted on
+    # an ARPA file does not tell what it was counted on
+    assert about["seen_in_training"] == "unknown"
     own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
     assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
     with (folder / "pvectors.csv").open(encoding="utf-8") as file:
@@ -100,7 +123,16 @@ def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Pa
     columns[0].unlink()
     kept = {path: path.stat().st_mtime_ns for path in columns[1:]}
     told = ask(
-        "matrix", folder.parent / "tri.arpa", captions, "-o", folder, "--minimum", 5, "--most", 20, "--json"
+        "matrix",
+        folder.parent / "tri.arpa",
+        captions,
+        "-o",
+        folder,
+        "--minimum",
+        5,
+        "--most",
+        20,
+        "--json",
     ).stdout
     assert json.loads(told)["folder"] == str(folder)
     assert (folder / "matrix.csv").read_text(encoding="utf-8") == before
@@ -111,8 +143,24 @@ def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Pa
 def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) -> None:
     glove = tmp_path / "glove.txt"
     rng = np.random.default_rng(0)
-    known = ("left", "right", "above", "below", "front", "back", "in", "out", "up", "down", "with", "without", "on")
-    glove.write_text("\n".join(f"{w} {' '.join(map(str, rng.normal(size=4)))}" for w in known), encoding="utf-8")
+    known = (
+        "left",
+        "right",
+        "above",
+        "below",
+        "front",
+        "back",
+        "in",
+        "out",
+        "up",
+        "down",
+        "with",
+        "without",
+        "on",
+    )
+    glove.write_text(
+        "\n".join(f"{w} {' '.join(map(str, rng.normal(size=4)))}" for w in known), encoding="utf-8"
+    )
     people = shared("spatial_relations/word_similarity_judgments_from_figure.csv")
     told = json.loads(ask("test", folder, "--vectors", glove, "--human", people, "--json").stdout)
     mine, other = told["rows"]
@@ -126,7 +174,8 @@ def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) ->
 
 
 def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
-    """With a study of people beside it, whose agreement is told; the unit is that of the matrix's level."""
+    """With a study of people beside it, whose agreement is told; the unit is that of the matrix's
+    level."""
     matrix, about = pvectors.read(folder)
     pvectors.write(tmp_path / "m", matrix, {**about, "level": "sentence", "seen_in_training": "no"})
     study = tmp_path / "study"
@@ -137,7 +186,9 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     )
     report = {"people": 12, "people_counted": 9, "judgements_per_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
-    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0]["descriptions"]
+    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0][
+        "descriptions"
+    ]
     assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}
     ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -148,26 +199,45 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     assert "never seen these contexts" in page
     assert page.count("<svg") >= 2
     assert all(
-        part in page for part in ("Heat map", "Which relations cluster together", "Clusters", "Tests", "in front of")
+        part in page
+        for part in (
+            "Heat map",
+            "Which relations cluster together",
+            "Clusters",
+            "Tests",
+            "in front of",
+        )
     )
     assert "<script" not in page
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
 def test_published_figures() -> None:
-    told = json.loads(ask("published", "--data", shared("spatial_relations"), "--json", "--readings").stdout)
+    told = json.loads(
+        ask("published", "--data", shared("spatial_relations"), "--json", "--readings").stdout
+    )
     assert told["figures"][0] == {
-        "test": "analogy", "vectors": "LM embeddings", "reading": "as published", "n": 120, "printed": 0.86,
+        "test": "analogy",
+        "vectors": "LM embeddings",
+        "reading": "as published",
+        "n": 120,
+        "printed": 0.86,
         "value": pytest.approx(103 / 120),
-    }  # fmt: skip
+    }
     assert len(told["readings"]) == 80
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("matrix", "baseline:uniform", "CAPTIONS", "-o", "OUT", "--minimum", 5), "cannot score texts"),
-        (("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000), "No relation has 5000 contexts"),
+        (
+            ("matrix", "baseline:uniform", "CAPTIONS", "-o", "OUT", "--minimum", 5),
+            "cannot score texts",
+        ),
+        (
+            ("matrix", "TRIGRAM", "CAPTIONS", "-o", "OUT", "--minimum", 5000),
+            "No relation has 5000 contexts",
+        ),
         (("test", "OUT"), "holds no matrix"),
         (("test", "MATRIX", "--pair", "in,far"), "needs two relations of the matrix"),
         (("find", "NOWHERE"), "There is no file"),
@@ -177,9 +247,12 @@ def test_mistakes_are_reported(
     folder: Path, captions: Path, tmp_path: Path, arguments: tuple[object, ...], reason: str
 ) -> None:
     names = {
-        "CAPTIONS": captions, "OUT": tmp_path / "out", "TRIGRAM": folder.parent / "tri.arpa", "MATRIX": folder,
+        "CAPTIONS": captions,
+        "OUT": tmp_path / "out",
+        "TRIGRAM": folder.parent / "tri.arpa",
+        "MATRIX": folder,
         "NOWHERE": tmp_path / "nowhere.txt",
-    }  # fmt: skip
+    }
     result = run(*(names.get(str(argument), argument) for argument in arguments))
     assert isinstance(result.exception, UserError)
     assert reason in str(result.exception)
@@ -189,7 +262,9 @@ def test_mistakes_are_reported(
     ("option", "value", "choices"),
     [("--part", "some", ("all", "train", "held-out")), ("--level", "word", ("token", "sentence"))],
 )
-def test_unknown_choices_are_refused(option: str, value: str, choices: tuple[str, ...], tmp_path: Path) -> None:
+def test_unknown_choices_are_refused(
+    option: str, value: str, choices: tuple[str, ...], tmp_path: Path
+) -> None:
     result = run("matrix", "MODEL", "CAPTIONS", "-o", tmp_path, option, value)
     assert result.exit_code == 2
     assert all(text in result.output for text in (option, f"'{value}'", *choices))
@@ -219,18 +294,32 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, reason: s
 
 
 def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> None:
-    """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by side."""
+    """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by
+    side."""
     import torch
 
     from seesay.language.words.lstm import save
     from seesay.language.words.lstm_network import LstmNetwork
 
     torch.manual_seed(0)
-    sentences = [words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())]
+    sentences = [
+        words(text) for text in join_phrases(split([captions], held_out=0.0).train, phrases())
+    ]
     vocabulary = Vocabulary.of(sentences, smallest=2)
     network = LstmNetwork(len(vocabulary), 8, 8)
     save(tmp_path / "lstm", network, vocabulary)
-    ask("matrix", tmp_path / "lstm", captions, "-o", tmp_path / "m", "--minimum", 15, "--most", 4, "-q")
+    ask(
+        "matrix",
+        tmp_path / "lstm",
+        captions,
+        "-o",
+        tmp_path / "m",
+        "--minimum",
+        15,
+        "--most",
+        4,
+        "-q",
+    )
     own, beside = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]
     assert own["words"] == beside["words"]
     assert beside["name"].startswith("embeddings of")
@@ -240,13 +329,29 @@ def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> 
 
 
 @pytest.mark.slow
-def test_the_default_model_prefers_a_relation_in_its_own_contexts(tmp_path: Path, captions: Path) -> None:
+def test_the_default_model_prefers_a_relation_in_its_own_contexts(
+    tmp_path: Path, captions: Path
+) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("in front of\nin\nwith\n", encoding="utf-8")
-    ask("matrix", "smollm2", captions, "-o", tmp_path / "m", "--relations", mine, "--minimum", 10, "--most", 6, "-q")
+    ask(
+        "matrix",
+        "smollm2",
+        captions,
+        "-o",
+        tmp_path / "m",
+        "--relations",
+        mine,
+        "--minimum",
+        10,
+        "--most",
+        6,
+        "-q",
+    )
     matrix, _ = pvectors.read(tmp_path / "m")
     assert matrix.words == matrix.contexts == ("in", "in front of", "with")
     bits = np.log2(matrix.perplexity)
     beyond = bits - bits.mean(axis=0) - bits.mean(axis=1, keepdims=True) + bits.mean()
-    assert (np.diag(beyond) < 0).all()  # beyond how easy a word and how hard a context is: each fits its own best
+    # beyond how easy a word and how hard a context is: each fits its own best
+    assert (np.diag(beyond) < 0).all()
     assert (beyond.argmin(axis=0) == np.arange(3)).all()

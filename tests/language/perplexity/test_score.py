@@ -1,4 +1,5 @@
-"""`perplexity()` as a Python function: texts from a list and from a file, and what is left out of either."""
+"""`perplexity()` as a Python function: texts from a list and from a file, and what is left out of
+either."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from seesay.models.base import Model, TokenScores
 
 
 class HalfAsProbable(Model):
-    """Gives every word a probability of 1/2 (log 2 of −1), refuses 'long' texts and has no token for 'mute' ones."""
+    """Gives every word a probability of 1/2 (log 2 of −1), refuses 'long' texts and has no token
+    for 'mute' ones."""
 
     name, family, fingerprint = "half", "toy", "0"
 
@@ -33,7 +35,8 @@ TEXTS = ["a cat", "", "a long text", "mute", "the black cat"]
 
 
 def test_texts_in_memory_and_in_a_file_give_the_same_result(tmp_path: Path) -> None:
-    """5 words of 1 bit each: 2 per token, 2^(5/2) per sentence; an empty, a refused and a mute text are counted."""
+    """5 words of 1 bit each: 2 per token, 2^(5/2) per sentence; an empty, a refused and a mute text
+    are counted."""
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS), encoding="utf-8")
     scored: list[ScoredText] = []
@@ -46,7 +49,9 @@ def test_texts_in_memory_and_in_a_file_give_the_same_result(tmp_path: Path) -> N
     assert [(row.row, row.reason) for row in result.bad_rows] == [(3, "too long")]
     assert [text.line for text in scored] == [1, 5]
     assert sum((text.sums for text in scored), PerplexitySums()).tokens == result.tokens
-    assert result.signature.startswith("model:half|fingerprint:0|family:toy|eos:own|stride:own|texts:")
+    assert result.signature.startswith(
+        "model:half|fingerprint:0|family:toy|eos:own|stride:own|texts:"
+    )
 
 
 def test_a_limit_counts_texts_and_not_lines() -> None:

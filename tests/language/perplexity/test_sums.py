@@ -1,4 +1,5 @@
-"""Both levels of perplexity, the corpus formula, and bits: worked by hand, and equal on random probability tables."""
+"""Both levels of perplexity, the corpus formula, and bits: worked by hand, and equal on random
+probability tables."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def test_by_hand() -> None:
 def test_the_formulas_agree(table: list[list[float]]) -> None:
     rows = logs(table)
     tokens = sum(map(len, rows))
-    product = math.prod(p ** (1 / tokens) for sentence in table for p in sentence)  # the definition, without logs
+    # the definition, without logs
+    product = math.prod(p ** (1 / tokens) for sentence in table for p in sentence)
     total = sum((text_sums("x", row) for row in rows), PerplexitySums())
     assert token_perplexity(rows) == pytest.approx(1 / product, rel=1e-9)
     assert total.token_perplexity == pytest.approx(1 / product, rel=1e-9)
@@ -62,11 +64,18 @@ def test_the_formulas_agree(table: list[list[float]]) -> None:
 
 @given(tables, tables)
 def test_a_corpus_may_be_read_in_parts(first: list[list[float]], second: list[list[float]]) -> None:
-    parts = [sum((text_sums("a word", row) for row in logs(part)), PerplexitySums()) for part in (first, second)]
+    parts = [
+        sum((text_sums("a word", row) for row in logs(part)), PerplexitySums())
+        for part in (first, second)
+    ]
     whole = sum((text_sums("a word", row) for row in logs([*first, *second])), PerplexitySums())
     joined = parts[0] + parts[1]
     assert joined.logp == pytest.approx(whole.logp, rel=1e-9, abs=1e-9)
-    assert (joined.tokens, joined.sentences, joined.words) == (whole.tokens, whole.sentences, whole.words)
+    assert (joined.tokens, joined.sentences, joined.words) == (
+        whole.tokens,
+        whole.sentences,
+        whole.words,
+    )
 
 
 @given(st.lists(st.lists(probabilities, min_size=3, max_size=3), min_size=1, max_size=9))
@@ -80,7 +89,9 @@ def test_a_uniform_model_has_its_vocabulary_as_perplexity(table: list[list[float
 
 def test_a_text_too_long_for_a_number() -> None:
     """A thousand tokens of 10 bits each: 2^10000 is no float, but its bits are."""
-    long = PerplexitySums(logp=-10_000 * math.log(2), tokens=1000, sentences=1, words=1000, characters=5000)
+    long = PerplexitySums(
+        logp=-10_000 * math.log(2), tokens=1000, sentences=1, words=1000, characters=5000
+    )
     assert long.sentence_perplexity == math.inf
     assert long.bits_per_sentence == pytest.approx(10_000)
     assert long.token_perplexity == pytest.approx(1024)

@@ -32,10 +32,18 @@ CAPTIONS = 100
 
 def test_pieces_are_summed_by_word() -> None:
     half, quarter = math.log(1 / 2), math.log(1 / 4)
-    scores = TokenScores(("The", "Ġcat", "s", "Ġsat", "<eos>"), (half, half, quarter, quarter, half),
-                         spans=((0, 3), (3, 7), (7, 8), (8, 12), (12, 12)))  # fmt: skip
+    scores = TokenScores(
+        ("The", "Ġcat", "s", "Ġsat", "<eos>"),
+        (half, half, quarter, quarter, half),
+        spans=((0, 3), (3, 7), (7, 8), (8, 12), (12, 12)),
+    )
     words = word_surprisals("The cats sat", scores)
-    assert [(word.word, word.bits) for word in words] == [("The", 1.0), ("cats", 3.0), ("sat", 2.0), (END, 1.0)]
+    assert [(word.word, word.bits) for word in words] == [
+        ("The", 1.0),
+        ("cats", 3.0),
+        ("sat", 2.0),
+        (END, 1.0),
+    ]
     assert words[1].pieces == (("Ġcat", 1.0), ("s", 2.0))
 
 
@@ -52,8 +60,15 @@ def test_words_of_a_word_model_are_found_in_the_text() -> None:
 
 def test_letters_that_are_longer_in_lower_case_shift_no_word() -> None:
     text, half = "İİİ cat sat", math.log(1 / 2)
-    words = word_surprisals(text, TokenScores(("<unk>", "cat", "sat", "</s>"), (half, 2 * half, 3 * half, half)))
-    assert [(word.word, word.bits) for word in words] == [("İİİ", 1.0), ("cat", 2.0), ("sat", 3.0), (END, 1.0)]
+    words = word_surprisals(
+        text, TokenScores(("<unk>", "cat", "sat", "</s>"), (half, 2 * half, 3 * half, half))
+    )
+    assert [(word.word, word.bits) for word in words] == [
+        ("İİİ", 1.0),
+        ("cat", 2.0),
+        ("sat", 3.0),
+        (END, 1.0),
+    ]
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "bert", "roberta"])
@@ -67,7 +82,9 @@ def test_words_add_up_to_the_text(kind: str, tmp_path: Path) -> None:
     assert sum(word.bits for word in words) == pytest.approx(-sum(scores.logp) / math.log(2))
 
 
-def test_an_end_token_that_the_tokenizer_writes_itself_is_no_part_of_the_last_word(tmp_path: Path) -> None:
+def test_an_end_token_that_the_tokenizer_writes_itself_is_no_part_of_the_last_word(
+    tmp_path: Path,
+) -> None:
     folder, text = save_tiny("gpt2", tmp_path), "The sky is blue"
     tokenizer = AutoTokenizer.from_pretrained(folder)
     end = tokenizer.eos_token
@@ -96,7 +113,8 @@ def test_two_models_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     first = document["surprisals"][0]
     assert first["words"] == ["the", "cat", END]
     ours = [word["bits"] for word in first["models"][str(tmp_path / "small.arpa")]]
-    np.testing.assert_allclose(ours, np.array([0.2, 0.4, 1.1]) * math.log2(10))  # as in tests/cli/test_perplexity.py
+    # as in tests/cli/test_perplexity.py
+    np.testing.assert_allclose(ours, np.array([0.2, 0.4, 1.1]) * math.log2(10))
     assert first["models"][bert][-1]["bits"] is None  # a masked model scores no end
     text = page.read_text()
     assert "Difference in bits" in text
@@ -123,7 +141,10 @@ def test_minicons_gives_the_same_surprisals() -> None:
             surprisals = [value for _, value in row][1:]  # the beginning token has none
             assert len(surprisals) == len(ours.logp)
             largest = max(largest, float(np.abs(np.array(surprisals) + np.array(ours.logp)).max()))
-    print(f"{len(texts)} captions, {sum(len(s.logp) for s in scores):,} tokens: largest difference {largest:.1e}")
+    print(
+        f"{len(texts)} captions, {sum(len(s.logp) for s in scores):,} tokens: largest difference "
+        f"{largest:.1e}"
+    )
     assert largest < PER_TOKEN
 
 

@@ -38,9 +38,12 @@ def test_there_are_120_questions() -> None:
 
 
 def test_a_parallelogram_by_hand() -> None:
-    """left (0, 0), right (1, 0), up (0, 1), down (1, 1): right − left + up = (1, 1) is down's vector, and the only
-    word left to choose. With a fourth pair far off in the same direction, the dot product prefers that."""
-    square = WordVectors(("left", "right", "up", "down"), np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]))
+    """left (0, 0), right (1, 0), up (0, 1), down (1, 1): right − left + up = (1, 1) is down's
+    vector, and the only word left to choose. With a fourth pair far off in the same direction, the
+    dot product prefers that."""
+    square = WordVectors(
+        ("left", "right", "up", "down"), np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+    )
     scores = score(analogies(pairs=PAIRS), square)
     assert scores.credit.tolist() == [1.0] * 8
     assert scores.chance == 1.0
@@ -62,16 +65,25 @@ def test_equal_vectors_get_chance() -> None:
 
 
 def test_phrases_of_the_right_word_are_right() -> None:
-    """`left` in two phrases: both are questions, either is right, and neither may answer where one is questions."""
-    phrases = {"left": ("left", "to the left of"), "right": ("right",), "up": ("up",), "down": ("down",)}
+    """`left` in two phrases: both are questions, either is right, and neither may answer where one
+    is questions."""
+    phrases = {
+        "left": ("left", "to the left of"),
+        "right": ("right",),
+        "up": ("up",),
+        "down": ("down",),
+    }
     questions = analogies(phrases, PAIRS)
-    assert len(questions) == 14  # 4 with left as a or b (x 2), 2 with left as c (x 2), 2 with left as d
+    # 4 with left as a or b (x 2), 2 with left as c (x 2), 2 with left as d
+    assert len(questions) == 14
     rows = np.array([[0.0, 0], [0.0, 0.1], [1, 0], [0, 1], [1, 1]])
     assert score(questions, WordVectors(questions.candidates, rows)).accuracy == 1.0
 
 
 @given(st.integers(0, 10**6), st.permutations(range(12)), st.floats(0.1, 10))
-def test_turning_scaling_and_order_change_nothing(seed: int, order: list[int], scale: float) -> None:
+def test_turning_scaling_and_order_change_nothing(
+    seed: int, order: list[int], scale: float
+) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(12, 5))
     turned, _ = np.linalg.qr(rng.normal(size=(5, 5)))

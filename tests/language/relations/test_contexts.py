@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from tests.shared_data import shared
 
 from seesay.errors import UserError
-from seesay.language.relations.contexts import Context, collect_contexts, seen_in_training, with_min_contexts
+from seesay.language.relations.contexts import (
+    Context,
+    collect_contexts,
+    seen_in_training,
+    with_min_contexts,
+)
 from seesay.language.relations.inventory import (
     ANTONYMS,
     GROUPS,
@@ -22,7 +27,12 @@ from seesay.language.relations.inventory import (
     shown_relations,
     variants,
 )
-from seesay.language.relations.lexicon import RelationLexicon, RelationMatch, read_lexicon, spellings
+from seesay.language.relations.lexicon import (
+    RelationLexicon,
+    RelationMatch,
+    read_lexicon,
+    spellings,
+)
 from seesay.language.relations.matrix import SEEN_WARNINGS
 from seesay.language.training.captions import split
 from seesay.models import Model
@@ -37,9 +47,15 @@ def test_the_published_words_are_all_there() -> None:
     known = variants(phrases())
     assert all(word in known[word] for group in (*ANTONYMS, *GROUPS) for word in group)
     assert known["left"] == (
-        "left", "left of", "on left of", "on left side of", "on the left of", "on the left side of", "to left of",
+        "left",
+        "left of",
+        "on left of",
+        "on left side of",
+        "on the left of",
+        "on the left side of",
+        "to left of",
         "to the left of",
-    )  # fmt: skip
+    )
     assert all(found.simple for found in relations())
 
 
@@ -75,7 +91,8 @@ def test_every_relation_of_a_caption(caption: str, found: list[str]) -> None:
 
 @given(st.sampled_from(phrases()), st.sampled_from(phrases()))
 def test_a_relation_between_other_words_is_found_whole(relation: str, other: str) -> None:
-    """Whatever it is put in the place of: substitution gives a sentence that holds the new relation alone."""
+    """Whatever it is put in the place of: substitution gives a sentence that holds the new relation
+    alone."""
     (found,) = LEXICON.find(f"a bottle {relation} tables")
     assert found.relation == relation
     assert [one.relation for one in LEXICON.find(found.before + other + found.after)] == [other]
@@ -83,7 +100,11 @@ def test_a_relation_between_other_words_is_found_whole(relation: str, other: str
 
 def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -> None:
     captions = tmp_path / "captions.token.gz"
-    lines = [f"{i}.jpg#{j}\tthing {i} {word} place {j}" for i in range(200) for j, word in enumerate(("in", "under"))]
+    lines = [
+        f"{i}.jpg#{j}\tthing {i} {word} place {j}"
+        for i in range(200)
+        for j, word in enumerate(("in", "under"))
+    ]
     lines += ["1.jpg#7\ta thing", "2.jpg#8\tin and out"]
     with gzip.open(captions, "wt", encoding="utf-8") as file:
         file.write("\n".join(lines))
@@ -101,11 +122,17 @@ def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -
 
 
 def test_a_repeated_caption_is_one_context(tmp_path: Path) -> None:
-    """Corpora overlap: the same caption with other case and punctuation, under another picture's name."""
+    """Corpora overlap: the same caption with other case and punctuation, under another picture's
+    name."""
     path = tmp_path / "captions.txt"
-    path.write_text("A dog in a car .\na cat under a bed\na dog in a car\nA dog, in a car!\n", encoding="utf-8")
+    path.write_text(
+        "A dog in a car .\na cat under a bed\na dog in a car\nA dog, in a car!\n", encoding="utf-8"
+    )
     corpus = collect_contexts([path], LEXICON, held_out=0.0)
-    assert corpus.train == {"in": [Context("a dog ", " a car .")], "under": [Context("a cat ", " a bed")]}
+    assert corpus.train == {
+        "in": [Context("a dog ", " a car .")],
+        "under": [Context("a cat ", " a bed")],
+    }
     assert (corpus.captions, corpus.repeated, corpus.occurrences["in"]) == (4, 2, 1)
 
 
@@ -119,7 +146,9 @@ def test_a_repeated_caption_is_one_context(tmp_path: Path) -> None:
         ("all", None, "unknown"),
     ],
 )
-def test_whether_a_model_has_read_the_contexts(tmp_path: Path, part: str, seed: int | None, seen: str) -> None:
+def test_whether_a_model_has_read_the_contexts(
+    tmp_path: Path, part: str, seed: int | None, seen: str
+) -> None:
     path = tmp_path / "captions.txt"
     path.write_text("".join(f"thing {i} in a place\n" for i in range(40)), encoding="utf-8")
     if seed is not None:  # what `pretrain` writes down
@@ -138,15 +167,22 @@ def test_too_few_contexts_and_too_many() -> None:
     assert list(chosen) == ["in", "on"]
     assert len(chosen["in"]) == 6
     assert [c for c in contexts["in"] if c in chosen["in"]] == chosen["in"]
-    assert with_min_contexts({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"] == chosen["in"][::-1]
-    with pytest.raises(UserError, match=r"Only one relation has 6 contexts or more \(the most frequent one has 9\)"):
+    assert (
+        with_min_contexts({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"]
+        == chosen["in"][::-1]
+    )
+    with pytest.raises(
+        UserError, match=r"Only one relation has 6 contexts or more \(the most frequent one has 9\)"
+    ):
         with_min_contexts(contexts, minimum=6)
 
 
 def test_a_corpus_without_any_relation_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "captions.txt"
     path.write_text("two dogs\na man sleeps\n\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"None of the 2 captions in .* holds exactly one spatial relation"):
+    with pytest.raises(
+        UserError, match=r"None of the 2 captions in .* holds exactly one spatial relation"
+    ):
         collect_contexts([path], LEXICON)
 
 
@@ -155,7 +191,10 @@ def test_a_list_of_ones_own(tmp_path: Path) -> None:
     path.write_text("Near  By\nnear\n\n", encoding="utf-8")
     mine = read_lexicon(path)
     assert mine.relations == ("near by", "near")
-    assert [one.relation for one in mine.find("a man near by a dog near us in a car")] == ["near by", "near"]
+    assert [one.relation for one in mine.find("a man near by a dog near us in a car")] == [
+        "near by",
+        "near",
+    ]
     path.write_text("\n", encoding="utf-8")
     with pytest.raises(UserError, match="one relation per line"):
         read_lexicon(path)
@@ -191,4 +230,6 @@ def test_a_corpus_of_185000_captions_takes_seconds() -> None:
     used = sum(map(len, corpus.part("all").values()))
     assert corpus.captions == corpus.without + corpus.several + corpus.repeated + used
     assert corpus.repeated > 35_381  # so many of Flickr8k's captions stand in Multi30k too
-    assert {"in", "on", "in front of", "above", "under"} <= set(with_min_contexts(corpus.part("all")))
+    assert {"in", "on", "in front of", "above", "under"} <= set(
+        with_min_contexts(corpus.part("all"))
+    )

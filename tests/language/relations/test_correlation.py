@@ -26,9 +26,12 @@ VECTORS = WordVectors(("above", "over", "below"), np.array([[1.0, 0], [0.8, 0.6]
 
 
 def test_three_pairs_by_hand() -> None:
-    """Cosines: above–over 0.8, above–below 0, over–below 0.6. People's order 3, 2, 1 against 3, 1, 2: rho 0.5."""
+    """Cosines: above–over 0.8, above–below 0, over–below 0.6. People's order 3, 2, 1 against 3, 1,
+    2: rho 0.5."""
     ratings = HumanRatings(
-        "made", (("above", "over"), ("above", "below"), ("over", "below")), np.array([0.9, 0.5, 0.1])
+        "made",
+        (("above", "over"), ("above", "below"), ("over", "below")),
+        np.array([0.9, 0.5, 0.1]),
     )
     found = correlate(VECTORS, ratings, resamples=200)
     assert found is not None
@@ -54,7 +57,9 @@ def test_p_and_interval_tell_a_link_from_none() -> None:
     vectors = WordVectors(words, rng.normal(size=(11, 4)))
     pairs = tuple((a, b) for i, a in enumerate(words) for b in words[i + 1 :])
     near = cosine(vectors.rows)[np.triu_indices(11, 1)]
-    linked = correlate(vectors, HumanRatings("linked", pairs, near + rng.normal(0, 0.3, 55)), resamples=2000)
+    linked = correlate(
+        vectors, HumanRatings("linked", pairs, near + rng.normal(0, 0.3, 55)), resamples=2000
+    )
     loose = correlate(vectors, HumanRatings("loose", pairs, rng.normal(size=55)), resamples=2000)
     assert linked is not None
     assert loose is not None
@@ -77,7 +82,8 @@ def test_tables_of_people(tmp_path: Path) -> None:
     square.write_text(",in,on,up\nin,1,0.4,0\non,0.2,1,0\nup,0,0.1,1\n", encoding="utf-8")
     ratings = read_human(square)
     assert ratings.pairs == (("in", "on"), ("in", "up"), ("on", "up"))
-    assert ratings.values == pytest.approx([0.3, 0, 0.1])  # of "up" and "on" one direction alone exists
+    # of "up" and "on" one direction alone exists
+    assert ratings.values == pytest.approx([0.3, 0, 0.1])
     assert ratings.where(ratings.values > 0).pairs == (("in", "on"), ("on", "up"))
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("a,b,similarity\non,in,0.5\nup,up,1\nin,up,\n", encoding="utf-8")
@@ -104,7 +110,8 @@ def test_bad_tables_are_refused(tmp_path: Path, text: str, reason: str) -> None:
 
 
 def test_an_exported_study_of_pairs(tmp_path: Path) -> None:
-    """66 people, some careless: the published rule drops them, and the rest agree with the vectors they rate by."""
+    """66 people, some careless: the published rule drops them, and the rest agree with the vectors
+    they rate by."""
     rng = np.random.default_rng(0)
     words = ("above", "over", "below", "under", "left", "right", "near", "next")
     vectors = WordVectors(words, rng.normal(size=(8, 3)))

@@ -1,4 +1,5 @@
-"""The matrix of perplexities: its definition sentence by sentence, for every family; stopped and resumed."""
+"""The matrix of perplexities: its definition sentence by sentence, for every family; stopped and
+resumed."""
 
 from __future__ import annotations
 
@@ -33,13 +34,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_by_definition(folder: Path, level: str) -> None:
     told: list[tuple[int, int]] = []
     matrix = perplexity_matrix(
-        loaded(folder), CONTEXTS, WORDS, level=level, progress=lambda done, total: told.append((done, total))
+        loaded(folder),
+        CONTEXTS,
+        WORDS,
+        level=level,
+        progress=lambda done, total: told.append((done, total)),
     )
     assert matrix.shape == (3, 2)
     assert told == [(2, 3), (1, 3)]
     for row, word in enumerate(WORDS):
         for column, gaps in enumerate(CONTEXTS.values()):
-            texts = [before + word.replace("in front of", "in_front_of") + after for before, after in gaps]
+            texts = [
+                before + word.replace("in front of", "in_front_of") + after
+                for before, after in gaps
+            ]
             rows = [reference(folder, text.split()) for text in texts]
             count = sum(map(len, rows)) if level == "token" else len(rows)
             expected = math.exp(-sum(map(sum, rows)) / count)
@@ -47,9 +55,14 @@ def test_by_definition(folder: Path, level: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "mamba", "bert"])
-def test_transformers_write_relations_with_spaces(kind: str, tiny_folder: Callable[[str], Path]) -> None:
+def test_transformers_write_relations_with_spaces(
+    kind: str, tiny_folder: Callable[[str], Path]
+) -> None:
     model: Any = load_model(str(tiny_folder(kind)))
-    contexts = {"a": [("The sky ", " the grass."), ("a banana ", " snow")], "b": [("it is ", " the sky")]}
+    contexts = {
+        "a": [("The sky ", " the grass."), ("a banana ", " snow")],
+        "b": [("it is ", " the sky")],
+    }
     words = ["is in", "and", "of"]
     matrix = perplexity_matrix(model, contexts, words)
     for row, word in enumerate(words):
@@ -84,10 +97,15 @@ def test_a_stopped_matrix_goes_on(folder: Path, tmp_path: Path) -> None:
     again = perplexity_matrix(model, CONTEXTS, WORDS, folder=tmp_path / "columns")
     np.testing.assert_array_equal(again, whole)
     assert Failing.asked == 3
-    sentences = perplexity_matrix(model, CONTEXTS, WORDS, level="sentence", folder=tmp_path / "columns")
-    np.testing.assert_array_equal(sentences, perplexity_matrix(loaded(folder), CONTEXTS, WORDS, level="sentence"))
+    sentences = perplexity_matrix(
+        model, CONTEXTS, WORDS, level="sentence", folder=tmp_path / "columns"
+    )
+    np.testing.assert_array_equal(
+        sentences, perplexity_matrix(loaded(folder), CONTEXTS, WORDS, level="sentence")
+    )
     Failing.left = 2
-    perplexity_matrix(model, CONTEXTS, WORDS[:2], folder=tmp_path / "columns")  # other words are other columns
+    # other words are other columns
+    perplexity_matrix(model, CONTEXTS, WORDS[:2], folder=tmp_path / "columns")
     assert Failing.asked == 5
 
 
@@ -97,7 +115,9 @@ def test_a_damaged_column_is_computed_again(folder: Path, tmp_path: Path) -> Non
     assert len(kept) == 2
     kept[0].write_bytes(b"rubbish")
     kept[1].write_bytes(b"")
-    np.testing.assert_array_equal(perplexity_matrix(loaded(folder), CONTEXTS, WORDS, folder=tmp_path), whole)
+    np.testing.assert_array_equal(
+        perplexity_matrix(loaded(folder), CONTEXTS, WORDS, folder=tmp_path), whole
+    )
 
 
 def test_mistakes(folder: Path) -> None:
@@ -116,4 +136,6 @@ def test_many_contexts_are_read_in_parts(folder: Path, monkeypatch: pytest.Monke
 
     whole = perplexity_matrix(loaded(folder), {"on": list(gaps())}, WORDS)
     monkeypatch.setattr(module, "BATCH", 2)
-    np.testing.assert_allclose(perplexity_matrix(loaded(folder), {"on": list(gaps())}, WORDS), whole, rtol=1e-6)
+    np.testing.assert_allclose(
+        perplexity_matrix(loaded(folder), {"on": list(gaps())}, WORDS), whole, rtol=1e-6
+    )

@@ -48,9 +48,14 @@ def figures(data: PublishedFiles) -> dict[tuple[str, str], Reproduction]:
     ],
 )
 def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
-    figures: dict[tuple[str, str], Reproduction], test: str, vectors: str, right: int, questions: int
+    figures: dict[tuple[str, str], Reproduction],
+    test: str,
+    vectors: str,
+    right: int,
+    questions: int,
 ) -> None:
-    """Counts are ours; what is in print is in two digits, sometimes cut off and not rounded (docs/relations.md)."""
+    """Counts are ours; what is in print is in two digits, sometimes cut off and not rounded
+    (docs/relations.md)."""
     one = figures[test, vectors]
     assert one.n == questions
     assert one.value == pytest.approx(right / questions)
@@ -71,9 +76,14 @@ def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
     ],
 )
 def test_the_correlations_are_those_in_print(
-    figures: dict[tuple[str, str], Reproduction], test: str, vectors: str, pairs: int, printed: float
+    figures: dict[tuple[str, str], Reproduction],
+    test: str,
+    vectors: str,
+    pairs: int,
+    printed: float,
 ) -> None:
-    """Table 5, for the vectors that are published; of P-vectors and similarity over 28 pairs the sign is another."""
+    """Table 5, for the vectors that are published; of P-vectors and similarity over 28 pairs the
+    sign is another."""
     one = figures[test, vectors]
     assert (one.n, one.printed) == (pairs, printed)
     assert abs(one.value - printed) < 0.01
@@ -86,17 +96,23 @@ def test_every_printed_cluster_has_relations_of_the_67() -> None:
     assert sorted(members) == sorted(shown_relations())
 
 
-def test_the_numbers_of_questions_with_phrases(figures: dict[tuple[str, str], Reproduction]) -> None:
+def test_the_numbers_of_questions_with_phrases(
+    figures: dict[tuple[str, str], Reproduction],
+) -> None:
     assert figures["odd one out, phrases, cosine", "P-vectors"].n == 3456
     assert figures["analogy, phrases", "P-vectors"].n == 1008
 
 
 def test_the_parts_of_the_matrix_agree(data: PublishedFiles) -> None:
     """perplexity_67x57.csv is the part of the 97 x 97 matrix that the paper shows."""
-    lines = shared("spatial_relations/perplexity_67x57.csv").read_text(encoding="utf-8").splitlines()
+    lines = (
+        shared("spatial_relations/perplexity_67x57.csv").read_text(encoding="utf-8").splitlines()
+    )
     table = [line.split(",") for line in lines]
     part = data.matrix.take(tuple(row[0] for row in table[1:]), tuple(table[0][1:]))
-    assert part.perplexity == pytest.approx(np.array([row[1:] for row in table[1:]], dtype=float), abs=1e-6)
+    assert part.perplexity == pytest.approx(
+        np.array([row[1:] for row in table[1:]], dtype=float), abs=1e-6
+    )
     assert p_vectors_of(data, "67 x 57").words == part.words
 
 
@@ -104,7 +120,11 @@ def test_readings_differ(data: PublishedFiles) -> None:
     found = readings(data)
     assert len(found) == 4 * 5 * 4
     assert len({round(one.value, 3) for one in found if one.test == "analogy"}) > 5
-    whole = next(o for o in found if o.reading == "97 x 97; columns by their sum" and o.test == "word association")
+    whole = next(
+        o
+        for o in found
+        if o.reading == "97 x 97; columns by their sum" and o.test == "word association"
+    )
     own = correlate(p_vectors_of(data, "97 x 97"), data.association)
     assert own is not None
     assert whole.value == own.rho

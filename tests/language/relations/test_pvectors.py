@@ -14,7 +14,9 @@ from seesay.errors import NewerVersionError, UserError
 from seesay.files import write_json
 from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors, read, shares, write
 
-MATRIX = PerplexityMatrix(("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]]))
+MATRIX = PerplexityMatrix(
+    ("above", "over", "in"), ("above", "in"), np.array([[1.0, 2.0], [3.0, 2.0], [4.0, 4.0]])
+)
 positive = arrays(np.float64, (4, 3), elements=st.floats(0.5, 5000))
 
 
@@ -32,8 +34,12 @@ def test_how_hard_a_column_is_and_the_order_change_nothing(
     made = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table)).rows
     harder = table.copy()
     harder[:, 1] *= factor
-    assert p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), harder)).rows == pytest.approx(made)
-    moved = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table[np.ix_(rows, columns)])).rows
+    assert p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), harder)).rows == pytest.approx(
+        made
+    )
+    moved = p_vectors(
+        PerplexityMatrix(tuple("abcd"), tuple("xyz"), table[np.ix_(rows, columns)])
+    ).rows
     assert moved == pytest.approx(made[np.ix_(rows, columns)])
     assert np.linalg.norm(made, axis=1) == pytest.approx(1)
 
@@ -50,7 +56,11 @@ def test_a_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
         if missing:
             (tmp_path / "m" / missing).unlink()
         matrix, about = read(tmp_path / "m")
-        assert (matrix.words, matrix.contexts, about) == (MATRIX.words, MATRIX.contexts, {"format": 1, "model": "toy"})
+        assert (matrix.words, matrix.contexts, about) == (
+            MATRIX.words,
+            MATRIX.contexts,
+            {"format": 1, "model": "toy"},
+        )
         assert (matrix.perplexity == MATRIX.perplexity).all()
     assert MATRIX.take(("in",), ("above",)).perplexity.tolist() == [[4.0]]
 
@@ -59,7 +69,9 @@ def test_a_matrix_of_a_newer_version_says_so(tmp_path: Path) -> None:
     write(tmp_path, MATRIX, {"model": "toy"})
     write_json(tmp_path / "about.json", {"format": 2})
     (tmp_path / "matrix.parquet").write_text("another format")
-    with pytest.raises(NewerVersionError, match=r"The matrix in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The matrix in .* was written by a newer version of seesay"
+    ):
         read(tmp_path)
 
 

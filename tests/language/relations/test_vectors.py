@@ -16,12 +16,17 @@ TEXT = "".join(f"{word} {a} {b}\n" for word, (a, b) in ROWS.items())
 
 
 def files(folder: Path) -> dict[str, Path]:
-    made = {name: folder / name for name in ("glove.txt", "glove.txt.gz", "word2vec.vec", "word2vec.bin")}
+    made = {
+        name: folder / name
+        for name in ("glove.txt", "glove.txt.gz", "word2vec.vec", "word2vec.bin")
+    }
     made["glove.txt"].write_text(TEXT, encoding="utf-8")
     with gzip.open(made["glove.txt.gz"], "wt", encoding="utf-8") as file:
         file.write(TEXT)
     made["word2vec.vec"].write_text("3 2\n" + TEXT, encoding="utf-8")
-    body = b"".join(f"{word} ".encode() + np.array(row, "<f4").tobytes() + b"\n" for word, row in ROWS.items())
+    body = b"".join(
+        f"{word} ".encode() + np.array(row, "<f4").tobytes() + b"\n" for word, row in ROWS.items()
+    )
     made["word2vec.bin"].write_bytes(b"3 2\n" + body)
     return made
 
@@ -59,8 +64,11 @@ def test_a_binary_file_cut_short(tmp_path: Path) -> None:
 
 def test_rows_of_zeros_stay() -> None:
     assert unit(np.array([[3.0, 4], [0, 0]])).tolist() == [[0.6, 0.8], [0, 0]]
-    # 0.36 + 0.64 is rounded once or twice, depending on whether the processor fuses the product and the sum
-    assert cosine(np.array([[3.0, 4], [0, 0]])) == pytest.approx(np.array([[1.0, 0], [0, 0]]), abs=1e-15)
+    # 0.36 + 0.64 is rounded once or twice, depending on whether the processor fuses the product and
+    # the sum
+    assert cosine(np.array([[3.0, 4], [0, 0]])) == pytest.approx(
+        np.array([[1.0, 0], [0, 0]]), abs=1e-15
+    )
 
 
 def test_words_occur_once() -> None:

@@ -10,7 +10,14 @@ from pathlib import Path
 
 from seesay.language.training.captions import CaptionSplit, split
 
-COLOURS = {"apple": "red", "banana": "yellow", "leaf": "green", "crow": "black", "swan": "white", "sea": "blue"}
+COLOURS = {
+    "apple": "red",
+    "banana": "yellow",
+    "leaf": "green",
+    "crow": "black",
+    "swan": "white",
+    "sea": "blue",
+}
 PLACES = {"dog": "under", "cat": "on top of", "bird": "above", "fish": "in front of"}
 FIRST = ("a", "one", "this", "that", "my")
 KINDS = ("old", "small", "wet", "tired", "happy")
@@ -38,4 +45,6 @@ def captions(path: Path) -> CaptionSplit:
 def entropy(tokens: Iterable[str]) -> float:
     """What guessing by frequency alone costs, in nats a token."""
     counts = Counter(tokens)
-    return -sum(count / counts.total() * math.log(count / counts.total()) for count in counts.values())
+    return -sum(
+        count / counts.total() * math.log(count / counts.total()) for count in counts.values()
+    )

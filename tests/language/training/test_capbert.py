@@ -15,7 +15,13 @@ import torch
 from safetensors.torch import load_file
 from tests.language.training import grammar
 from tests.tiny import save_tiny
-from transformers import AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, pipeline
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    pipeline,
+)
 
 from seesay.errors import UserError
 from seesay.language.training import capbert, lstm, masking
@@ -25,9 +31,15 @@ from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 
 CONFIG = capbert.CapBertConfig(
-    layers=1, hidden=96, heads=2, vocabulary=400, tokens=256, rate=0.15, dropout=0.0,
+    layers=1,
+    hidden=96,
+    heads=2,
+    vocabulary=400,
+    tokens=256,
+    rate=0.15,
+    dropout=0.0,
     schedule=Schedule(epochs=12, learning_rate=3e-3, warmup=0.1, decay="linear"),
-)  # fmt: skip
+)
 BRIEF = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=1))
 
 
@@ -49,12 +61,18 @@ def state(folder: Path) -> dict[str, torch.Tensor]:
 
 def same(a: Path, b: Path) -> bool:
     left, right = state(a), state(b)
-    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+    return left.keys() == right.keys() and all(
+        torch.equal(left[name], right[name]) for name in left
+    )
 
 
-def test_it_learns_far_more_than_how_often_words_come(captions: CaptionSplit, trained: Path) -> None:
+def test_it_learns_far_more_than_how_often_words_come(
+    captions: CaptionSplit, trained: Path
+) -> None:
     tokenizer = AutoTokenizer.from_pretrained(trained)
-    unigram = grammar.entropy([piece for text in captions.held_out for piece in tokenizer.tokenize(text)])
+    unigram = grammar.entropy(
+        [piece for text in captions.held_out for piece in tokenizer.tokenize(text)]
+    )
     first, *_, last = checkpoint.read_history(trained / "training")
     assert first["validation_loss"] > unigram
     assert last["validation_loss"] < unigram / 2
@@ -67,7 +85,9 @@ def test_transformers_fills_slots_with_what_was_learnt(trained: Path) -> None:
         assert fill(f"a [MASK] {thing} under the wet dog")[0]["token_str"] == colour
 
 
-def test_what_is_saved_gives_the_logits_of_the_best_weights(captions: CaptionSplit, trained: Path) -> None:
+def test_what_is_saved_gives_the_logits_of_the_best_weights(
+    captions: CaptionSplit, trained: Path
+) -> None:
     """The folder's model against the network of the training, filled with its best weights."""
     tokenizer = AutoTokenizer.from_pretrained(trained)
     network = capbert.new_network(CONFIG, len(tokenizer), tokenizer.pad_token_id)
@@ -78,7 +98,8 @@ def test_what_is_saved_gives_the_logits_of_the_best_weights(captions: CaptionSpl
     with torch.no_grad():
         ours = network.eval()(**inputs).logits
         theirs = AutoModelForMaskedLM.from_pretrained(trained)(**inputs).logits
-    # transformers maps the file, which leaves its weights at other addresses: sums come out in another order
+    # transformers maps the file, which leaves its weights at other addresses: sums come out in
+    # another order
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -87,7 +108,9 @@ def test_seesay_asks_it(trained: Path) -> None:
     assert model.family == "masked"
 
 
-def test_a_finished_training_is_read_not_repeated(captions: CaptionSplit, trained: Path, tmp_path: Path) -> None:
+def test_a_finished_training_is_read_not_repeated(
+    captions: CaptionSplit, trained: Path, tmp_path: Path
+) -> None:
     before = state(trained)
     shown: list[loop.TrainingProgress] = []
     again = capbert.pretrain(captions, trained, CONFIG, device="cpu", progress=shown.append)
@@ -112,12 +135,21 @@ def test_interrupted_it_goes_on_where_it_stopped(captions: CaptionSplit, tmp_pat
 STATED = replace(CONFIG, statements=0.5, rate=0.25)
 
 
-def test_with_statements_it_answers_what_no_caption_asks(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_with_statements_it_answers_what_no_caption_asks(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     def right(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> loop.Measurements:
-        asked = tokenizer([f"the color of this {thing} is [MASK]." for thing in grammar.COLOURS], return_tensors="pt")
+        asked = tokenizer(
+            [f"the color of this {thing} is [MASK]." for thing in grammar.COLOURS],
+            return_tensors="pt",
+        )
         logits = network(**asked).logits[asked["input_ids"] == tokenizer.mask_token_id]
         said = tokenizer.convert_ids_to_tokens(logits.argmax(-1).tolist())
-        return {"right": float(np.mean([a == b for a, b in zip(said, grammar.COLOURS.values(), strict=True)]))}
+        return {
+            "right": float(
+                np.mean([a == b for a, b in zip(said, grammar.COLOURS.values(), strict=True)])
+            )
+        }
 
     config = replace(STATED, statements=0.75, schedule=STATED.schedule.changed(epochs=30))
     capbert.pretrain(captions, tmp_path, config, watch=right, device="cpu")
@@ -126,7 +158,9 @@ def test_with_statements_it_answers_what_no_caption_asks(captions: CaptionSplit,
     assert history[-1] == 1
 
 
-def test_statements_stand_in_for_captions_in_the_second_half(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_statements_stand_in_for_captions_in_the_second_half(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     """An epoch keeps its number of texts; a batch of statements has one mask a text."""
     epochs: list[tuple[int, int]] = []
     kept = masking.MaskedBatches.__len__
@@ -157,7 +191,8 @@ def test_a_training_with_statements_goes_on_with_the_same(
 
     config = replace(STATED, schedule=STATED.schedule.changed(epochs=2, validate_every=3))
     capbert.pretrain(captions, tmp_path / "whole", config, device="cpu")
-    monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)  # every step is shown, so that it stops where it should
+    # every step is shown, so that it stops where it should
+    monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
     with pytest.raises(KeyboardInterrupt):
         capbert.pretrain(captions, tmp_path / "parts", config, device="cpu", progress=stop)
     capbert.pretrain(captions, tmp_path / "parts", config, device="cpu")
@@ -168,19 +203,27 @@ def test_the_untrained_twin_has_the_same_tokeniser(captions: CaptionSplit, tmp_p
     for epochs in (0, 1):
         config = replace(STATED, schedule=STATED.schedule.changed(epochs=epochs))
         capbert.pretrain(captions, tmp_path / str(epochs), config, device="cpu")
-    assert (tmp_path / "0/tokenizer.json").read_bytes() == (tmp_path / "1/tokenizer.json").read_bytes()
+    assert (tmp_path / "0/tokenizer.json").read_bytes() == (
+        tmp_path / "1/tokenizer.json"
+    ).read_bytes()
 
 
-def test_captions_without_a_colour_have_nothing_to_state(captions: CaptionSplit, tmp_path: Path) -> None:
-    gray = CaptionSplit([re.sub("|".join(grammar.COLOURS.values()), "nice", text) for text in captions.train],
-                 captions.held_out)  # fmt: skip
+def test_captions_without_a_colour_have_nothing_to_state(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
+    gray = CaptionSplit(
+        [re.sub("|".join(grammar.COLOURS.values()), "nice", text) for text in captions.train],
+        captions.held_out,
+    )
     config = replace(STATED, schedule=STATED.schedule.changed(epochs=1))
     capbert.pretrain(gray, tmp_path / "with", config, device="cpu")
     capbert.pretrain(gray, tmp_path / "without", replace(config, statements=0.0), device="cpu")
     assert same(tmp_path / "with", tmp_path / "without")
 
 
-def test_no_epoch_saves_the_random_weights_of_the_seed(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_no_epoch_saves_the_random_weights_of_the_seed(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     config = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
     result = capbert.pretrain(captions, tmp_path, config, device="cpu")
     assert (result.steps, result.epochs) == (0, 0.0)
@@ -189,7 +232,9 @@ def test_no_epoch_saves_the_random_weights_of_the_seed(captions: CaptionSplit, t
     assert all(torch.equal(begun[name], tensor) for name, tensor in state(tmp_path).items())
 
 
-def test_it_goes_on_from_another_model_with_its_tokeniser(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_it_goes_on_from_another_model_with_its_tokeniser(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     start = save_tiny("bert", tmp_path / "start")
     capbert.pretrain(captions, tmp_path / "made", BRIEF, start=str(start), device="cpu")
     old, new = (AutoTokenizer.from_pretrained(folder) for folder in (start, tmp_path / "made"))
@@ -206,16 +251,28 @@ def test_a_tokeniser_is_taken_with_random_weights(captions: CaptionSplit, tmp_pa
     capbert.pretrain(captions, tmp_path / "made", config, tokenizer=str(theirs), device="cpu")
     old, new = (AutoTokenizer.from_pretrained(folder) for folder in (theirs, tmp_path / "made"))
     assert new.get_vocab() == old.get_vocab()
-    assert AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == CONFIG.hidden  # not theirs
+    # not theirs
+    assert (
+        AutoModelForMaskedLM.from_pretrained(tmp_path / "made").config.hidden_size == CONFIG.hidden
+    )
     with pytest.raises(UserError, match="give --from or --tokenizer, not both"):
-        capbert.pretrain(captions, tmp_path / "new", config, start=str(theirs), tokenizer=str(theirs), device="cpu")
+        capbert.pretrain(
+            captions,
+            tmp_path / "new",
+            config,
+            start=str(theirs),
+            tokenizer=str(theirs),
+            device="cpu",
+        )
     gpt2 = save_tiny("gpt2", tmp_path / "gpt2")
     with pytest.raises(UserError, match="has no fast tokeniser with mask"):
         capbert.pretrain(captions, tmp_path / "new", config, tokenizer=str(gpt2), device="cpu")
     assert not (tmp_path / "new").exists()
 
 
-def test_from_another_model_no_epoch_changes_nothing(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_from_another_model_no_epoch_changes_nothing(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     start = save_tiny("roberta", tmp_path / "start")
     config = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
     capbert.pretrain(captions, tmp_path / "made", config, start=str(start), device="cpu")
@@ -227,14 +284,20 @@ def test_a_model_without_a_mask_is_refused(captions: CaptionSplit, tmp_path: Pat
     with pytest.raises(UserError, match="Cannot start from"):
         capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(start), device="cpu")
     with pytest.raises(UserError, match="Cannot start from"):
-        capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(tmp_path / "absent"), device="cpu")
+        capbert.pretrain(
+            captions, tmp_path / "made", CONFIG, start=str(tmp_path / "absent"), device="cpu"
+        )
     assert not (tmp_path / "made").exists()  # the mistake is no beginning: the folder stays free
 
 
-def test_a_refused_command_leaves_the_begun_model_alone(captions: CaptionSplit, trained: Path, tmp_path: Path) -> None:
+def test_a_refused_command_leaves_the_begun_model_alone(
+    captions: CaptionSplit, trained: Path, tmp_path: Path
+) -> None:
     kept = {path: path.read_bytes() for path in trained.iterdir() if path.is_file()}
     with pytest.raises(UserError, match="was started with start None"):
-        capbert.pretrain(captions, trained, CONFIG, start=str(save_tiny("bert", tmp_path)), device="cpu")
+        capbert.pretrain(
+            captions, trained, CONFIG, start=str(save_tiny("bert", tmp_path)), device="cpu"
+        )
     assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == kept
 
 
@@ -242,7 +305,9 @@ def test_a_foreign_model_is_never_overwritten(captions: CaptionSplit, tmp_path: 
     """Neither read as a begun training (its tokeniser would be taken for ours) nor written over."""
     folder = save_tiny("bert", tmp_path / "theirs")
     kept = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(UserError, match=r"holds another model \(config.json\) that would be overwritten"):
+    with pytest.raises(
+        UserError, match=r"holds another model \(config.json\) that would be overwritten"
+    ):
         capbert.pretrain(captions, folder, CONFIG, device="cpu")
     (folder / "config.json").unlink()
     del kept[folder / "config.json"]
@@ -251,11 +316,15 @@ def test_a_foreign_model_is_never_overwritten(captions: CaptionSplit, tmp_path: 
     assert {path: path.read_bytes() for path in folder.iterdir()} == kept
 
 
-def test_two_at_once_are_refused_before_anything_is_written(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_two_at_once_are_refused_before_anything_is_written(
+    captions: CaptionSplit, tmp_path: Path
+) -> None:
     script = "import sys; from pathlib import Path; from seesay.files import lock_folder\n"
     script += "with lock_folder(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
     with subprocess.Popen(
-        [sys.executable, "-c", script, tmp_path / "training"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", script, tmp_path / "training"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as other:
         assert other.stdout
         other.stdout.readline()  # it holds the folder now
@@ -265,13 +334,18 @@ def test_two_at_once_are_refused_before_anything_is_written(captions: CaptionSpl
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] in ([], [".lock"])
 
 
-@pytest.mark.parametrize(("weight", "fewest", "most"), [(2.0, 800, 800), (1.0, 400, 400), (0.25, 70, 130)])
+@pytest.mark.parametrize(
+    ("weight", "fewest", "most"), [(2.0, 800, 800), (1.0, 400, 400), (0.25, 70, 130)]
+)
 def test_other_text_is_drawn_by_its_weight(
     captions: CaptionSplit, tmp_path: Path, weight: float, fewest: int, most: int
 ) -> None:
-    """Other text of a length of its own, so that a batch holds either the one or the other: 14 tokens a text."""
+    """Other text of a length of its own, so that a batch holds either the one or the other: 14
+    tokens a text."""
     other = ["one two three four five six seven eight nine ten eleven twelve"] * 400
-    short = CaptionSplit([text for text in captions.train if len(text.split()) == 7], captions.held_out)
+    short = CaptionSplit(
+        [text for text in captions.train if len(text.split()) == 7], captions.held_out
+    )
     seen: dict[int, int] = {}
 
     def count(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
@@ -298,13 +372,20 @@ def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: CaptionSplit) 
 
 
 def test_too_few_captions_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="3 captions to train on and 0 held out are too few: give at least 20"):
+    with pytest.raises(
+        UserError, match="3 captions to train on and 0 held out are too few: give at least 20"
+    ):
         capbert.pretrain(CaptionSplit(["a dog"] * 3, []), tmp_path, CONFIG, device="cpu")
 
 
 def test_watched_figures_are_in_the_history(captions: CaptionSplit, tmp_path: Path) -> None:
-    capbert.pretrain(captions, tmp_path, BRIEF, watch=lambda network, _: {"task": 0.5}, device="cpu")
-    assert [line["validation_task"] for line in checkpoint.read_history(tmp_path / "training")] == [0.5, 0.5]
+    capbert.pretrain(
+        captions, tmp_path, BRIEF, watch=lambda network, _: {"task": 0.5}, device="cpu"
+    )
+    assert [line["validation_task"] for line in checkpoint.read_history(tmp_path / "training")] == [
+        0.5,
+        0.5,
+    ]
 
 
 def test_training_starts_from_no_part_of_a_model(tmp_path: Path) -> None:

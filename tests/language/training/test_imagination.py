@@ -1,4 +1,5 @@
-"""CLIP-BERT from captions: any text encoder imagines, and the folder is asked with and without its imagination."""
+"""CLIP-BERT from captions: any text encoder imagines, and the folder is asked with and without its
+imagination."""
 
 from __future__ import annotations
 
@@ -27,9 +28,15 @@ from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 
 CONFIG = capbert.CapBertConfig(
-    layers=1, hidden=32, heads=2, vocabulary=300, tokens=512, rate=0.25, dropout=0.0,
+    layers=1,
+    hidden=32,
+    heads=2,
+    vocabulary=300,
+    tokens=512,
+    rate=0.25,
+    dropout=0.0,
     schedule=Schedule(epochs=6, learning_rate=1e-2),
-)  # fmt: skip
+)
 UNTRAINED = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
 
 
@@ -44,7 +51,9 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trained(captions: CaptionSplit, encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(
+    captions: CaptionSplit, encoder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("imagining")
     capbert.pretrain(captions, folder, CONFIG, imagine=str(encoder), device="cpu")
     return folder
@@ -70,14 +79,17 @@ def test_a_text_is_imagined_as_it_is_asked(encoder: Path) -> None:
 
 
 def test_the_folder_is_a_clip_bert(trained: Path, encoder: Path) -> None:
-    """Log-probabilities in the slot are those of a plain forward, given what the encoder says of the question; without
-    imagination they are others."""
+    """Log-probabilities in the slot are those of a plain forward, given what the encoder says of
+    the question; without imagination they are others."""
     config = json.loads((trained / "config.json").read_text(encoding="utf-8"))
     assert (config["text_encoder"], config["img_feature_dim"]) == (str(encoder), 32)
     prompt = Prompt("a [MASK] apple under the old dog", ("red", "green", "blue"))
     explicit, implicit = load_model(str(trained)), load_model(f"clip-bert-implicit:{trained}")
     (scores,), (without,) = explicit.answer([prompt]), implicit.answer([prompt])
-    tokenizer, network = AutoTokenizer.from_pretrained(trained), ClipBertForMaskedLM.from_pretrained(trained)
+    tokenizer, network = (
+        AutoTokenizer.from_pretrained(trained),
+        ClipBertForMaskedLM.from_pretrained(trained),
+    )
     inputs = tokenizer(prompt.text, return_tensors="pt")["input_ids"]
     slot = inputs[0].tolist().index(tokenizer.mask_token_id)
     feature = torch.from_numpy(load_encoder(str(encoder)).encode([prompt.text]))
@@ -105,7 +117,11 @@ def test_it_starts_as_the_same_network_and_learns_to_use_the_vectors(
 
 
 def test_interrupted_it_ends_with_the_same_weights(
-    captions: CaptionSplit, trained: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    captions: CaptionSplit,
+    trained: Path,
+    encoder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def interrupt(at: loop.TrainingProgress) -> None:
         if at.step >= 3:
@@ -114,19 +130,28 @@ def test_interrupted_it_ends_with_the_same_weights(
     monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
     monkeypatch.setattr(loop, "_CHECKPOINT_EVERY", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        capbert.pretrain(captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu", progress=interrupt)
+        capbert.pretrain(
+            captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu", progress=interrupt
+        )
     capbert.pretrain(captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu")
     resumed, whole = weights(tmp_path), weights(trained)
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
-def test_it_is_trained_further(captions: CaptionSplit, trained: Path, encoder: Path, tmp_path: Path) -> None:
-    """From a BERT, with a CLIP that imagines; from a CLIP-BERT, whose projection is kept; not from anything else."""
+def test_it_is_trained_further(
+    captions: CaptionSplit, trained: Path, encoder: Path, tmp_path: Path
+) -> None:
+    """From a BERT, with a CLIP that imagines; from a CLIP-BERT, whose projection is kept; not from
+    anything else."""
     clip = save_tiny_encoder("clip", tmp_path / "clip")
     start = save_tiny("bert", tmp_path / "start")
-    capbert.pretrain(captions, tmp_path / "made", CONFIG, start=str(start), imagine=str(clip), device="cpu")
+    capbert.pretrain(
+        captions, tmp_path / "made", CONFIG, start=str(start), imagine=str(clip), device="cpu"
+    )
     assert load_model(str(tmp_path / "made")).scope == "slot-explicit"
-    capbert.pretrain(captions, tmp_path / "on", UNTRAINED, start=str(trained), imagine=str(encoder), device="cpu")
+    capbert.pretrain(
+        captions, tmp_path / "on", UNTRAINED, start=str(trained), imagine=str(encoder), device="cpu"
+    )
     kept, before = weights(tmp_path / "on"), weights(trained)
     assert all(torch.equal(kept[name], before[name]) for name in before)
     for folder, model, vectors, sentence in (

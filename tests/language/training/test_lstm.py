@@ -19,9 +19,14 @@ from seesay.training import checkpoint, loop
 from seesay.training.schedule import Schedule
 
 CONFIG = lstm.LstmConfig(
-    embedding=32, hidden=48, dropout=0.0, smallest_count=1, drop=False, sentences=16,
+    embedding=32,
+    hidden=48,
+    dropout=0.0,
+    smallest_count=1,
+    drop=False,
+    sentences=16,
     schedule=Schedule(epochs=4, learning_rate=1e-2, warmup=0.05, decay="linear"),
-)  # fmt: skip
+)
 PHRASES = ("on top of", "in front of", "under", "above")
 
 
@@ -37,8 +42,11 @@ def trained(captions: CaptionSplit, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
-def test_it_learns_far_more_than_how_often_words_come(captions: CaptionSplit, trained: Path) -> None:
-    """Four words of a sentence's seven are drawn, the rest and the end follow from them: ln(600) / 8 nats at best."""
+def test_it_learns_far_more_than_how_often_words_come(
+    captions: CaptionSplit, trained: Path
+) -> None:
+    """Four words of a sentence's seven are drawn, the rest and the end follow from them: ln(600) /
+    8 nats at best."""
     sentences = [words(text) for text in join_phrases(captions.held_out, PHRASES)]
     unigram = grammar.entropy(word for sentence in sentences for word in (*sentence, "</s>"))
     last = checkpoint.read_history(trained / "training")[-1]
@@ -83,7 +91,10 @@ def test_a_finished_training_is_read_not_repeated(captions: CaptionSplit, traine
     shown: list[loop.TrainingProgress] = []
     lstm.pretrain(captions, trained, CONFIG, phrases=PHRASES, device="cpu", progress=shown.append)
     assert not shown
-    assert all(torch.equal(before[name], tensor) for name, tensor in saved.load(trained)[0].state_dict().items())
+    assert all(
+        torch.equal(before[name], tensor)
+        for name, tensor in saved.load(trained)[0].state_dict().items()
+    )
 
 
 def test_rare_words_are_unknown_or_drop_their_sentence() -> None:
@@ -100,12 +111,19 @@ def test_rare_words_are_unknown_or_drop_their_sentence() -> None:
 
 
 def test_too_few_sentences_are_refused() -> None:
-    with pytest.raises(UserError, match=r"0 sentences .* too few .*fewer than 100 times drops its sentence"):
+    with pytest.raises(
+        UserError, match=r"0 sentences .* too few .*fewer than 100 times drops its sentence"
+    ):
         lstm.read(CaptionSplit(["a dog"] * 30, ["a dog"]), lstm.PRESETS["paper"], ())
 
 
 def test_the_paper_preset_is_as_published() -> None:
     """Ghanimifard & Dobnik 2019, section 3.1."""
     paper = lstm.PRESETS["paper"]
-    assert (paper.embedding, paper.hidden, paper.sentences, paper.smallest_count) == (300, 300, 1024, 100)
+    assert (paper.embedding, paper.hidden, paper.sentences, paper.smallest_count) == (
+        300,
+        300,
+        1024,
+        100,
+    )
     assert paper.schedule.epochs == 20

@@ -7,21 +7,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import wordpiece
 
-from seesay.language.training.masking import SPECIAL, MaskedBatches, TokenizedTexts, encode, mask_words
+from seesay.language.training.masking import (
+    SPECIAL,
+    MaskedBatches,
+    TokenizedTexts,
+    encode,
+    mask_words,
+)
 from seesay.language.training.ragged import Ragged, concatenate_rows, cut, draw
 
 
 @st.composite
 def word_numbers(draw: st.DrawFn) -> np.ndarray:
     """Texts as word numbers: [CLS], words of one to four pieces, [SEP], padding."""
-    texts = draw(st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=12), min_size=1, max_size=8))
+    texts = draw(
+        st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=12), min_size=1, max_size=8)
+    )
     rows = [[SPECIAL, *np.repeat(np.arange(len(pieces)), pieces), SPECIAL] for pieces in texts]
     longest = max(map(len, rows))
     return np.array([[*row, *[SPECIAL] * (longest - len(row))] for row in rows])
 
 
 @given(word_numbers(), st.floats(0.01, 0.9), st.integers(0, 2**32))
-def test_masks_are_whole_words_in_the_right_number(words: np.ndarray, rate: float, seed: int) -> None:
+def test_masks_are_whole_words_in_the_right_number(
+    words: np.ndarray, rate: float, seed: int
+) -> None:
     masked = mask_words(words, rate, np.random.default_rng(seed))
     assert not masked[words == SPECIAL].any()
     for row, mask in zip(words, masked, strict=True):
@@ -56,7 +66,10 @@ def test_a_weight_says_how_often_a_row_is_read() -> None:
     assert abs(times[10_000:20_000].mean() - 0.5) < 0.02
 
 
-@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=8), st.integers(0, 8))
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=8),
+    st.integers(0, 8),
+)
 def test_ragged_rows_come_back_padded(rows: list[list[int]], middle: int) -> None:
     table = concatenate_rows([Ragged.of(rows[:middle]), Ragged.of(rows[middle:])])
     matrix = table.matrix(np.arange(len(rows)), -7)
@@ -68,23 +81,43 @@ def test_a_long_text_is_cut_between_words() -> None:
     corpus = encode(tokenizer, ["the sky is turquoise and the grass is green ."], 8)
     pieces = [
         tokenizer.convert_ids_to_tokens(row.tolist())
-        for row in (corpus.ids.values[a:b] for a, b in zip(corpus.ids.offsets, corpus.ids.offsets[1:], strict=False))
+        for row in (
+            corpus.ids.values[a:b]
+            for a, b in zip(corpus.ids.offsets, corpus.ids.offsets[1:], strict=False)
+        )
     ]
     assert all(row[0] == "[CLS]" and row[-1] == "[SEP]" and len(row) <= 8 for row in pieces)
     # the word of nine pieces is longer than six: it alone is cut within
     assert [row[1] for row in pieces] == ["the", "t", "##i", "is"]
-    assert "".join(piece for row in pieces for piece in row[1:-1]).replace("##", "").startswith("theskyisturquoiseand")
+    assert (
+        "".join(piece for row in pieces for piece in row[1:-1])
+        .replace("##", "")
+        .startswith("theskyisturquoiseand")
+    )
 
 
 def test_masks_change_with_the_epoch_and_not_with_the_asking() -> None:
     tokenizer = wordpiece()
-    corpus = encode(tokenizer, ["the sky is blue .", "snow is white .", "the apple is red and green ."], 128)
+    corpus = encode(
+        tokenizer, ["the sky is blue .", "snow is white .", "the apple is red and green ."], 128
+    )
     chosen = [np.array([0, 1, 2])]
 
     def batches(epoch: int, corpus: TokenizedTexts = corpus) -> MaskedBatches:
-        return MaskedBatches(corpus, chosen, 0.5, int(tokenizer.mask_token_id), int(tokenizer.pad_token_id), (0, epoch))
+        return MaskedBatches(
+            corpus,
+            chosen,
+            0.5,
+            int(tokenizer.mask_token_id),
+            int(tokenizer.pad_token_id),
+            (0, epoch),
+        )
 
-    first, again, others = batches(0)[0], batches(0)[0], [batches(epoch)[0] for epoch in range(1, 6)]
+    first, again, others = (
+        batches(0)[0],
+        batches(0)[0],
+        [batches(epoch)[0] for epoch in range(1, 6)],
+    )
     assert (first.ids == again.ids).all()
     assert (first.gold == again.gold).all()
     assert any((first.ids != other.ids).any() for other in others)

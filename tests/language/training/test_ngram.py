@@ -1,4 +1,5 @@
-"""Kneser-Ney: worked by hand, against the recursive definition, and a distribution whatever the history."""
+"""Kneser-Ney: worked by hand, against the recursive definition, and a distribution whatever the
+history."""
 
 from __future__ import annotations
 
@@ -17,15 +18,18 @@ from seesay.language.words.arpa import write_arpa
 from seesay.language.words.vocabulary import BEGIN, END, SPECIAL, UNKNOWN, Vocabulary
 from seesay.models import load_model
 
-corpora = st.lists(st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6), min_size=1, max_size=12)
+corpora = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6), min_size=1, max_size=12
+)
 
 
 def test_bigrams_by_hand() -> None:
     """ "a b" and "a a"; too few counts for discounts, so 0.5 for a count of one and 1 for two.
 
-    Unigrams count what precedes: a after <s>, a (2), b after a (1), </s> after a, b (2): 5. Discounts free 2.5 of 5:
-    half of the mass goes to the 4 words alike: p(a) = (2 - 1)/5 + 0.5/4 = 0.325, p(b) = 0.225, p(<unk>) = 0.125.
-    After <s> (a twice): p(a) = (2 - 1)/2 + 0.5 · 0.325. After a (three words once each): 0.5/3 + 0.5 · p(word).
+    Unigrams count what precedes: a after <s>, a (2), b after a (1), </s> after a, b (2): 5.
+    Discounts free 2.5 of 5: half of the mass goes to the 4 words alike: p(a) = (2 - 1)/5 + 0.5/4 =
+    0.325, p(b) = 0.225, p(<unk>) = 0.125. After <s> (a twice): p(a) = (2 - 1)/2 + 0.5 · 0.325.
+    After a (three words once each): 0.5/3 + 0.5 · p(word).
     """
     model = estimate([["a", "b"], ["a", "a"]], Vocabulary([*SPECIAL, "a", "b"]), order=2)
     expected = {
@@ -45,7 +49,8 @@ def test_bigrams_by_hand() -> None:
 
 
 def test_discounts_by_hand() -> None:
-    """Ten n-grams once, five twice, three three times, two four times: Y = 10/20 (Chen & Goodman 1999, equation 17)."""
+    """Ten n-grams once, five twice, three three times, two four times: Y = 10/20 (Chen & Goodman
+    1999, equation 17)."""
     counts = [1] * 10 + [2] * 5 + [3] * 3 + [4] * 2 + [9]
     found = discounts({(str(i),): count for i, count in enumerate(counts)})
     assert found == pytest.approx((1 - 2 * 0.5 * 5 / 10, 2 - 3 * 0.5 * 3 / 5, 3 - 4 * 0.5 * 2 / 3))
@@ -53,7 +58,8 @@ def test_discounts_by_hand() -> None:
 
 
 def test_lower_orders_count_what_precedes() -> None:
-    """ "a b" twice: (b,) stands after one word only, but (<s>, a) has nothing before it and counts twice."""
+    """ "a b" twice: (b,) stands after one word only, but (<s>, a) has nothing before it and counts
+    twice."""
     unigrams, bigrams, trigrams = adjusted_counts([["a", "b"], ["a", "b"]], 3)
     assert trigrams == {(BEGIN, "a", "b"): 2, ("a", "b", END): 2}
     assert bigrams == {(BEGIN, "a"): 2, ("a", "b"): 1, ("b", END): 1}
@@ -61,24 +67,37 @@ def test_lower_orders_count_what_precedes() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(corpora, st.lists(st.sampled_from([BEGIN, "a", "b", "e", UNKNOWN]), max_size=3), st.integers(2, 4))
-def test_every_history_has_a_distribution(corpus: list[list[str]], history: list[str], order: int) -> None:
+@given(
+    corpora,
+    st.lists(st.sampled_from([BEGIN, "a", "b", "e", UNKNOWN]), max_size=3),
+    st.integers(2, 4),
+)
+def test_every_history_has_a_distribution(
+    corpus: list[list[str]], history: list[str], order: int
+) -> None:
     vocabulary = Vocabulary([*SPECIAL, "a", "b", "c", "e"])  # "d" is unknown, "e" never seen
     model = estimate(corpus, vocabulary, order)
-    total = math.fsum(10 ** model.logp(tuple(history), word) for word in vocabulary.tokens if word != BEGIN)
+    total = math.fsum(
+        10 ** model.logp(tuple(history), word) for word in vocabulary.tokens if word != BEGIN
+    )
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
 class Recursive:
-    """The same smoothing straight from its definition: counted anew for each question, nothing backed off."""
+    """The same smoothing straight from its definition: counted anew for each question, nothing
+    backed off."""
 
-    def __init__(self, corpus: Sequence[Sequence[str]], vocabulary: Sequence[str], order: int) -> None:
+    def __init__(
+        self, corpus: Sequence[Sequence[str]], vocabulary: Sequence[str], order: int
+    ) -> None:
         self.padded = [(BEGIN, *sentence, END) for sentence in corpus]
         self.order, self.vocabulary = order, vocabulary
 
     def count(self, gram: tuple[str, ...]) -> int:
         n = len(gram)
-        places = [(s, i) for s in self.padded for i in range(len(s) - n + 1) if s[i : i + n] == gram]
+        places = [
+            (s, i) for s in self.padded for i in range(len(s) - n + 1) if s[i : i + n] == gram
+        ]
         if n == self.order or gram[0] == BEGIN:
             return len(places)
         return len({s[i - 1] for s, i in places})
@@ -100,13 +119,17 @@ class Recursive:
 
 @settings(max_examples=40, deadline=None)
 @given(corpora, st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4))
-def test_trigrams_are_the_recursive_definition(corpus: list[list[str]], sentence: list[str]) -> None:
+def test_trigrams_are_the_recursive_definition(
+    corpus: list[list[str]], sentence: list[str]
+) -> None:
     vocabulary = Vocabulary([*SPECIAL, "a", "b", "c", "d"])
     model = estimate(corpus, vocabulary, 3)
     reference = Recursive(corpus, [word for word in vocabulary.tokens if word != BEGIN], 3)
     history = (BEGIN, *sentence)[-2:]
     for word in ("a", "d", END, UNKNOWN):
-        assert 10 ** model.logp(history, word) == pytest.approx(reference.probability(history, word), rel=1e-9)
+        assert 10 ** model.logp(history, word) == pytest.approx(
+            reference.probability(history, word), rel=1e-9
+        )
 
 
 def test_saved_and_loaded_it_scores_texts(tmp_path: Path) -> None:

@@ -47,7 +47,8 @@ def load(path: Path | str) -> NgramModel:
 
 
 def test_back_off_by_hand(small: Path) -> None:
-    """Seen bigrams as they stand; else the history's weight and the word's own: cat → </s> is -0.1 - 1."""
+    """Seen bigrams as they stand; else the history's weight and the word's own: cat → </s> is -0.1
+    - 1."""
     the_cat, cat, empty = load(small).score(["the cat", "cat", ""])
     assert the_cat.tokens == ("the", "cat", "</s>")
     assert [x / math.log(10) for x in the_cat.logp] == pytest.approx([-0.2, -0.4, -1.1])
@@ -73,7 +74,9 @@ def test_the_end_may_be_left_out(small: Path) -> None:
 
 def test_it_answers_by_option_and_rest(small: Path) -> None:
     (found,) = load(f"arpa:{small}").answer([Prompt("the [MASK] cat", ("cat", "the"))])
-    assert [x / math.log(10) for x in found.logp] == pytest.approx([-0.4 - 0.1 - 1.2 - 1.1, -0.3 - 0.7 - 0.4 - 1.1])
+    assert [x / math.log(10) for x in found.logp] == pytest.approx(
+        [-0.4 - 0.1 - 1.2 - 1.1, -0.3 - 0.7 - 0.4 - 1.1]
+    )
     with pytest.raises(UserError, match="does not know the option 'dog'"):
         load(small).answer([Prompt("the [MASK]", ("dog",))])
 
@@ -90,7 +93,10 @@ def test_gzipped_and_written_again_it_is_the_same(small: Path, tmp_path: Path) -
     ("change", "sentence"),
     [
         (lambda text: text[:120], "ends too early or is damaged"),
-        (lambda text: text.replace("-0.4\tthe cat", "-0.4\tthe"), "line 14: not an n-gram of 2 words"),
+        (
+            lambda text: text.replace("-0.4\tthe cat", "-0.4\tthe"),
+            "line 14: not an n-gram of 2 words",
+        ),
         (lambda text: text.replace("-0.7\tthe", "x\tthe"), "line 9: not an n-gram of 1 words"),
         (lambda text: text.replace("-0.7\tthe", "0.7\tthe"), "line 9: not an n-gram"),
         (lambda text: text.replace("ngram 2=2", "ngram 2=3"), "ends too early or is damaged"),
@@ -118,12 +124,15 @@ def test_other_mistakes(small: Path, tmp_path: Path) -> None:
 
 
 def test_kenlm_says_the_same(small: Path, tmp_path: Path) -> None:
-    """On a model of our own estimation, with its comment before the data; KenLM reads ARPA files with other code."""
+    """On a model of our own estimation, with its comment before the data; KenLM reads ARPA files
+    with other code."""
     kenlm = pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
     from seesay.language.training.ngram import estimate
     from seesay.language.words.vocabulary import SPECIAL, Vocabulary
 
-    sentences = [s.split() for s in ("a man on a horse", "a dog on the mat", "the man with a dog", "a horse")]
+    sentences = [
+        s.split() for s in ("a man on a horse", "a dog on the mat", "the man with a dog", "a horse")
+    ]
     vocabulary = Vocabulary([*SPECIAL, "a", "the", "man", "dog", "horse", "on", "with"])
     write_arpa(tmp_path / "own.arpa", estimate(sentences, vocabulary))
     ours, theirs = load(tmp_path / "own.arpa"), kenlm.Model(str(tmp_path / "own.arpa"))

@@ -1,4 +1,5 @@
-"""The LSTM of words: scores as written out gate by gate, whatever the batch; in bulk as one by one; its folder."""
+"""The LSTM of words: scores as written out gate by gate, whatever the batch; in bulk as one by one;
+its folder."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from seesay.language.words.vocabulary import SPECIAL, Vocabulary
 from seesay.models import ModelOptions, load_model
 from seesay.questions import Prompt
 
-TEXTS = ["A man sits on the red mat.", "the cat", "The dog is under the table, near a horse!", "dog"]
+TEXTS = [
+    "A man sits on the red mat.",
+    "the cat",
+    "The dog is under the table, near a horse!",
+    "dog",
+]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +84,8 @@ def test_words_unseen_in_training(folder: Path) -> None:
 
 
 def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_path: Path) -> None:
-    """As published, sentences with a rare word were dropped: such texts and contexts are left out, and told."""
+    """As published, sentences with a rare word were dropped: such texts and contexts are left out,
+    and told."""
     network, vocabulary = load(folder)
     save(tmp_path, network, vocabulary, drop=True)
     model = loaded(tmp_path)
@@ -87,7 +94,13 @@ def test_a_model_that_never_met_an_unknown_word_scores_none(folder: Path, tmp_pa
         assert scores.logp == pytest.approx(reference(folder, ["the", "cat"]), abs=1e-4)
     assert unknown.logp == ()
     assert "has never met <unk>" in unknown.left_out
-    contexts = {"on": [Context("a cat ", " a mat"), Context("a yeti ", " a mat"), Context("a cat ", " a yeti")]}
+    contexts = {
+        "on": [
+            Context("a cat ", " a mat"),
+            Context("a yeti ", " a mat"),
+            Context("a cat ", " a yeti"),
+        ]
+    }
     assert scorable(contexts, model) == ({"on": contexts["on"][:1]}, 2)
     assert scorable(contexts, loaded(folder)) == (contexts, 0)
 
@@ -107,17 +120,33 @@ def test_a_model_of_a_newer_version_says_so(folder: Path, tmp_path: Path) -> Non
     save(tmp_path, *load(folder))
     config = json.loads((tmp_path / "config.json").read_text(encoding="utf-8"))
     (tmp_path / "config.json").write_text(json.dumps({**config, "format": 2}), encoding="utf-8")
-    with pytest.raises(NewerVersionError, match=r"The model in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The model in .* was written by a newer version of seesay"
+    ):
         loaded(tmp_path)
 
 
 def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:
-    """In plain text, as in training: joined in texts, in questions' sentences and in gaps' contexts."""
+    """In plain text, as in training: joined in texts, in questions' sentences and in gaps'
+    contexts."""
     model = loaded(folder)
     (found,) = model.score(["The dog sits In front  of the cat, front of house"])
-    assert found.tokens == ("the", "dog", "sits", "in_front_of", "the", "cat", "front", "of", "<unk>", "</s>")
+    assert found.tokens == (
+        "the",
+        "dog",
+        "sits",
+        "in_front_of",
+        "the",
+        "cat",
+        "front",
+        "of",
+        "<unk>",
+        "</s>",
+    )
     (plain,) = model.score(["the dog sits in front of the cat"])
-    assert plain.logp == pytest.approx(reference(folder, ["the", "dog", "sits", "in_front_of", "the", "cat"]), abs=1e-4)
+    assert plain.logp == pytest.approx(
+        reference(folder, ["the", "dog", "sits", "in_front_of", "the", "cat"]), abs=1e-4
+    )
     filled = model.score_filled([("a dog in front of a man ", " a cat")], ["on"])
     (same,) = model.score(["a dog in_front_of a man on a cat"])
     assert filled.logp[0, 0] == pytest.approx(sum(same.logp), abs=1e-4)
@@ -215,7 +244,9 @@ def test_vocabularies() -> None:
     assert np.array_equal(Vocabulary.of(sentences).sentence(["c", "zzz"]), [1, 5, 0, 2])
 
 
-def test_a_folder_named_like_a_prefix_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_named_like_a_prefix_is_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """README: `seesay pretrain lstm … -o lstm`, then `seesay relations matrix lstm`."""
     monkeypatch.chdir(tmp_path)
     saved(tmp_path / "lstm")

@@ -1,4 +1,5 @@
-"""A small LSTM with random weights that are far from nothing, saved so that tests load it through the real code."""
+"""A small LSTM with random weights that are far from nothing, saved so that tests load it through
+the real code."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ def reference(folder: Path, tokens: list[str]) -> list[float]:
     from safetensors.torch import load_file
 
     words = (folder / "vocabulary.txt").read_text(encoding="utf-8").split()
-    weights = {name: tensor.double() for name, tensor in load_file(folder / "model.safetensors").items()}
+    weights = {
+        name: tensor.double() for name, tensor in load_file(folder / "model.safetensors").items()
+    }
     h = c = torch.zeros(16, dtype=torch.float64)
     found = []
     for word, following in zip(["<s>", *tokens], [*tokens, "</s>"], strict=True):

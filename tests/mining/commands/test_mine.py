@@ -22,20 +22,35 @@ def spec(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    main_arguments = ["mine", *map(str, arguments), "--min-seen", "3", "--min-relation", "1", "--workers", "1"]
+    main_arguments = [
+        "mine",
+        *map(str, arguments),
+        "--min-seen",
+        "3",
+        "--min-relation",
+        "1",
+        "--workers",
+        "1",
+    ]
     with pytest.raises(SystemExit) as ended:
         main(main_arguments)
     assert ended.value.code == 0
     return capsys.readouterr().out
 
 
-def test_people_programs_and_silence(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_programs_and_silence(
+    spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     printed = run(capsys, "-a", spec, "-o", tmp_path)
     assert "12 pictures" in printed
-    assert f"Next: seesay probe --task viphy-size --data {tmp_path}" in "".join(printed.splitlines())
+    assert f"Next: seesay probe --task viphy-size --data {tmp_path}" in "".join(
+        printed.splitlines()
+    )
     summary = json.loads(run(capsys, "-a", spec, "-o", tmp_path, "--json", "--transitive"))
     assert summary["facts"]["sizes"] > 0
-    assert {"annotations", "bad", "folder", "pictures", "pictures_per_second", "seconds"} <= set(summary)
+    assert {"annotations", "bad", "folder", "pictures", "pictures_per_second", "seconds"} <= set(
+        summary
+    )
     assert (tmp_path / "transitive/sizes.parquet").is_file()
     quiet = run(capsys, "-a", spec, "-o", tmp_path, "--quiet")
     assert ("sizes" in quiet, "Next:" in quiet) == (True, False)
@@ -45,18 +60,26 @@ def test_people_programs_and_silence(spec: str, tmp_path: Path, capsys: pytest.C
 def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["a man with a kitchen table", "a table and a kitchen table"] * 100
     (tmp_path / "captions.txt").write_text("\n".join(lines))
-    summary = json.loads(run(capsys, "-a", f"captions:{tmp_path / 'captions.txt'}", "-o", tmp_path / "k", "--json"))
+    summary = json.loads(
+        run(capsys, "-a", f"captions:{tmp_path / 'captions.txt'}", "-o", tmp_path / "k", "--json")
+    )
     assert summary["facts"] == {"subtypes": 4}
-    counts = {(fact.object, fact.subtype): fact.count for fact in knowledge.read(tmp_path / "k", SubtypeFact)}
+    counts = {
+        (fact.object, fact.subtype): fact.count
+        for fact in knowledge.read(tmp_path / "k", SubtypeFact)
+    }
     assert counts == {
-        ("table", "table"): 100, ("table", "kitchen table"): 200, ("kitchen table", "kitchen table"): 200,
+        ("table", "table"): 100,
+        ("table", "kitchen table"): 200,
+        ("kitchen table", "kitchen table"): 200,
         ("man", "man"): 100,
-    }  # fmt: skip
+    }
     assert not (tmp_path / "k/sizes.parquet").exists()
     (source,) = summary["sources"]
     assert (source["form"], source["captions"]) == ("plain text", 200)
     command = ("-a", f"captions:{tmp_path / 'captions.txt'}", "-o", tmp_path / "k")
-    assert json.loads(run(capsys, *command, "--json"))["sources"] == [source]  # also when nothing is read again
+    # also when nothing is read again
+    assert json.loads(run(capsys, *command, "--json"))["sources"] == [source]
     assert "plain text" in run(capsys, *command)
 
 
@@ -73,13 +96,16 @@ def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    ("command", "module"), [("mine", "PIL"), ("mine", "duckdb"), ("mine", "spacy"), ("rooms", "PIL")]
+    ("command", "module"),
+    [("mine", "PIL"), ("mine", "duckdb"), ("mine", "spacy"), ("rooms", "PIL")],
 )
 def test_a_missing_extra_is_one_sentence_with_its_install_line(
     spec: str, tmp_path: Path, command: str, module: str
 ) -> None:
     (tmp_path / "without").mkdir()
-    (tmp_path / "without/sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    (tmp_path / "without/sitecustomize.py").write_text(
+        f"import sys\nsys.modules[{module!r}] = None\n"
+    )
     path = os.pathsep.join([str(tmp_path / "without"), os.environ.get("PYTHONPATH", "")])
     arguments = ["-a", spec] if command == "mine" else ["-n", "1"]
     sentence = refused(command, *arguments, "-o", tmp_path / "new", "-q", PYTHONPATH=path)

@@ -26,11 +26,17 @@ NAN = float("nan")
 
 def split(spec: str, images: Path | None = None) -> tuple[list[Picture], list[BadAnnotation]]:
     items = list(read(spec, images))
-    return [f for f in items if isinstance(f, Picture)], [f for f in items if isinstance(f, BadAnnotation)]
+    return [f for f in items if isinstance(f, Picture)], [
+        f for f in items if isinstance(f, BadAnnotation)
+    ]
 
 
 def genome(folder: Path, images: Any, objects: Any = (), regions: Any = ()) -> str:
-    for name, content in (("image_data", images), ("objects", objects), ("region_descriptions", regions)):
+    for name, content in (
+        ("image_data", images),
+        ("objects", objects),
+        ("region_descriptions", regions),
+    ):
         text = content if isinstance(content, str) else json.dumps(content)
         (folder / f"{name}.json").write_text(text)
     return f"visual-genome:{folder}"
@@ -44,7 +50,10 @@ IMAGES = [{"image_id": 1, "width": 100, "height": 50}, {"image_id": 2, "width": 
 
 
 def test_visual_genome(tmp_path: Path) -> None:
-    objects = [{"image_id": 2, "objects": [an_object(" Lawn  Chair ")]}, {"image_id": 1, "objects": []}]
+    objects = [
+        {"image_id": 2, "objects": [an_object(" Lawn  Chair ")]},
+        {"image_id": 1, "objects": []},
+    ]
     regions = [{"id": 2, "regions": [{"phrase": "a  chair\n"}, {"phrase": "grass"}]}]
     good, bad = split(genome(tmp_path, IMAGES, objects, regions))
     assert good == [
@@ -99,8 +108,17 @@ def test_a_box_partly_outside_is_cut_at_the_edge(tmp_path: Path) -> None:
 
 
 def test_duplicates_and_strays(tmp_path: Path) -> None:
-    images = [*IMAGES, {"image_id": 1, "width": 7, "height": 7}, {"width": 3}, {"image_id": 3, "width": 0, "height": 5}]
-    objects = [{"image_id": 9, "objects": [an_object()]}, {"image_id": 1, "objects": [an_object(object_id=5)] * 2}, 3]
+    images = [
+        *IMAGES,
+        {"image_id": 1, "width": 7, "height": 7},
+        {"width": 3},
+        {"image_id": 3, "width": 0, "height": 5},
+    ]
+    objects = [
+        {"image_id": 9, "objects": [an_object()]},
+        {"image_id": 1, "objects": [an_object(object_id=5)] * 2},
+        3,
+    ]
     good, bad = split(genome(tmp_path, images, objects, [{"id": 1, "regions": "text"}]))
     assert [(p.id, p.width, len(p.regions)) for p in good] == [("1", 100, 1), ("2", 100, 0)]
     reasons = [b.reason for b in bad]
@@ -152,35 +170,72 @@ def test_missing_and_broken_pictures(tmp_path: Path) -> None:
         "\0",
         5,
     ]
-    images = [{"id": i, "width": 100, "height": 50, "file_name": name} for i, name in enumerate(names)]
+    images = [
+        {"id": i, "width": 100, "height": 50, "file_name": name} for i, name in enumerate(names)
+    ]
     (tmp_path / "coco.json").write_text(json.dumps({"images": images}))
     good, bad = split(f"coco:{tmp_path / 'coco.json'}", pictures)
     assert [p.path for p in good] == [str(pictures / "1.jpg")]
-    words = ["missing", "cut off", "broken", "another size", "broken", "broken", *["no file name inside"] * 3]
+    words = [
+        "missing",
+        "cut off",
+        "broken",
+        "another size",
+        "broken",
+        "broken",
+        *["no file name inside"] * 3,
+    ]
     assert [b.where for b in bad] == [str(i) for i in range(1, 10)]
     for row, word in zip(bad, words, strict=True):
         assert word in row.reason
-    assert len(split(f"coco:{tmp_path / 'coco.json'}")[0]) == 10  # without a folder of pictures, none is looked for
+    # without a folder of pictures, none is looked for
+    assert len(split(f"coco:{tmp_path / 'coco.json'}")[0]) == 10
 
 
 def test_coco_in_any_order(tmp_path: Path) -> None:
-    """Annotations before images before categories, a crowd, a mask, two rings; captions in a file of their own."""
+    """Annotations before images before categories, a crowd, a mask, two rings; captions in a file
+    of their own."""
     ring, hole = [0, 0, 10, 0, 10, 10, 0, 10], [1, 1, 2, 1, 2, 2]
     annotations = [
         {"image_id": 7, "category_id": 3, "bbox": [0, 0, 10, 10], "segmentation": [hole, ring]},
-        {"image_id": 7, "category_id": 3, "bbox": [0, 0, 10, 10], "segmentation": {"counts": "x"}, "iscrowd": 0},
+        {
+            "image_id": 7,
+            "category_id": 3,
+            "bbox": [0, 0, 10, 10],
+            "segmentation": {"counts": "x"},
+            "iscrowd": 0,
+        },
         {"image_id": 7, "category_id": 3, "bbox": [0, 0, 10, 10], "iscrowd": 1},
         {"image_id": 7, "category_id": 4, "bbox": [0, 0, 10, 10]},
     ]
     images = [{"id": 7, "width": 20, "height": 20, "file_name": "a.jpg"}]
-    instances = {"info": {}, "annotations": annotations, "images": images, "categories": [{"id": 3, "name": "dog"}]}
-    captions = {"images": images, "annotations": [{"image_id": 7, "caption": "a dog"}, {"image_id": 7, "caption": 4}]}
+    instances = {
+        "info": {},
+        "annotations": annotations,
+        "images": images,
+        "categories": [{"id": 3, "name": "dog"}],
+    }
+    captions = {
+        "images": images,
+        "annotations": [{"image_id": 7, "caption": "a dog"}, {"image_id": 7, "caption": 4}],
+    }
     (tmp_path / "i.json").write_text(json.dumps(instances))
     (tmp_path / "c.json").write_text(json.dumps(captions))
     good, bad = split(f"coco:{tmp_path / 'i.json'},{tmp_path / 'c.json'}")
-    assert split(f"coco:{tmp_path / 'i.json'},{tmp_path / 'c.json'},{tmp_path / 'i.json'}") == (good, bad)
+    assert split(f"coco:{tmp_path / 'i.json'},{tmp_path / 'c.json'},{tmp_path / 'i.json'}") == (
+        good,
+        bad,
+    )
     dog = (0.0, 0.0, 10.0, 10.0)
-    assert good == [Picture("7", 20, 20, (Region("dog", dog, tuple(map(float, ring))), Region("dog", dog)), ("a dog",))]
+    assert good == [
+        Picture(
+            "7",
+            20,
+            20,
+            (Region("dog", dog, tuple(map(float, ring))), Region("dog", dog)),
+            ("a dog",),
+        )
+    ]
     assert [b.reason for b in bad] == [
         "a crowd, which has no box of its own",
         "the name is not a text",
@@ -193,7 +248,12 @@ def test_ade20k_sample() -> None:
     good, bad = split(f"ade20k:{shared('ade20k_sample')}")
     assert bad == []
     (picture,) = good
-    assert (picture.id, picture.width, picture.height, picture.scene) == ("ADE_train_00016869", 2048, 1536, "street")
+    assert (picture.id, picture.width, picture.height, picture.scene) == (
+        "ADE_train_00016869",
+        2048,
+        1536,
+        "street",
+    )
     names = [region.name for region in picture.regions]
     assert len(names) == 70
     assert names[1] == "traffic light housing"  # part of object 68
@@ -207,7 +267,9 @@ def test_ade20k_sample() -> None:
 
 
 def ade(objects: Any, **more: Any) -> str:
-    return json.dumps({"annotation": {"filename": "a.jpg", "imsize": [50, 100, 3], "object": objects, **more}})
+    return json.dumps(
+        {"annotation": {"filename": "a.jpg", "imsize": [50, 100, 3], "object": objects, **more}}
+    )
 
 
 def test_ade20k_oddities(tmp_path: Path) -> None:
@@ -226,7 +288,9 @@ def test_ade20k_oddities(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b/one.json").write_text(ade([]))
     (tmp_path / "broken.json").write_text('{"annotation": ')
-    (tmp_path / "latin.json").write_bytes(ade([{**objects[0], "raw_name": "café"}]).encode("latin-1"))
+    (tmp_path / "latin.json").write_bytes(
+        ade([{**objects[0], "raw_name": "café"}]).encode("latin-1")
+    )
     (tmp_path / "other.json").write_text("[]")
     (tmp_path / "single.json").write_text(ade(objects[0]))
     good, bad = split(f"ade20k:{tmp_path}")
@@ -235,14 +299,26 @@ def test_ade20k_oddities(tmp_path: Path) -> None:
         ("single", "", ["cabinet"]),
         ("one", "living_room", ["cabinet", "cabinet door", "sofa"]),
     ]
-    assert [b.where.split(",")[0] for b in bad] == ["broken.json", "other.json", *["a/one.json"] * 4, "b/one.json"]
+    assert [b.where.split(",")[0] for b in bad] == [
+        "broken.json",
+        "other.json",
+        *["a/one.json"] * 4,
+        "b/one.json",
+    ]
     assert bad[-1].reason == "the id is there twice: the first is kept"
 
 
 def rows() -> list[dict[str, Any]]:
     region = {"name": "dog", "box": [1, 1, 5, 5], "polygon": [1, 1, 6, 1, 6, 6]}
     return [
-        {"id": "a", "width": 10, "height": 10, "regions": [region], "captions": ["a dog"], "scene": "park"},
+        {
+            "id": "a",
+            "width": 10,
+            "height": 10,
+            "regions": [region],
+            "captions": ["a dog"],
+            "scene": "park",
+        },
         {"id": "b", "width": 10, "height": 10, "regions": None, "captions": None, "scene": None},
         {"id": "a", "width": 10, "height": 10, "regions": [], "captions": [], "scene": ""},
     ]
@@ -262,7 +338,15 @@ def test_plain(tmp_path: Path, kind: str) -> None:
 
 
 def test_plain_lines_that_cannot_be_used(tmp_path: Path) -> None:
-    lines = ["{", "[]", "", '{"id": 1}', '{"id": [], "width": 1, "height": 1}', "[" * 100_000, "\xff"]
+    lines = [
+        "{",
+        "[]",
+        "",
+        '{"id": 1}',
+        '{"id": [], "width": 1, "height": 1}',
+        "[" * 100_000,
+        "\xff",
+    ]
     lines += [
         '{"id": 1, "width": 5, "height": 5, "path": "../x.jpg"}',
         '{"id": 1, "width": 5, "height": 5, "regions": 7}',
@@ -303,7 +387,10 @@ def many(path: Path, count: int) -> Path:
         file.write(",".join(f'{{"id": {i}, "width": 640, "height": 480}}' for i in range(count)))
         file.write('], "annotations": [')
         file.write(
-            ",".join(f'{{"image_id": {i}, "category_id": 1, "bbox": [1, 2, 3, {1 + i % 9}]}}' for i in range(count))
+            ",".join(
+                f'{{"image_id": {i}, "category_id": 1, "bbox": [1, 2, 3, {1 + i % 9}]}}'
+                for i in range(count)
+            )
         )
         file.write("]}")
     return path
@@ -313,7 +400,10 @@ def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
     spec = f"coco:{many(tmp_path / 'c.json', 25)}"
     reported: list[tuple[int, int]] = []
     parts, bad = to_parquet(
-        spec, tmp_path / "parts", rows_per_part=10, progress=lambda done, total: reported.append((done, total))
+        spec,
+        tmp_path / "parts",
+        rows_per_part=10,
+        progress=lambda done, total: reported.append((done, total)),
     )
     assert bad == {}
     assert reported == [(10, 10), (10, 20), (5, 25)]
@@ -333,7 +423,9 @@ def test_to_parquet_lists_what_is_bad(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_counted_by_kind_and_listed(tmp_path: Path) -> None:
-    (tmp_path / "b.jsonl").write_text('{"id": 1, "width": 9, "height": 9, "captions": ["a dog", 7]}\n{\n[')
+    (tmp_path / "b.jsonl").write_text(
+        '{"id": 1, "width": 9, "height": 9, "captions": ["a dog", 7]}\n{\n['
+    )
     (picture,), bad = split(f"plain:{tmp_path / 'b.jsonl'}")
     assert picture.captions == ("a dog",)
     assert [row.reason for row in bad[1:]] == ["not JSON", "not JSON"]
@@ -345,7 +437,8 @@ def test_bad_rows_are_counted_by_kind_and_listed(tmp_path: Path) -> None:
 
 @pytest.mark.seconds
 def test_memory_is_flat(tmp_path: Path) -> None:
-    """Four times the pictures take no more Python memory; in memory, the larger file would take over 5 MB."""
+    """Four times the pictures take no more Python memory; in memory, the larger file would take
+    over 5 MB."""
     peaks = []
     for count in (2_500, 10_000):
         spec = f"coco:{many(tmp_path / f'{count}.json', count)}"
@@ -358,18 +451,27 @@ def test_memory_is_flat(tmp_path: Path) -> None:
 
 
 WORDS = (
-    "image_id id objects regions images annotations categories names name x y w h width height phrase caption bbox "
-    "category_id segmentation file_name annotation object polygon parts ispartof raw_name imsize scene captions box "
+    "image_id id objects regions images annotations categories names name x y w h width height "
+    "phrase caption bbox "
+    "category_id segmentation file_name annotation object polygon parts ispartof raw_name imsize "
+    "scene captions box "
     "path depth filename object_id iscrowd"
 )
 KEYS = st.sampled_from(WORDS.split())
 JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.sampled_from([0, 1, 2, 50, 100]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from([0, 1, 2, 50, 100]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
     max_leaves=25,
 )
 TEXT = (
-    JUNK.map(json.dumps) | st.tuples(JUNK.map(json.dumps), st.integers(0, 40)).map(lambda t: t[0][: -t[1]]) | st.text()
+    JUNK.map(json.dumps)
+    | st.tuples(JUNK.map(json.dumps), st.integers(0, 40)).map(lambda t: t[0][: -t[1]])
+    | st.text()
 )
 FORMATS: dict[str, Callable[[Path, str], str]] = {
     "visual-genome": lambda folder, text: genome(folder, text, text, text),
@@ -388,9 +490,13 @@ def put(path: Path, text: str) -> Path:
 @pytest.mark.parametrize("kind", FORMATS)
 @given(text=TEXT)
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_no_input_makes_a_reader_fail(tmp_path_factory: pytest.TempPathFactory, kind: str, text: str) -> None:
+def test_no_input_makes_a_reader_fail(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, text: str
+) -> None:
     spec = FORMATS[kind](tmp_path_factory.mktemp("junk"), text)
     for item in read(spec):
         if isinstance(item, BadAnnotation):
@@ -403,13 +509,19 @@ def test_no_input_makes_a_reader_fail(tmp_path_factory: pytest.TempPathFactory, 
             assert 0 <= y < y + h <= item.height
 
 
-things = st.fixed_dictionaries({"names": st.lists(JUNK, max_size=2), "x": JUNK, "y": JUNK, "w": JUNK, "h": JUNK})
+things = st.fixed_dictionaries(
+    {"names": st.lists(JUNK, max_size=2), "x": JUNK, "y": JUNK, "w": JUNK, "h": JUNK}
+)
 
 
 @given(st.lists(things | JUNK, max_size=4))
 @settings(max_examples=50, deadline=None)
-def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory, objects: list[Any]) -> None:
-    spec = genome(tmp_path_factory.mktemp("junk"), IMAGES[:1], [{"image_id": 1, "objects": objects}])
+def test_every_region_is_kept_or_named(
+    tmp_path_factory: pytest.TempPathFactory, objects: list[Any]
+) -> None:
+    spec = genome(
+        tmp_path_factory.mktemp("junk"), IMAGES[:1], [{"image_id": 1, "objects": objects}]
+    )
     good, bad = split(spec)
     assert len(good[0].regions) + len(bad) == len(objects)
 
@@ -424,7 +536,9 @@ def test_every_region_is_kept_or_named(tmp_path_factory: pytest.TempPathFactory,
         ("captions", "part.arrow"),
     ],
 )
-def test_a_changed_file_of_a_format_is_another_annotation(tmp_path: Path, kind: str, file: str) -> None:
+def test_a_changed_file_of_a_format_is_another_annotation(
+    tmp_path: Path, kind: str, file: str
+) -> None:
     path = tmp_path / "data" / file
     path.parent.mkdir(parents=True)
     path.write_text("1")

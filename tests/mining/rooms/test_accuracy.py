@@ -15,11 +15,18 @@ def test_a_pair_of_which_everything_is_typical_is_neither_found_nor_missed() -> 
     rows = [("door", "lamp", 0, 60, 40), ("door", "sink", 40, 30, 30), ("lamp", "sink", 90, 0, 10)]
     names = ("a", "b", "above", "level", "below")
     truth = {"places": [{"scene": "office", **dict(zip(names, row, strict=True))} for row in rows]}
-    right, wrong = place("door", "lamp", (0, 70, 30), ("=", "<")), place("lamp", "sink", (0, 20, 80), ("<",))
+    right, wrong = (
+        place("door", "lamp", (0, 70, 30), ("=", "<")),
+        place("lamp", "sink", (0, 20, 80), ("<",)),
+    )
     all_three = place("door", "sink", (40, 30, 30), (">", "=", "<"))
-    assert place_accuracy([right, wrong, all_three], truth) == PrecisionRecall(predicted=2, actual=2, correct=1)
+    assert place_accuracy([right, wrong, all_three], truth) == PrecisionRecall(
+        predicted=2, actual=2, correct=1
+    )
     of_no_truth = place("door", "sink", (100, 0, 0), (">",))
-    assert place_accuracy([right, of_no_truth], truth) == PrecisionRecall(predicted=2, actual=2, correct=1)
+    assert place_accuracy([right, of_no_truth], truth) == PrecisionRecall(
+        predicted=2, actual=2, correct=1
+    )
 
 
 def test_typical_colours_are_counted_one_by_one() -> None:

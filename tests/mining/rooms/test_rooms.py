@@ -17,7 +17,16 @@ from PIL import Image
 from seesay.data.knowledge import COLORS
 from seesay.mining.readers import read
 from seesay.mining.records import Picture
-from seesay.mining.rooms import Room, RoomObject, RoomTruth, elevation, larger, snapshot, snapshots, write_rooms
+from seesay.mining.rooms import (
+    Room,
+    RoomObject,
+    RoomTruth,
+    elevation,
+    larger,
+    snapshot,
+    snapshots,
+    write_rooms,
+)
 from seesay.mining.rooms.kinds import KINDS, SCENES, SHAPES
 from seesay.mining.rooms.raster import FOCAL, render
 
@@ -35,13 +44,16 @@ def a_room(*things: RoomObject) -> Room:
     return Room("office", (6.0, 3.0, 6.0), EYE, 0.0, grey, grey, boards=False, objects=things)
 
 
-def view(*things: RoomObject, width: int = 320, height: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def view(
+    *things: RoomObject, width: int = 320, height: int = 240
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     seen = render(a_room(*things), width, height, np.random.default_rng(0))
     return seen.rgb, seen.depth, seen.ids
 
 
 def test_pinhole_projection_of_a_box() -> None:
-    """A box 1 m wide, its front 4 m away and level with the eye: 320 · 0.85 / 4 = 68 pixels a metre."""
+    """A box 1 m wide, its front 4 m away and level with the eye: 320 · 0.85 / 4 = 68 pixels a
+    metre."""
     _, depth, ids = view(a_thing("book", (1.0, 1.0, 0.5), (0.0, 1.0, 4.25)))
     rows, columns = np.nonzero(ids == 0)
     assert (columns.min(), columns.max() + 1) == (160 - 34, 160 + 34)
@@ -54,11 +66,15 @@ def test_depth_of_the_bare_room() -> None:
     assert (ids == -1).all()
     assert depth[120, 160] == pytest.approx(6.0, abs=1e-4)  # the back wall
     down = (239.5 - 120) / (FOCAL * 320)
-    assert depth[239, 160] == pytest.approx(1.5 / down, rel=1e-4)  # the floor, the eye 1.5 m above it
+    # the floor, the eye 1.5 m above it
+    assert depth[239, 160] == pytest.approx(1.5 / down, rel=1e-4)
 
 
 def test_the_nearer_thing_is_seen() -> None:
-    far, near = a_thing("book", (1, 1, 0.2), (0, 1, 5.0)), a_thing("book", (0.4, 0.4, 0.2), (0, 1.3, 3.0))
+    far, near = (
+        a_thing("book", (1, 1, 0.2), (0, 1, 5.0)),
+        a_thing("book", (0.4, 0.4, 0.2), (0, 1.3, 3.0)),
+    )
     _, depth, ids = view(far, near)
     _, same_depth, swapped = view(near, far)
     assert ids[120, 160] == 1
@@ -68,7 +84,8 @@ def test_the_nearer_thing_is_seen() -> None:
 
 @pytest.mark.parametrize("name", ["book", "cup", "vase"])  # a box, a cylinder, an ellipsoid
 def test_solids_cover_what_geometry_says(name: str) -> None:
-    """Far away, a thing covers its outline: all of a box's rectangle and a cylinder's, π/4 of an ellipsoid's."""
+    """Far away, a thing covers its outline: all of a box's rectangle and a cylinder's, π/4 of an
+    ellipsoid's."""
     _, _, ids = view(a_thing(name, (1.0, 1.0, 0.02), (0.0, 1.0, 5.06)), width=640, height=480)
     pixels_a_metre = FOCAL * 640 / 5.05  # its front
     share = {"book": 1.0, "cup": 1.0, "vase": math.pi / 4}[name]
@@ -78,7 +95,8 @@ def test_solids_cover_what_geometry_says(name: str) -> None:
 def test_turned_by_a_right_angle_shows_its_side() -> None:
     _, _, ids = view(a_thing("book", (2.0, 1.0, 0.5), (0.0, 1.0, 4.0), turn=math.pi / 2))
     columns = np.flatnonzero((ids == 0).any(axis=0))
-    assert len(columns) == pytest.approx(0.5 * FOCAL * 320 / 3.0, abs=2)  # its near side is 3 m away
+    # its near side is 3 m away
+    assert len(columns) == pytest.approx(0.5 * FOCAL * 320 / 3.0, abs=2)
 
 
 def test_every_shape_stays_inside_its_thing() -> None:
@@ -101,15 +119,30 @@ def test_catalogue_is_sound() -> None:
 
 
 def test_elevation_by_hand() -> None:
-    """Lowest point above the other's middle: a cup (0.75 m up) on a table (0 to 0.75 m), a chair (0 to 0.9 m) by it."""
-    table, cup = a_thing("table", (1.2, 0.75, 0.8), (0, 0, 4)), a_thing("cup", (0.1, 0.1, 0.1), (0, 0.75, 4))
+    """Lowest point above the other's middle: a cup (0.75 m up) on a table (0 to 0.75 m), a chair (0
+    to 0.9 m) by it."""
+    table, cup = (
+        a_thing("table", (1.2, 0.75, 0.8), (0, 0, 4)),
+        a_thing("cup", (0.1, 0.1, 0.1), (0, 0.75, 4)),
+    )
     chair = a_thing("chair", (0.5, 0.9, 0.5), (1, 0, 4))
-    assert [elevation(cup, table), elevation(table, cup), elevation(table, chair)] == [">", "<", "="]
+    assert [elevation(cup, table), elevation(table, cup), elevation(table, chair)] == [
+        ">",
+        "<",
+        "=",
+    ]
     assert [larger(table, cup), larger(cup, table)] == [">", "<"]  # 0.9 against 0.01 square metres
     tally = RoomTruth()
     tally.add("kitchen", [table, cup, replace(cup, color="blue"), chair])
     truth = tally.to_json()
-    assert {"scene": "kitchen", "a": "cup", "b": "table", "above": 2, "level": 0, "below": 0} in truth["places"]
+    assert {
+        "scene": "kitchen",
+        "a": "cup",
+        "b": "table",
+        "above": 2,
+        "level": 0,
+        "below": 0,
+    } in truth["places"]
     assert {"a": "cup", "b": "table", "larger": 0, "smaller": 2} in truth["sizes"]
     assert truth["colors"]["cup"] == {"red": 1, "blue": 1}
     assert len(truth["sizes"]) == 3  # two cups are no pair
@@ -145,7 +178,8 @@ def test_any_room_is_sound(index: int, seed: int) -> None:
 
 
 def test_hidden_things_are_not_annotated() -> None:
-    """Over 25 rooms: what is annotated shows at least half of itself, and some things are hidden."""
+    """Over 25 rooms: what is annotated shows at least half of itself, and some things are
+    hidden."""
     hidden = 0
     for shot in snapshots(25, seed=3):
         for i, thing in enumerate(shot.room.objects):
@@ -172,14 +206,19 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
     assert list(read(f"plain:{tmp_path / 'annotations.jsonl'}")) == plain
     others = [
         read(f"visual-genome:{tmp_path / 'visual_genome'}", tmp_path),
-        read(f"coco:{tmp_path / 'coco/instances.json'},{tmp_path / 'coco/captions.json'}", tmp_path / "images"),
+        read(
+            f"coco:{tmp_path / 'coco/instances.json'},{tmp_path / 'coco/captions.json'}",
+            tmp_path / "images",
+        ),
     ]
     for pictures in others:
         for ours, theirs in zip(plain, pictures, strict=True):
             assert isinstance(ours, Picture)
             assert isinstance(theirs, Picture)
             assert (ours.id, ours.captions, ours.path) == (theirs.id, theirs.captions, theirs.path)
-            assert [(r.name, r.box) for r in ours.regions] == [(r.name, r.box) for r in theirs.regions]
+            assert [(r.name, r.box) for r in ours.regions] == [
+                (r.name, r.box) for r in theirs.regions
+            ]
     truth = json.loads((tmp_path / "truth.json").read_text())
     lines = (tmp_path / "things.jsonl").read_text().splitlines()
     assert sum(sum(n.values()) for n in truth["colors"].values()) == sum(

@@ -54,7 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Folder) -> Fol
 
     @cache
     def made(kind: str) -> Path:
-        return save_tiny_encoder(kind, tmp_path_factory.mktemp(kind)) if kind in KINDS else tiny_folder(kind)
+        return (
+            save_tiny_encoder(kind, tmp_path_factory.mktemp(kind))
+            if kind in KINDS
+            else tiny_folder(kind)
+        )
 
     return made
 
@@ -107,7 +111,9 @@ def plain(kind: str, folder: Path, text: str) -> Any:
             return model.encoder(ids).last_hidden_state[0, 0]
         if kind in ("gpt2", "llama"):
             first = tr.AutoTokenizer.from_pretrained(folder).bos_token_id
-            ids = ids if int(ids[0, 0]) == first else torch.cat([torch.tensor([[first]]), ids], dim=1)
+            ids = (
+                ids if int(ids[0, 0]) == first else torch.cat([torch.tensor([[first]]), ids], dim=1)
+            )
             return model(ids).last_hidden_state[0, -1]
         return model(ids).last_hidden_state[0, 0]
 
@@ -141,7 +147,8 @@ def test_lxmert_reads_text_alone_and_always_alike(folder: Folder) -> None:
 
 
 def test_lxmert_without_pictures_is_its_language_stream(folder: Folder) -> None:
-    """The same with transformers' own forward: what its cross-attention brings from a picture is set to nothing."""
+    """The same with transformers' own forward: what its cross-attention brings from a picture is
+    set to nothing."""
     model = tr.LxmertModel.from_pretrained(folder("lxmert")).eval()
     for layer in model.encoder.x_layers:
         layer.visual_attention.att.value.weight.data.zero_()
@@ -154,7 +161,8 @@ def test_lxmert_without_pictures_is_its_language_stream(folder: Folder) -> None:
 
 
 def imagined(folder: Path, clip: Path, weight: torch.Tensor, bias: torch.Tensor, text: str) -> Any:
-    """CLIP-BERT by hand: the feature is one more embedding, with the position and type that the model adds undone."""
+    """CLIP-BERT by hand: the feature is one more embedding, with the position and type that the
+    model adds undone."""
     bert = tr.BertModel.from_pretrained(folder).eval()
     tower = tr.CLIPModel.from_pretrained(clip).eval()
     ids: Any = tr.AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")["input_ids"]
@@ -163,7 +171,11 @@ def imagined(folder: Path, clip: Path, weight: torch.Tensor, bias: torch.Tensor,
     with torch.inference_mode():
         feature = tower.text_projection(tower.text_model(clip_ids).pooler_output)
         shown = feature @ weight.T + bias
-        undone = shown - tables.position_embeddings.weight[ids.shape[1]] - tables.token_type_embeddings.weight[0]
+        undone = (
+            shown
+            - tables.position_embeddings.weight[ids.shape[1]]
+            - tables.token_type_embeddings.weight[0]
+        )
         embeds = torch.cat([tables.word_embeddings(ids), undone[None]], dim=1)
         return bert(inputs_embeds=embeds).last_hidden_state[0, 0].numpy()
 
@@ -175,12 +187,16 @@ def test_clip_bert_with_imagination(folder: Folder) -> None:
     for name in (str(where), f"clip-bert:{where}"):
         found = load_encoder(name).encode(TEXTS)
         for text, row in zip(TEXTS, found, strict=True):
-            np.testing.assert_allclose(row, imagined(where, where / "clip", *layer, text), atol=1e-5)
+            np.testing.assert_allclose(
+                row, imagined(where, where / "clip", *layer, text), atol=1e-5
+            )
 
 
 def test_clip_bert_without_imagination_is_its_bert(folder: Folder) -> None:
     implicit = load_encoder(f"clip-bert-implicit:{folder('clip-bert')}")
-    np.testing.assert_allclose(implicit.encode(TEXTS), load_encoder(str(folder("bert"))).encode(TEXTS), atol=1e-6)
+    np.testing.assert_allclose(
+        implicit.encode(TEXTS), load_encoder(str(folder("bert"))).encode(TEXTS), atol=1e-6
+    )
     assert implicit.fingerprint != load_encoder(f"clip-bert:{folder('clip-bert')}").fingerprint
 
 
@@ -196,7 +212,10 @@ def test_clip_bert_from_a_bert_and_a_clip(folder: Folder) -> None:
 
 def test_clip_bert_without_its_projection_is_refused(folder: Folder, tmp_path: Path) -> None:
     made = without(folder("clip-bert"), tmp_path / "cut", "bert.img_projection.weight")
-    with pytest.raises(UserError, match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32"):
+    with pytest.raises(
+        UserError,
+        match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32",
+    ):
         load_encoder(f"clip-bert:{made}")
 
 
@@ -237,24 +256,36 @@ def test_weights_that_would_be_random_are_refused(folder: Folder, tmp_path: Path
 
 
 def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
-    """Mean, unit length, a layer, unit length: the last step is left out, the one before the layer is not."""
+    """Mean, unit length, a layer, unit length: the last step is left out, the one before the layer
+    is not."""
     made = copytree(folder("sentence"), tmp_path / "dense")
     kinds = ("Transformer", "Pooling", "Normalize", "Dense", "Normalize")
     paths = ("", "1_Pooling", "2_Normalize", "3_Dense", "4_Normalize")
     modules = [
-        {"path": path, "type": f"sentence_transformers.models.{k}"} for k, path in zip(kinds, paths, strict=True)
+        {"path": path, "type": f"sentence_transformers.models.{k}"}
+        for k, path in zip(kinds, paths, strict=True)
     ]
     (made / "modules.json").write_text(json.dumps(modules))
     (made / "3_Dense").mkdir()
-    settings = {"in_features": 32, "out_features": 5, "activation_function": "torch.nn.modules.activation.Tanh"}
+    settings = {
+        "in_features": 32,
+        "out_features": 5,
+        "activation_function": "torch.nn.modules.activation.Tanh",
+    }
     (made / "3_Dense" / "config.json").write_text(json.dumps(settings))
     weight, bias = torch.randn(5, 32), torch.randn(5)
-    save_file({"linear.weight": weight, "linear.bias": bias}, made / "3_Dense" / "model.safetensors")
+    save_file(
+        {"linear.weight": weight, "linear.bias": bias}, made / "3_Dense" / "model.safetensors"
+    )
     plainly = load_encoder(str(folder("sentence")))
     states = torch.nn.functional.normalize(torch.from_numpy(plainly.encode(TEXTS)))
     dense = load_encoder(str(made))
-    np.testing.assert_allclose(dense.encode(TEXTS), torch.tanh(states @ weight.T + bias).numpy(), atol=1e-5)
-    save_file({"linear.weight": weight, "linear.bias": bias + 1}, made / "3_Dense" / "model.safetensors")
+    np.testing.assert_allclose(
+        dense.encode(TEXTS), torch.tanh(states @ weight.T + bias).numpy(), atol=1e-5
+    )
+    save_file(
+        {"linear.weight": weight, "linear.bias": bias + 1}, made / "3_Dense" / "model.safetensors"
+    )
     assert len({plainly.fingerprint, dense.fingerprint, load_encoder(str(made)).fingerprint}) == 3
     (made / "3_Dense" / "model.safetensors").unlink()
     with pytest.raises(UserError, match=r"a dense layer \(3_Dense\) that seesay cannot read"):
@@ -268,10 +299,15 @@ def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
         ([{"path": 7, "type": "x.Pooling"}], "not a list of modules"),
         ([{"path": "../1_Pooling", "type": "x.Pooling"}], "leads out of its folder"),
         ([{"path": "/etc", "type": "x.Pooling"}], "leads out of its folder"),
-        ([{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}], r"does not support \(CNN\)"),
+        (
+            [{"path": "", "type": "x.Transformer"}, {"path": "1_CNN", "type": "x.CNN"}],
+            r"does not support \(CNN\)",
+        ),
     ],
 )
-def test_modules_that_are_not_what_they_should_be(modules: Any, why: str, folder: Folder, tmp_path: Path) -> None:
+def test_modules_that_are_not_what_they_should_be(
+    modules: Any, why: str, folder: Folder, tmp_path: Path
+) -> None:
     made = copytree(folder("sentence"), tmp_path / "sentence")
     (made / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(UserError, match=why):
@@ -281,10 +317,14 @@ def test_modules_that_are_not_what_they_should_be(modules: Any, why: str, folder
 def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> None:
     whole = copytree(folder("clip-bert"), tmp_path / "clip+bert")
     assert (
-        load_encoder(f"clip-bert:{whole}").fingerprint == load_encoder(f"clip-bert:{folder('clip-bert')}").fingerprint
+        load_encoder(f"clip-bert:{whole}").fingerprint
+        == load_encoder(f"clip-bert:{folder('clip-bert')}").fingerprint
     )
     bert = copytree(folder("bert"), tmp_path / "b+ert")
-    built = [load_encoder(f"clip-bert:{of}+{folder('clip')}").fingerprint for of in (bert, folder("bert"))]
+    built = [
+        load_encoder(f"clip-bert:{of}+{folder('clip')}").fingerprint
+        for of in (bert, folder("bert"))
+    ]
     assert built[0] == built[1]
     with pytest.raises(UserError, match="is not a folder"):
         locate_encoder(f"clip-bert:{bert}+{tmp_path}/nowhere", ModelOptions())
@@ -292,7 +332,9 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
 
 def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) -> None:
     made = copytree(folder("sentence"), tmp_path / "sentence")
-    (made / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_weightedmean_tokens": True}))
+    (made / "1_Pooling" / "config.json").write_text(
+        json.dumps({"pooling_mode_weightedmean_tokens": True})
+    )
     with pytest.raises(UserError, match="in a way that seesay does not support"):
         load_encoder(str(made))
 
@@ -307,8 +349,11 @@ def minilm() -> Model:
 
 
 def test_minilm_knows_what_is_alike(minilm: Model) -> None:
-    """Real weights: a sentence is nearer to its paraphrase than to another. Mean pooling is what its card describes."""
-    rows = minilm.encode(["a man is eating food", "a man eats something", "the girl carries a baby"])
+    """Real weights: a sentence is nearer to its paraphrase than to another. Mean pooling is what
+    its card describes."""
+    rows = minilm.encode(
+        ["a man is eating food", "a man eats something", "the girl carries a baby"]
+    )
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     near, far = rows[0] @ rows[1], rows[0] @ rows[2]
     assert near > 0.6 > 0.3 > far

@@ -37,19 +37,27 @@ def _text(**more: Any) -> dict[str, Any]:
 
 def _clip(folder: Path) -> None:
     tokenizer = wordpiece()
-    text = _text(eos_token_id=tokenizer.sep_token_id, bos_token_id=tokenizer.cls_token_id, projection_dim=PROJECTED)
+    text = _text(
+        eos_token_id=tokenizer.sep_token_id,
+        bos_token_id=tokenizer.cls_token_id,
+        projection_dim=PROJECTED,
+    )
     config = tr.CLIPConfig(
-        text_config=text, vision_config={**PICTURE, "projection_dim": PROJECTED}, projection_dim=PROJECTED
+        text_config=text,
+        vision_config={**PICTURE, "projection_dim": PROJECTED},
+        projection_dim=PROJECTED,
     )
     tr.CLIPModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    cast(Any, tr.CLIPImageProcessor)(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(
-        folder
-    )
+    cast(Any, tr.CLIPImageProcessor)(
+        size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}
+    ).save_pretrained(folder)
 
 
 def _siglip(folder: Path) -> None:
-    tr.SiglipModel(tr.SiglipConfig(text_config=_text(), vision_config=PICTURE)).save_pretrained(folder)
+    tr.SiglipModel(tr.SiglipConfig(text_config=_text(), vision_config=PICTURE)).save_pretrained(
+        folder
+    )
     wordpiece().save_pretrained(folder)
 
 
@@ -70,9 +78,13 @@ def _flava(folder: Path) -> None:
 
 
 def _vilt(folder: Path) -> None:
-    tr.ViltForMaskedLM(tr.ViltConfig(**_text(), image_size=32, patch_size=16)).save_pretrained(folder)
+    tr.ViltForMaskedLM(tr.ViltConfig(**_text(), image_size=32, patch_size=16)).save_pretrained(
+        folder
+    )
     wordpiece().save_pretrained(folder)
-    cast(Any, tr.ViltImageProcessor)(size={"shortest_edge": 32}, size_divisor=16).save_pretrained(folder)
+    cast(Any, tr.ViltImageProcessor)(size={"shortest_edge": 32}, size_divisor=16).save_pretrained(
+        folder
+    )
 
 
 def _visual_bert(folder: Path) -> None:
@@ -84,7 +96,13 @@ def _visual_bert(folder: Path) -> None:
 def _lxmert(folder: Path) -> None:
     text = {key: value for key, value in _text().items() if key != "num_hidden_layers"}
     config = tr.LxmertConfig(
-        **text, l_layers=2, x_layers=2, r_layers=1, visual_feat_dim=PROJECTED, num_qa_labels=3, num_object_labels=3
+        **text,
+        l_layers=2,
+        x_layers=2,
+        r_layers=1,
+        visual_feat_dim=PROJECTED,
+        num_qa_labels=3,
+        num_object_labels=3,
     )
     tr.LxmertForPreTraining(config).save_pretrained(folder)
     wordpiece().save_pretrained(folder)
@@ -92,18 +110,29 @@ def _lxmert(folder: Path) -> None:
 
 def _sentence(folder: Path) -> None:
     """A BERT without head or pooler, and the files that sentence-transformers writes beside it."""
-    cast(Any, tr.BertModel)(tr.BertConfig(**_text()), add_pooling_layer=False).save_pretrained(folder)
+    cast(Any, tr.BertModel)(tr.BertConfig(**_text()), add_pooling_layer=False).save_pretrained(
+        folder
+    )
     wordpiece().save_pretrained(folder)
     kinds = (("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"))
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds]
+    modules = [
+        {"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds
+    ]
     (folder / "modules.json").write_text(json.dumps(modules))
     (folder / "1_Pooling").mkdir(exist_ok=True)
-    modes = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False}
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 32, **modes}))
+    modes = {
+        "pooling_mode_cls_token": False,
+        "pooling_mode_mean_tokens": True,
+        "pooling_mode_max_tokens": False,
+    }
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 32, **modes})
+    )
 
 
 def _clip_bert(folder: Path) -> None:
-    """The layout of the published code: BERT's weights, a projection among them, and CLIP in a folder beside."""
+    """The layout of the published code: BERT's weights, a projection among them, and CLIP in a
+    folder beside."""
     save_tiny("bert", folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "img_feature_dim": PROJECTED}))

@@ -51,7 +51,9 @@ def test_a_full_stop_may_follow_the_slot_directly(kind: str, tiny_folder: Folder
     slot = MaskedReference(tiny_folder(kind)).slot(text)
     tokenizer = MaskedReference(tiny_folder(kind)).tokenizer
     [scores] = load_model(str(tiny_folder(kind))).answer([Prompt(text, COLORS)])
-    tokens = tokenizer.convert_tokens_to_ids([WORD_START.get(kind, "") + colour for colour in COLORS])
+    tokens = tokenizer.convert_tokens_to_ids(
+        [WORD_START.get(kind, "") + colour for colour in COLORS]
+    )
     assert scores.logp == near(slot[tokens].tolist())
 
 
@@ -72,10 +74,14 @@ def test_masked_models_write_several_tokens_left_to_right(kind: str, tiny_folder
 
 @pytest.mark.parametrize("kind", CAUSAL)
 @pytest.mark.parametrize("scope", ["option", "sentence"])
-def test_causal_models_score_as_transformers_does(kind: str, scope: str, tiny_folder: Folder) -> None:
+def test_causal_models_score_as_transformers_does(
+    kind: str, scope: str, tiny_folder: Folder
+) -> None:
     reference = CausalReference(tiny_folder(kind))
     options = (*COLORS, "light blue", "turquoise", "bluered", "5", "🍎")
-    answered = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)).answer(prompts(*options))
+    answered = load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)).answer(
+        prompts(*options)
+    )
     for prompt, scores in zip(prompts(*options), answered, strict=True):
         before, after = prompt.parts
         rest = after if scope == "sentence" else ""
@@ -85,18 +91,25 @@ def test_causal_models_score_as_transformers_does(kind: str, scope: str, tiny_fo
 
 
 @pytest.mark.parametrize("kind", CAUSAL)
-def test_a_slot_that_opens_the_sentence_follows_the_beginning_token(kind: str, tiny_folder: Folder) -> None:
+def test_a_slot_that_opens_the_sentence_follows_the_beginning_token(
+    kind: str, tiny_folder: Folder
+) -> None:
     reference = CausalReference(tiny_folder(kind))
     options = ("Red", "Light blue", "Turquoise")
-    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt("[MASK] is the color of the sky.", options)])
+    [scores] = load_model(str(tiny_folder(kind))).answer(
+        [Prompt("[MASK] is the color of the sky.", options)]
+    )
     expected = [reference.given("", f"{option} is the color of the sky.") for option in options]
     assert scores.logp == near(expected)
 
 
 @pytest.mark.parametrize(
-    ("kind", "shares"), [("gpt2", True), ("llama", True), ("mistral", True), ("bloom", False), ("mamba", False)]
+    ("kind", "shares"),
+    [("gpt2", True), ("llama", True), ("mistral", True), ("bloom", False), ("mamba", False)],
 )
-def test_which_causal_models_take_trees_is_found_out(kind: str, shares: bool, tiny_folder: Folder) -> None:
+def test_which_causal_models_take_trees_is_found_out(
+    kind: str, shares: bool, tiny_folder: Folder
+) -> None:
     model = load_model(str(tiny_folder(kind)))
     assert isinstance(model, CausalModel)
     assert model._as_tree is shares
@@ -105,7 +118,9 @@ def test_which_causal_models_take_trees_is_found_out(kind: str, shares: bool, ti
 def test_encoder_decoders_answer_a_lettered_question(tiny_folder: Folder) -> None:
     reference = EncoderDecoderReference(tiny_folder("t5"))
     options = ("red", "light blue", "turquoise")
-    [scores] = load_model(str(tiny_folder("t5"))).answer([Prompt("The color of the Sky is [MASK].", options)])
+    [scores] = load_model(str(tiny_folder("t5"))).answer(
+        [Prompt("The color of the Sky is [MASK].", options)]
+    )
     question = r"the color of the sky is ___. \n (a) red (b) light blue (c) turquoise"
     assert scores.logp == near([reference.answer(question, [0], option) for option in options])
     assert scores.tokens == (1, 2, 10)

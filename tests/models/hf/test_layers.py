@@ -1,4 +1,5 @@
-"""Layer by layer: the last layer is what the model itself gives, the others are what plain transformers give."""
+"""Layer by layer: the last layer is what the model itself gives, the others are what plain
+transformers give."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ from seesay.models.encoders import load_encoder
 from seesay.models.options import ModelOptions
 from seesay.questions import SLOT, Prompt
 
-TEXTS = ["the color of a banana is", "the color of snow is very", "grass", "the color of a turquoise apple"]
+TEXTS = [
+    "the color of a banana is",
+    "the color of snow is very",
+    "grass",
+    "the color of a turquoise apple",
+]
 PROMPTS = [
     Prompt(f"The color of a banana is {SLOT}.", (*COLORS, "light blue")),
     Prompt(f"I saw a {SLOT} apple today.", ("red", "turquoise")),
@@ -27,7 +33,8 @@ TOLERANCE = 1e-5  # the head is applied to the same states in another batch
 
 
 @pytest.mark.parametrize(
-    "kind", ["gpt2", "llama", "bloom", "mamba", "bert", "roberta", "albert", "modernbert", "distilbert"]
+    "kind",
+    ["gpt2", "llama", "bloom", "mamba", "bert", "roberta", "albert", "modernbert", "distilbert"],
 )
 def test_the_last_layer_is_the_model(kind: str, tmp_path: Path) -> None:
     folder = str(save_tiny(kind, tmp_path))
@@ -70,8 +77,12 @@ def test_a_masked_head_is_applied_whole(tmp_path: Path) -> None:
         states = network.bert(ids, output_hidden_states=True).hidden_states[1]
         place = ids[0].tolist().index(tokenizer.mask_token_id)
         logp = network.cls(states)[0, place].log_softmax(-1)
-    (scores,) = load_model(str(folder)).answer_layers([Prompt(f"The color of a banana is {SLOT}.", ("red",))])[1]
-    assert scores.logp[0] == pytest.approx(float(logp[tokenizer.convert_tokens_to_ids("red")]), abs=TOLERANCE)
+    (scores,) = load_model(str(folder)).answer_layers(
+        [Prompt(f"The color of a banana is {SLOT}.", ("red",))]
+    )[1]
+    assert scores.logp[0] == pytest.approx(
+        float(logp[tokenizer.convert_tokens_to_ids("red")]), abs=TOLERANCE
+    )
 
 
 def test_a_model_without_layers_says_so() -> None:

@@ -1,4 +1,5 @@
-"""Models by name: what loads, what is refused and with what sentence, and what a fingerprint tells apart."""
+"""Models by name: what loads, what is refused and with what sentence, and what a fingerprint tells
+apart."""
 
 from __future__ import annotations
 
@@ -58,7 +59,9 @@ def test_abilities(kind: str, tiny_folder: Folder) -> None:
 def test_pickled_weights_need_permission(copied: Folder, tiny_folder: Folder) -> None:
     folder = copied("bert")
     pickle_weights(folder)
-    with pytest.raises(UserError, match=r"only pickled weights \(pytorch_model.bin\).*--allow-pickle"):
+    with pytest.raises(
+        UserError, match=r"only pickled weights \(pytorch_model.bin\).*--allow-pickle"
+    ):
         load_model(str(folder))
     allowed = load_model(str(folder), ModelOptions(allow_pickle=True)).answer([PROMPT])
     assert allowed == load_model(str(tiny_folder("bert"))).answer([PROMPT])
@@ -85,7 +88,11 @@ def test_a_pickle_runs_no_code_even_with_permission(copied: Folder, tmp_path: Pa
 def test_code_in_the_folder_is_not_run_unasked(copied: Folder, tmp_path: Path) -> None:
     folder = copied("bert")
     (folder / "theirs.py").write_text(f"import os\nos.mkdir({str(tmp_path / 'trace')!r})\n")
-    config_of(folder, model_type="theirs", auto_map={"AutoConfig": "theirs.C", "AutoModelForMaskedLM": "theirs.M"})
+    config_of(
+        folder,
+        model_type="theirs",
+        auto_map={"AutoConfig": "theirs.C", "AutoModelForMaskedLM": "theirs.M"},
+    )
     with pytest.raises(UserError, match=r"brings code of its own.*--trust-remote-code"):
         load_model(str(folder))
     assert not (tmp_path / "trace").exists()
@@ -112,7 +119,9 @@ def test_damaged_weights_get_one_sentence(spoil: Callable[[bytes], bytes], copie
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"model_type": 7}', '{"model_type": "unheard-of"}', "\x00\x01"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"model_type": 7}', '{"model_type": "unheard-of"}', "\x00\x01"]
+)
 def test_a_damaged_configuration_gets_one_sentence(text: str, copied: Folder) -> None:
     folder = copied("bert")
     (folder / "config.json").write_text(text)
@@ -121,8 +130,12 @@ def test_a_damaged_configuration_gets_one_sentence(text: str, copied: Folder) ->
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("changed", [{"hidden_size": 48}, {"vocab_size": 7}, {"hidden_size": "large"}])
-def test_weights_that_do_not_fit_the_configuration_are_refused(changed: dict[str, Any], copied: Folder) -> None:
+@pytest.mark.parametrize(
+    "changed", [{"hidden_size": 48}, {"vocab_size": 7}, {"hidden_size": "large"}]
+)
+def test_weights_that_do_not_fit_the_configuration_are_refused(
+    changed: dict[str, Any], copied: Folder
+) -> None:
     folder = copied("bert")
     config_of(folder, **changed)
     with pytest.raises(UserError, match="could not be read"):
@@ -180,11 +193,15 @@ def test_an_unknown_scope_or_style(tiny_folder: Folder) -> None:
         load_model(str(tiny_folder("t5")), ModelOptions(style="chat"))
 
 
-def test_an_encoder_decoder_may_leave_out_what_its_decoder_starts_with(copied: Folder, tiny_folder: Folder) -> None:
+def test_an_encoder_decoder_may_leave_out_what_its_decoder_starts_with(
+    copied: Folder, tiny_folder: Folder
+) -> None:
     folder = copied("t5")
     config_of(folder, decoder_start_token_id=None)
     (folder / "generation_config.json").unlink()
-    assert load_model(str(folder)).answer([PROMPT]) == load_model(str(tiny_folder("t5"))).answer([PROMPT])
+    assert load_model(str(folder)).answer([PROMPT]) == load_model(str(tiny_folder("t5"))).answer(
+        [PROMPT]
+    )
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "gpt2"])
@@ -238,8 +255,12 @@ def test_a_hub_out_of_reach_is_given_up_soon(
     assert "Retrying" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF\x03\x00\x00\x00" + b"\xff" * 64, b"<html></html>"])
-def test_a_damaged_gguf_gets_one_sentence(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"GGUF", b"GGUF\x03\x00\x00\x00" + b"\xff" * 64, b"<html></html>"]
+)
+def test_a_damaged_gguf_gets_one_sentence(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "model.gguf"
     path.write_bytes(content)

@@ -1,4 +1,5 @@
-"""Perplexity against transformers' own loss: captions whatever the batch, long texts as its guide windows them."""
+"""Perplexity against transformers' own loss: captions whatever the batch, long texts as its guide
+windows them."""
 
 from __future__ import annotations
 
@@ -52,11 +53,14 @@ def test_windows_score_every_token_once(length: int, window: int, data: st.DataO
 def test_bundles_lose_nothing_and_end(texts: list[str], most: int, characters: int) -> None:
     found = list(text_batches(texts, most, characters=characters))
     assert [text for bundle in found for text in bundle] == texts
-    assert all(1 <= len(bundle) <= most and sum(map(len, bundle[:-1])) < characters for bundle in found)
+    assert all(
+        1 <= len(bundle) <= most and sum(map(len, bundle[:-1])) < characters for bundle in found
+    )
 
 
 def guide(reference: CausalReference, ids: list[int], window: int, stride: int) -> list[float]:
-    """transformers' guide to perplexity of texts of any length: labels that a window has seen before are ignored."""
+    """transformers' guide to perplexity of texts of any length: labels that a window has seen
+    before are ignored."""
     logps: list[float] = []
     previous = 0
     for begin in range(0, len(ids), stride):
@@ -73,8 +77,12 @@ def guide(reference: CausalReference, ids: list[int], window: int, stride: int) 
     return logps
 
 
-@pytest.mark.parametrize(("kind", "stride"), [("gpt2", None), ("gpt2", 100), ("llama", 10), ("llama", 127)])
-def test_long_texts_are_windowed_as_in_the_guide(kind: str, stride: int | None, tiny_folder: Folder) -> None:
+@pytest.mark.parametrize(
+    ("kind", "stride"), [("gpt2", None), ("gpt2", 100), ("llama", 10), ("llama", 127)]
+)
+def test_long_texts_are_windowed_as_in_the_guide(
+    kind: str, stride: int | None, tiny_folder: Folder
+) -> None:
     reference = CausalReference(tiny_folder(kind))
     ids = reference.tokenizer(LONG)["input_ids"]
     first = reference.tokenizer.bos_token_id
@@ -83,11 +91,14 @@ def test_long_texts_are_windowed_as_in_the_guide(kind: str, stride: int | None, 
     short, long = scorer(tiny_folder(kind)).score(["red", LONG], stride=stride)
     assert long.logp == pytest.approx(guide(reference, ids, 128, stride or 64), abs=1e-4)
     assert len(long.tokens) == len(ids) - 1
-    assert short.logp == pytest.approx(next(scorer(tiny_folder(kind)).score(["red"])).logp, abs=1e-5)
+    assert short.logp == pytest.approx(
+        next(scorer(tiny_folder(kind)).score(["red"])).logp, abs=1e-5
+    )
 
 
 def test_recurrent_models_have_a_window_too(tiny_folder: Folder) -> None:
-    """Mamba has no table of positions; its texts are cut at 2,048 tokens so that memory has an end."""
+    """Mamba has no table of positions; its texts are cut at 2,048 tokens so that memory has an
+    end."""
     reference = CausalReference(tiny_folder("mamba"))
     text = LONG * 8
     ids = [reference.tokenizer.bos_token_id, *reference.tokenizer(text)["input_ids"]]
@@ -115,9 +126,12 @@ def test_a_masked_model_leaves_out_what_is_too_long_and_goes_on(tiny_folder: Fol
 
 
 def test_the_end_token(tiny_folder: Folder) -> None:
-    """GPT-2's tokenizer writes none; asked for, it is one token more, and the others stay as they are."""
+    """GPT-2's tokenizer writes none; asked for, it is one token more, and the others stay as they
+    are."""
     model = scorer(tiny_folder("gpt2"))
-    (own,), (without,), (ended,) = (model.score(["The sky is blue."], end=end) for end in (None, False, True))
+    (own,), (without,), (ended,) = (
+        model.score(["The sky is blue."], end=end) for end in (None, False, True)
+    )
     assert own == without
     assert ended.tokens == (*own.tokens, "<|endoftext|>")
     assert ended.logp[:-1] == pytest.approx(own.logp, abs=1e-5)
@@ -173,11 +187,14 @@ def test_smollm2_on_captions_is_transformers_loss(smollm2: Path) -> None:
 def test_smollm2_on_a_thousand_captions(smollm2: Path, batch_size: int | None) -> None:
     texts = list(captions(1000))
     assert len(texts) == 1000
-    assert our_loss(smollm2, texts, batch_size) == pytest.approx(transformers_loss(smollm2, texts), abs=1e-4)
+    assert our_loss(smollm2, texts, batch_size) == pytest.approx(
+        transformers_loss(smollm2, texts), abs=1e-4
+    )
 
 
 def test_masked_models_have_a_pseudo_perplexity(tiny_folder: Folder) -> None:
-    """Every token given all others: the formulas are the same, the figure is not comparable with a causal one."""
+    """Every token given all others: the formulas are the same, the figure is not comparable with a
+    causal one."""
     texts = ["The sky is blue.", "a banana"]
     found = list(scorer(tiny_folder("bert")).score(texts))
     assert [len(one.tokens) for one in found] == [5, 2]
@@ -191,5 +208,8 @@ def test_masked_models_have_a_pseudo_perplexity(tiny_folder: Folder) -> None:
             masked[0, place] = tokenizer.mask_token_id
             with torch.inference_mode():
                 logps.append(float(network(masked).logits[0, place].log_softmax(-1)[ids[0, place]]))
-    total = sum((text_sums(text, one.logp) for text, one in zip(texts, found, strict=True)), PerplexitySums())
+    total = sum(
+        (text_sums(text, one.logp) for text, one in zip(texts, found, strict=True)),
+        PerplexitySums(),
+    )
     assert total.token_perplexity == pytest.approx(math.exp(-sum(logps) / 7), rel=1e-4)

@@ -1,4 +1,5 @@
-"""A tree of tokens spells its sentences, shares what they share, and keeps them from seeing each other."""
+"""A tree of tokens spells its sentences, shares what they share, and keeps them from seeing each
+other."""
 
 from __future__ import annotations
 
@@ -7,14 +8,18 @@ from hypothesis import strategies as st
 
 from seesay.models.hf.prefix_tree import build, split
 
-SENTENCES = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8).map(tuple), min_size=1, max_size=12)
+SENTENCES = st.lists(
+    st.lists(st.integers(0, 3), min_size=1, max_size=8).map(tuple), min_size=1, max_size=12
+)
 
 
 @given(SENTENCES)
 def test_paths_spell_the_sentences(sentences: list[tuple[int, ...]]) -> None:
     tree = build(sentences)
     assert [tuple(tree.ids[path].tolist()) for path in tree.paths] == sentences
-    assert [tree.depths[path].tolist() for path in tree.paths] == [list(range(len(s))) for s in sentences]
+    assert [tree.depths[path].tolist() for path in tree.paths] == [
+        list(range(len(s))) for s in sentences
+    ]
 
 
 @given(SENTENCES)
@@ -34,7 +39,9 @@ def test_a_node_sees_its_ancestors_and_itself_only(sentences: list[tuple[int, ..
 
 
 @given(SENTENCES, st.integers(1, 30))
-def test_groups_hold_every_sentence_once_and_keep_the_budget(sentences: list[tuple[int, ...]], budget: int) -> None:
+def test_groups_hold_every_sentence_once_and_keep_the_budget(
+    sentences: list[tuple[int, ...]], budget: int
+) -> None:
     groups = split(sentences, budget)
     assert sorted(i for group in groups for i in group) == list(range(len(sentences)))
     for group in groups:

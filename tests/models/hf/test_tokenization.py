@@ -43,8 +43,13 @@ def pieces(folder: Path, text: str, *options: str) -> list[list[str]]:
         ("llama", ["▁red"], ["▁light", "▁blue"]),
     ],
 )
-def test_words_in_mid_sentence(kind: str, red: list[str], light_blue: list[str], tiny_folder: Folder) -> None:
-    assert pieces(tiny_folder(kind), "The sky is [MASK] today.", "red", "light blue") == [red, light_blue]
+def test_words_in_mid_sentence(
+    kind: str, red: list[str], light_blue: list[str], tiny_folder: Folder
+) -> None:
+    assert pieces(tiny_folder(kind), "The sky is [MASK] today.", "red", "light blue") == [
+        red,
+        light_blue,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +62,9 @@ def test_words_in_mid_sentence(kind: str, red: list[str], light_blue: list[str],
         ("llama", ["▁", "5"]),
     ],
 )
-def test_a_space_that_is_its_own_token_belongs_to_the_option(kind: str, found: list[str], tiny_folder: Folder) -> None:
+def test_a_space_that_is_its_own_token_belongs_to_the_option(
+    kind: str, found: list[str], tiny_folder: Folder
+) -> None:
     assert pieces(tiny_folder(kind), "It is [MASK] .", "5") == [found]
 
 
@@ -73,7 +80,9 @@ def test_an_option_that_opens_the_sentence_is_written_like_one() -> None:
     assert asked.options == ("Blue", "Light blue")
 
 
-@pytest.mark.parametrize(("kind", "separator"), [("bert", "[SEP]"), ("roberta", "</s>"), ("albert", "[SEP]")])
+@pytest.mark.parametrize(
+    ("kind", "separator"), [("bert", "[SEP]"), ("roberta", "</s>"), ("albert", "[SEP]")]
+)
 def test_the_separator_is_the_models_own(kind: str, separator: str, tiny_folder: Folder) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
     [[spelt]] = tokenize_options(tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))])
@@ -105,7 +114,9 @@ def test_an_empty_option_is_refused(kind: str, tiny_folder: Folder) -> None:
 
 def test_bytes_write_what_words_cannot(tiny_folder: Folder) -> None:
     reference = CausalReference(tiny_folder("llama"))
-    [scores] = load_model(str(tiny_folder("llama"))).answer([Prompt("The sky is [MASK].", ("綠", "naïve", "🍎"))])
+    [scores] = load_model(str(tiny_folder("llama"))).answer(
+        [Prompt("The sky is [MASK].", ("綠", "naïve", "🍎"))]
+    )
     expected = [reference.given("The sky is", f" {option}.") for option in ("綠", "naïve", "🍎")]
     assert scores.logp == pytest.approx(expected, abs=1e-5, rel=1e-6)
 
@@ -133,28 +144,35 @@ def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> N
     asked = [Prompt("The color of the sky is [MASK]", (*COLORS, "turquoise"))]
     folder = str(tiny_folder(kind))
     sentence, option = (
-        load_model(folder, ModelOptions(scope=scope)).answer(asked)[0] for scope in ("sentence", "option")
+        load_model(folder, ModelOptions(scope=scope)).answer(asked)[0]
+        for scope in ("sentence", "option")
     )
     assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
 
 
-def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(tiny_folder: Folder, tmp_path: Path) -> None:
-    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder("llama"), add_bos_token=True, add_eos_token=True)
+def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(
+    tiny_folder: Folder, tmp_path: Path
+) -> None:
+    tokenizer: Any = AutoTokenizer.from_pretrained(
+        tiny_folder("llama"), add_bos_token=True, add_eos_token=True
+    )
     assert tokenizer("red")["input_ids"][-1] == tokenizer.eos_token_id
     model: Any = CausalReference(tiny_folder("llama")).model
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     asked = [Prompt("The sky is [MASK].", ("red", "blue"))]
     option = ModelOptions(scope="option")
-    assert load_model(str(tmp_path), option).answer(asked) == load_model(str(tiny_folder("llama")), option).answer(
-        asked
-    )
+    assert load_model(str(tmp_path), option).answer(asked) == load_model(
+        str(tiny_folder("llama")), option
+    ).answer(asked)
 
 
 @pytest.mark.parametrize("kind", MASKED)
 def test_ranks_count_the_whole_vocabulary(kind: str, tiny_folder: Folder) -> None:
     reference = MaskedReference(tiny_folder(kind))
-    [scores] = load_model(str(tiny_folder(kind))).answer([Prompt("I saw a [MASK] sky", (*COLORS, "light blue"))])
+    [scores] = load_model(str(tiny_folder(kind))).answer(
+        [Prompt("I saw a [MASK] sky", (*COLORS, "light blue"))]
+    )
     assert scores.rank is not None
     slot = sorted(reference.slot("I saw a [MASK] sky").tolist(), reverse=True)
     for logp, rank in zip(scores.logp[:-1], scores.rank, strict=False):
@@ -162,13 +180,31 @@ def test_ranks_count_the_whole_vocabulary(kind: str, tiny_folder: Folder) -> Non
     assert scores.rank[-1] == 0
 
 
-MANY = (*COLORS, "light blue", "3d", "t-shirt", "o'clock", "x", *(f"made{color}" for color in COLORS), *COLORS[0])
-BEFORE = ("", "An apple is ", "The sky is ", "It usually is ", "it: an apple (", "What color of? An apple is? Answer: ")
+MANY = (
+    *COLORS,
+    "light blue",
+    "3d",
+    "t-shirt",
+    "o'clock",
+    "x",
+    *(f"made{color}" for color in COLORS),
+    *COLORS[0],
+)
+BEFORE = (
+    "",
+    "An apple is ",
+    "The sky is ",
+    "It usually is ",
+    "it: an apple (",
+    "What color of? An apple is? Answer: ",
+)
 
 
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("after", [".", "", " and a banana.", "ly so"])
-def test_many_options_become_what_each_becomes_alone(kind: str, after: str, tiny_folder: Folder) -> None:
+def test_many_options_become_what_each_becomes_alone(
+    kind: str, after: str, tiny_folder: Folder
+) -> None:
     """Lists of options are tokenized once per context and put together in further sentences."""
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
     options = tuple(dict.fromkeys((*MANY, *map(str, range(20)))))
@@ -177,12 +213,18 @@ def test_many_options_become_what_each_becomes_alone(kind: str, after: str, tiny
         for rest in (True, False):
             text = f"{before}[MASK]{after}"
             together = tokenize_options(tokenizer, [Prompt(text, options)], rest=rest)[0]
-            alone = [tokenize_options(tokenizer, [Prompt(text, (option,))], rest=rest)[0][0] for option in options]
+            alone = [
+                tokenize_options(tokenizer, [Prompt(text, (option,))], rest=rest)[0][0]
+                for option in options
+            ]
             assert together == alone, (before, after)
 
 
 @pytest.mark.parametrize("tokens", [MANY_TOKENS - 1, MANY_TOKENS, 100])
 def test_ranks_count_what_scores_at_least_as_high(tokens: int) -> None:
-    logits = torch.randint(0, 60, (200,), generator=torch.Generator().manual_seed(tokens)).float()  # many ties
+    # many ties
+    logits = torch.randint(0, 60, (200,), generator=torch.Generator().manual_seed(tokens)).float()
     chosen = torch.arange(tokens)
-    assert ranks(logits, chosen) == [sum(other >= logits[i] for other in logits.tolist()) for i in range(tokens)]
+    assert ranks(logits, chosen) == [
+        sum(other >= logits[i] for other in logits.tolist()) for i in range(tokens)
+    ]

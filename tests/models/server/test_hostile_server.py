@@ -44,7 +44,9 @@ def answering(write: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
             server.shutdown()
 
 
-def content(body: bytes, status: int = 200, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
+def content(
+    body: bytes, status: int = 200, **headers: str
+) -> Callable[[BaseHTTPRequestHandler], None]:
     def write(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
@@ -65,18 +67,32 @@ def post(base: str) -> Any:
     return Client(base, "x").post("completions", {})
 
 
-def test_an_answer_that_unpacks_to_more_than_an_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_unpacks_to_more_than_an_answer_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(client_module, "LARGEST_ANSWER", 1 << 20)
     bomb = gzip.compress(b'{"choices": "' + b"a" * (1 << 24) + b'"}')
     assert len(bomb) < 1 << 15
     for write in (content(bomb, Content_Encoding="gzip"), content(b"a" * (1 << 21))):
-        with answering(write) as base, pytest.raises(UserError, match="answers with more than 1 MB"):
+        with (
+            answering(write) as base,
+            pytest.raises(UserError, match="answers with more than 1 MB"),
+        ):
             post(base)
 
 
 @pytest.mark.parametrize(
     "body",
-    [b"[" * 200_000, b'{"a":' * 200_000, b"\xff\xfe{}", b'{"x": 1e400}', b'{"x": NaN}', b'{"x": Infinity}', b"{", b""],
+    [
+        b"[" * 200_000,
+        b'{"a":' * 200_000,
+        b"\xff\xfe{}",
+        b'{"x": 1e400}',
+        b'{"x": NaN}',
+        b'{"x": Infinity}',
+        b"{",
+        b"",
+    ],
 )
 def test_answers_that_cannot_be_decoded_are_one_sentence(body: bytes) -> None:
     with answering(content(body)) as base, pytest.raises(UserError, match="did not answer in JSON"):
@@ -92,14 +108,17 @@ def test_a_broken_encoding_is_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("line", [b"X-Slow: 1\r\n", b"x"])
-def test_a_deadline_is_kept_however_the_answer_trickles_in(monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
+def test_a_deadline_is_kept_however_the_answer_trickles_in(
+    monkeypatch: pytest.MonkeyPatch, line: bytes
+) -> None:
     """No read ever takes long: one byte, or one header, at a time."""
     monkeypatch.setattr(client_module, "DEADLINE", 0.5)
     stop = threading.Event()
 
     def trickle(handler: BaseHTTPRequestHandler) -> None:
         handler.wfile.write(
-            b"HTTP/1.1 200 OK\r\n" + (b"" if line.startswith(b"X") else b"Content-Length: 9999\r\n\r\n")
+            b"HTTP/1.1 200 OK\r\n"
+            + (b"" if line.startswith(b"X") else b"Content-Length: 9999\r\n\r\n")
         )
         while not stop.wait(0.05):
             handler.wfile.write(line)
@@ -114,7 +133,10 @@ def test_a_deadline_is_kept_however_the_answer_trickles_in(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("status", [400, 404, 418, 500])
 def test_a_key_that_the_server_echoes_is_masked(status: int) -> None:
-    with answering(content(f"no such key: {KEY}".encode(), status)) as base, pytest.raises(UserError) as error:
+    with (
+        answering(content(f"no such key: {KEY}".encode(), status)) as base,
+        pytest.raises(UserError) as error,
+    ):
         post(base)
     assert KEY not in str(error.value)
     assert "no such key: ***" in str(error.value)
@@ -122,11 +144,36 @@ def test_a_key_that_the_server_echoes_is_masked(status: int) -> None:
         assert post(base) == {"choices": "***"}
 
 
-@pytest.mark.parametrize("value", [0.5, 1e300, float("inf"), float("-inf"), float("nan"), "-1", True, [1], 10**400])
+@pytest.mark.parametrize(
+    "value", [0.5, 1e300, float("inf"), float("-inf"), float("nan"), "-1", True, [1], 10**400]
+)
 def test_what_is_no_log_probability_is_refused(value: object) -> None:
-    new = {"choices": [{"logprobs": {"content": [{"token": "a", "logprob": value, "top_logprobs": [
-        {"token": "a", "logprob": value}]}]}}]}  # fmt: skip
-    old = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value], "top_logprobs": [{"a": value}]}}]}
+    new = {
+        "choices": [
+            {
+                "logprobs": {
+                    "content": [
+                        {
+                            "token": "a",
+                            "logprob": value,
+                            "top_logprobs": [{"token": "a", "logprob": value}],
+                        }
+                    ]
+                }
+            }
+        ]
+    }
+    old = {
+        "choices": [
+            {
+                "logprobs": {
+                    "tokens": ["a"],
+                    "token_logprobs": [value],
+                    "top_logprobs": [{"a": value}],
+                }
+            }
+        ]
+    }
     for answer in (new, old):
         with pytest.raises(UserError, match="log-probabilit"):
             prompt_tokens(answer)
@@ -137,7 +184,11 @@ def test_what_is_no_log_probability_is_refused(value: object) -> None:
 
 
 def test_rounding_above_zero_is_zero() -> None:
-    answer = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [9e-5], "top_logprobs": [{"a": 9e-5}]}}]}
+    answer = {
+        "choices": [
+            {"logprobs": {"tokens": ["a"], "token_logprobs": [9e-5], "top_logprobs": [{"a": 9e-5}]}}
+        ]
+    }
     assert prompt_tokens(answer) == (["a"], [0.0])
     assert next_tokens(answer).texts == {"a": 0.0}
 

@@ -1,4 +1,5 @@
-"""Servers: a real one that serves the default model, toy ones in every layout, and bad ones found out at the start."""
+"""Servers: a real one that serves the default model, toy ones in every layout, and bad ones found
+out at the start."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ OPTION = ModelOptions(scope="option")
 
 
 def served(address: str, endpoint: str = "completions", scope: str = "option") -> Model:
-    return load_model("openai:smollm2", ModelOptions(base_url=address, endpoint=endpoint, scope=scope))
+    return load_model(
+        "openai:smollm2", ModelOptions(base_url=address, endpoint=endpoint, scope=scope)
+    )
 
 
 def logps(scores: Sequence[Scores]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -42,17 +45,24 @@ def test_a_real_server_agrees_with_the_local_model(address: str) -> None:
     template = next(t for t in task.templates if t.text == "The color of {thing} is [MASK].")
     prompts = [template.ask(question) for question in task.questions]
     assert len(prompts) == 109
-    remote, local = served(address).answer(prompts), load_model("smollm2-q4", OPTION).answer(prompts)
+    remote, local = (
+        served(address).answer(prompts),
+        load_model("smollm2-q4", OPTION).answer(prompts),
+    )
     theirs, ours = logps(remote), logps(local)
     assert (theirs.argmax(axis=1) == ours.argmax(axis=1)).mean() >= 0.95
-    correlations = [np.corrcoef(a, b)[0, 1] for a, b in zip(by_rank(theirs), by_rank(ours), strict=True)]
+    correlations = [
+        np.corrcoef(a, b)[0, 1] for a, b in zip(by_rank(theirs), by_rank(ours), strict=True)
+    ]
     assert np.mean(correlations) > 0.95
     assert np.median(abs(theirs - ours)) < 0.4
     assert [(one.tokens, one.chars) for one in remote] == [(one.tokens, one.chars) for one in local]
 
 
 ODD = (
-    Prompt("A cat has [MASK] and a tail.", ("whiskers", "antlers", "a pair of horns", "handlebars")),
+    Prompt(
+        "A cat has [MASK] and a tail.", ("whiskers", "antlers", "a pair of horns", "handlebars")
+    ),
     Prompt("The sea is turquoise or [MASK]?", ("navy blue", "blue", "café-au-lait", "x")),
     Prompt('She said "[MASK]" to me.', ("red", "yellow")),
 )
@@ -69,7 +79,9 @@ def test_options_of_several_tokens_in_mid_sentence(address: str) -> None:
 
 
 def test_a_slot_that_opens_the_sentence(address: str) -> None:
-    (scores,) = served(address).answer([Prompt("[MASK] is the color of a lemon.", ("Yellow", "Blue"))])
+    (scores,) = served(address).answer(
+        [Prompt("[MASK] is the color of a lemon.", ("Yellow", "Blue"))]
+    )
     assert all(-20 < logp < 0 for logp in scores.logp)
     assert scores.tokens == (1, 1)
     assert scores.chars == (6, 4)
@@ -95,7 +107,10 @@ def test_walking_gives_what_looking_up_gives(address: str) -> None:
 def test_chat_makes_a_constrained_choice(address: str) -> None:
     model = served(address, "chat")
     assert (model.family, model.scope) == ("chat", "choice")
-    prompts = [Template("t", "A tomato is [MASK].").ask(load_task("core-color").questions[0]), *ODD[:1]]
+    prompts = [
+        Template("t", "A tomato is [MASK].").ask(load_task("core-color").questions[0]),
+        *ODD[:1],
+    ]
     for scores in model.answer(prompts):
         assert sorted(scores.logp)[-1] == 0
         assert sum(logp == 0 for logp in scores.logp) == 1
@@ -134,7 +149,9 @@ def expected(scope: str) -> list[list[tuple[float, int]]]:
     for prompt in TOY_PROMPTS:
         before, after = prompt.parts
         context, space = (before[:-1], " ") if before else ("\n", "")
-        found.append([toy_server.logp(context, space + o + (after if rest else "")) for o in prompt.options])
+        found.append(
+            [toy_server.logp(context, space + o + (after if rest else "")) for o in prompt.options]
+        )
     return found
 
 
@@ -149,7 +166,9 @@ def expected(scope: str) -> list[list[tuple[float, int]]]:
     ids=["echo", "echo without spaces", "old layout without echo"],
 )
 @pytest.mark.filterwarnings("ignore:.*costs a request")
-def test_every_layout_gives_the_same_log_probabilities(layout: toy_server.Answer, way: type, scope: str) -> None:
+def test_every_layout_gives_the_same_log_probabilities(
+    layout: toy_server.Answer, way: type, scope: str
+) -> None:
     with serving(layout) as base:
         model = load_model("openai:toy", ModelOptions(base_url=base, scope=scope))
         assert isinstance(model, CompletionsServer)
@@ -162,7 +181,9 @@ def test_every_layout_gives_the_same_log_probabilities(layout: toy_server.Answer
 
 def test_a_beginning_mark_in_the_echo_is_not_counted() -> None:
     with serving(old_layout(20, echo=True, beginning="<s>")) as base:
-        (scores,) = load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(TOY_PROMPTS[:1])
+        (scores,) = load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(
+            TOY_PROMPTS[:1]
+        )
     assert scores.tokens == tuple(count for _, count in expected("option")[0])
 
 
@@ -180,7 +201,9 @@ def test_a_few_options_out_of_reach_are_admitted() -> None:
     assert " " not in list(table)[:reach]  # with which any word could be begun
 
     def answer(path: str, body: dict[str, Any]) -> Reply:
-        return old_layout(1000, echo=False)(path, {**body, "logprobs": min(body.get("logprobs", 0), reach)})
+        return old_layout(1000, echo=False)(
+            path, {**body, "logprobs": min(body.get("logprobs", 0), reach)}
+        )
 
     with serving(answer) as base:
         model = load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
@@ -196,7 +219,10 @@ def always(reply: Reply) -> toy_server.Answer:
 
 BAD = {
     "no log-probabilities": (always(completion(None)), "returns no log-probabilities"),
-    "empty log-probabilities": (always(completion({"content": []})), "returns no log-probabilities"),
+    "empty log-probabilities": (
+        always(completion({"content": []})),
+        "returns no log-probabilities",
+    ),
     "only the token itself": (
         always(completion({"content": [{"token": " a", "logprob": -1, "top_logprobs": []}]})),
         "returns no log-probabilities",
@@ -204,22 +230,41 @@ BAD = {
     "constant log-probabilities": (
         always(
             completion(
-                {"tokens": [" a"], "token_logprobs": [-1.0], "top_logprobs": [dict.fromkeys((" a", " b", " c"), -1.0)]}
+                {
+                    "tokens": [" a"],
+                    "token_logprobs": [-1.0],
+                    "top_logprobs": [dict.fromkeys((" a", " b", " c"), -1.0)],
+                }
             )
         ),
         "the same log-probability for every token",
     ),
     "tokens without spaces": (
-        always(completion({"top_logprobs": [{letter: -ord(letter) for letter in "abcdefghijklmnopqrstuvwxyz"}]})),
+        always(
+            completion(
+                {
+                    "top_logprobs": [
+                        {letter: -ord(letter) for letter in "abcdefghijklmnopqrstuvwxyz"}
+                    ]
+                }
+            )
+        ),
         "without their spaces",
     ),
     "log-probabilities refused": (
-        lambda path, body: (400, {"error": "no logprobs"}) if "logprobs" in body else completion(None),
+        lambda path, body: (
+            (400, {"error": "no logprobs"}) if "logprobs" in body else completion(None)
+        ),
         "refuses every request with log-probabilities: use --endpoint chat",
     ),
-    "another layout": (always(completion({"content": [{"top_logprobs": [{"piece": "a"}]}]})), "not OpenAI's"),
+    "another layout": (
+        always(completion({"content": [{"top_logprobs": [{"piece": "a"}]}]})),
+        "not OpenAI's",
+    ),
     "numbers that are none": (
-        always(completion({"tokens": [" a"], "token_logprobs": ["x"], "top_logprobs": [{" a": "x"}]})),
+        always(
+            completion({"tokens": [" a"], "token_logprobs": ["x"], "top_logprobs": [{" a": "x"}]})
+        ),
         "not OpenAI's",
     ),
     "a list": (always((200, ["hello"])), "did not answer as an OpenAI-compatible server does"),
@@ -227,7 +272,10 @@ BAD = {
     "HTML 404": (always((404, "<h1>Not found</h1>")), "does the address end in /v1"),
     "no key": (always((401, {"error": "who are you?"})), "set OPENAI_API_KEY"),
     "a redirect": (always((301, "moved")), r"refused the request \(301\)"),
-    "always broken": (always((500, {"error": "boom"})), r"gave no answer in 5 tries \(status 500.*boom"),
+    "always broken": (
+        always((500, {"error": "boom"})),
+        r"gave no answer in 5 tries \(status 500.*boom",
+    ),
 }
 
 
@@ -265,7 +313,10 @@ BAD_CHATS = {
     "nothing": (always(chat(None)), "does not restrict its answers"),
     "another object": (always(chat('{"choice": "down"}')), "does not restrict its answers"),
     "no message": (always((200, {"choices": []})), "without a message"),
-    "refused": (always((400, {"error": "response_format is not supported"})), "response_format is not supported"),
+    "refused": (
+        always((400, {"error": "response_format is not supported"})),
+        "response_format is not supported",
+    ),
 }
 
 
@@ -288,7 +339,14 @@ def test_a_server_that_heeds_no_schema_may_heed_a_regular_expression() -> None:
 
 def test_a_choice_may_come_in_parts() -> None:
     def answer(path: str, body: dict[str, Any]) -> Reply:
-        return chat([{"type": "text", "text": '{"answer": "%s"}' % ("down" if "'down'" in str(body) else "red")}])
+        return chat(
+            [
+                {
+                    "type": "text",
+                    "text": '{"answer": "%s"}' % ("down" if "'down'" in str(body) else "red"),
+                }
+            ]
+        )
 
     with serving(answer) as base:
         model = load_model("openai:toy", ModelOptions(base_url=base, endpoint="chat"))
@@ -298,7 +356,10 @@ def test_a_choice_may_come_in_parts() -> None:
 
 def test_a_choice_that_is_no_option_counts_as_no_answer() -> None:
     def answer(path: str, body: dict[str, Any]) -> Reply:
-        (options,) = [p["enum"] for p in body["response_format"]["json_schema"]["schema"]["properties"].values()]
+        (options,) = [
+            p["enum"]
+            for p in body["response_format"]["json_schema"]["schema"]["properties"].values()
+        ]
         return chat('{"answer": "down"}') if "down" in options else chat("I cannot tell.")
 
     with serving(answer) as base:
@@ -323,7 +384,10 @@ def test_mistakes(name: str, options: ModelOptions, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"endpoint": "talk"}, "choose one of completions, chat"), ({"scope": "all"}, "choose one of sentence, option")],
+    [
+        ({"endpoint": "talk"}, "choose one of completions, chat"),
+        ({"scope": "all"}, "choose one of sentence, option"),
+    ],
 )
 def test_unknown_choices(options: dict[str, str], said: str) -> None:
     with pytest.raises(UserError, match=said):

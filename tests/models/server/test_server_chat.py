@@ -1,4 +1,5 @@
-"""Chat servers: a distribution over options from `top_logprobs`, free answers, and servers that mean no good."""
+"""Chat servers: a distribution over options from `top_logprobs`, free answers, and servers that
+mean no good."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def served(base: str, **options: Any) -> Model:
 
 
 def test_a_real_server_gives_a_distribution_over_the_options(address: str) -> None:
-    """Beside the same conversation with the local model, whose replies begin with the options' own tokens."""
+    """Beside the same conversation with the local model, whose replies begin with the options' own
+    tokens."""
     model = served(address, chat=True)
     assert (model.name, model.scope, model.only_chooses) == ("openai:x · chat", "reply", False)
     task = load_task("core-size")
@@ -58,7 +60,9 @@ def test_a_real_server_writes_free_answers(address: str) -> None:
 
 
 def likely(token: str, **shares: float) -> ReplyToken:
-    return ReplyToken(token, {name.replace("_", " "): math.log(share) for name, share in shares.items()})
+    return ReplyToken(
+        token, {name.replace("_", " "): math.log(share) for name, share in shares.items()}
+    )
 
 
 def masses(reply: Sequence[ReplyToken], options: Sequence[str]) -> tuple[list[float], float]:
@@ -103,7 +107,11 @@ def scripted(content: object = "Green", **message: object) -> Any:
 
     def answer(path: str, body: dict[str, Any]) -> Answered:
         finish = message.get("finish_reason", "stop")
-        said = {"role": "assistant", "content": content, **{k: v for k, v in message.items() if k != "finish_reason"}}
+        said = {
+            "role": "assistant",
+            "content": content,
+            **{k: v for k, v in message.items() if k != "finish_reason"},
+        }
         return 200, {"choices": [{"index": 0, "message": said, "finish_reason": finish}]}
 
     return answer
@@ -119,7 +127,10 @@ def scripted(content: object = "Green", **message: object) -> Any:
         (scripted("<think>It is red", finish_reason="length"), "cut"),
         (scripted("The color of", finish_reason="length"), "cut"),
         (scripted("Green is the", finish_reason="length"), "green"),
-        (scripted([{"type": "reasoning", "text": "red"}, {"type": "text", "text": "green"}]), "green"),
+        (
+            scripted([{"type": "reasoning", "text": "red"}, {"type": "text", "text": "green"}]),
+            "green",
+        ),
         (scripted(None, refusal="I cannot help with that."), "none"),
         (scripted(""), "empty"),
     ],
@@ -139,7 +150,9 @@ def test_a_server_that_refuses_what_reasoning_models_refuse() -> None:
     def answer(path: str, body: dict[str, Any]) -> Answered:
         asked.append(body)
         if "max_tokens" in body:
-            return 400, {"error": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}
+            return 400, {
+                "error": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            }
         if "temperature" in body:
             return 400, {"error": "'temperature' does not support 0 with this model."}
         return chat("Green.")
@@ -148,11 +161,16 @@ def test_a_server_that_refuses_what_reasoning_models_refuse() -> None:
         model = served(base, chat=True, generates=True)
         assert model.generate([PROMPT]) == [(Reply("Green."),)]
     assert asked[-1]["max_completion_tokens"] == 64
-    assert model.notes() == ["The server takes no temperature: its answers were sampled as it does by default."]
+    assert model.notes() == [
+        "The server takes no temperature: its answers were sampled as it does by default."
+    ]
 
 
 def test_a_chat_server_without_log_probabilities_or_choices_can_only_write() -> None:
-    with serving(scripted()) as base, pytest.raises(UserError, match=r"reports no log-probabilities .*--how generate"):
+    with (
+        serving(scripted()) as base,
+        pytest.raises(UserError, match=r"reports no log-probabilities .*--how generate"),
+    ):
         served(base, chat=True)
 
 
@@ -161,7 +179,10 @@ def test_examples_are_turns_and_the_system_comes_first() -> None:
 
     def answer(path: str, body: dict[str, Any]) -> Answered:
         asked.append(body)
-        top = [{"token": token, "logprob": math.log(share)} for token, share in (("Green", 0.8), ("Red", 0.1))]
+        top = [
+            {"token": token, "logprob": math.log(share)}
+            for token, share in (("Green", 0.8), ("Red", 0.1))
+        ]
         said = {
             "message": {"role": "assistant", "content": "Green"},
             "logprobs": {"content": [{"token": "Green", "top_logprobs": top}]},
@@ -174,7 +195,12 @@ def test_examples_are_turns_and_the_system_comes_first() -> None:
         model = served(base, chat=True, system="Be brief.")
         assert isinstance(model, ChatServer)
         (scores,) = model.answer([prompt])
-    assert [message["role"] for message in asked[-1]["messages"]] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in asked[-1]["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
     assert asked[-1]["messages"][2]["content"] == "blue"
     assert asked[-1]["messages"][3]["content"].startswith("The color of grass is ___.")
     assert np.exp(scores.logp) == pytest.approx([0.1, 0.8, 0.1], abs=1e-6)

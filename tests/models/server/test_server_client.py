@@ -1,4 +1,5 @@
-"""The client waits as it is told, makes as many requests at a time as are welcome, and spends no more than it may."""
+"""The client waits as it is told, makes as many requests at a time as are welcome, and spends no
+more than it may."""
 
 from __future__ import annotations
 
@@ -31,7 +32,10 @@ from seesay.probes.generated import GeneratedModel
 from seesay.questions import Prompt, Question, Task, Template
 from seesay.runs import ask
 
-PROMPTS = [Prompt(f"The color of {thing} is [MASK].", ("red", "yellow")) for thing in ("a lemon", "a tomato", "Grass")]
+PROMPTS = [
+    Prompt(f"The color of {thing} is [MASK].", ("red", "yellow"))
+    for thing in ("a lemon", "a tomato", "Grass")
+]
 
 
 @pytest.fixture
@@ -97,7 +101,10 @@ def test_patience_of_minutes_and_then_one_sentence(pauses: list[float]) -> None:
 
 
 def test_a_wait_beyond_all_patience_is_not_begun(pauses: list[float]) -> None:
-    with busy(1, Retry_After="86400") as (base, _), pytest.raises(UserError, match="gave no answer in 1 try"):
+    with (
+        busy(1, Retry_After="86400") as (base, _),
+        pytest.raises(UserError, match="gave no answer in 1 try"),
+    ):
         Client(base, "x").post("completions", {})
     assert pauses == []
 
@@ -110,7 +117,9 @@ def test_a_server_that_is_not_there_is_given_up_soon(pauses: list[float]) -> Non
     assert sum(pauses) < 5
 
 
-def test_an_answer_that_trickles_in_for_ever_is_cut_off(pauses: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_trickles_in_for_ever_is_cut_off(
+    pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client_module, "DEADLINE", 0.3)
     wait = threading.Event().wait
 
@@ -186,7 +195,8 @@ def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.Monkey
         again = load_model("openai:toy", options)
         trials = len(asked) - before
         assert again.answer(PROMPTS[:2]) == first
-        assert len(asked) - before == trials > 0  # only the trials, which tell whether it is still the same server
+        # only the trials, which tell whether it is still the same server
+        assert len(asked) - before == trials > 0
         again.answer(PROMPTS[2:])
         assert len(asked) - before > trials
         load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(PROMPTS[:1])
@@ -195,10 +205,14 @@ def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.Monkey
         )  # nothing is kept unless that is asked for
 
 
-def test_kept_answers_that_are_damaged_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_answers_that_are_damaged_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
     SERVER_ANSWERS.folder.mkdir(parents=True)
-    (SERVER_ANSWERS.folder / "answers.sqlite").write_text("no database, but long enough to look like one " * 20)
+    (SERVER_ANSWERS.folder / "answers.sqlite").write_text(
+        "no database, but long enough to look like one " * 20
+    )
     with pytest.raises(UserError, match="delete that file"):
         Client("http://127.0.0.1:1/v1", "x", ModelOptions(reuse=True))
     path = tmp_path / "kept.sqlite"
@@ -223,11 +237,15 @@ def counted(path: str, body: dict[str, Any]) -> Reply:
     return status, {**content, "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
 
 
-QUESTIONS = tuple(Question(str(i), {"n": str(i)}, ("red", "blue"), {"red": 1.0}, str(i)) for i in range(40))
+QUESTIONS = tuple(
+    Question(str(i), {"n": str(i)}, ("red", "blue"), {"red": 1.0}, str(i)) for i in range(40)
+)
 TASK = Task("t", "1", "", (Template("q", "Number {n} is [MASK]."),), QUESTIONS, ("accuracy",))
 
 
-def test_an_estimate_before_and_a_count_after(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_estimate_before_and_a_count_after(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with serving(counted) as base, caplog.at_level(logging.INFO):
         options = ModelOptions(base_url=base, endpoint="chat", price="2,10")
         run = ask.run(load_model("openai:x", options), TASK, tmp_path, ask.Settings(resamples=100))
@@ -235,13 +253,16 @@ def test_an_estimate_before_and_a_count_after(tmp_path: Path, caplog: pytest.Log
     estimate = "About 40 requests: 880 tokens to read and at most 640 to write, 0.0082 at the prices given."
     assert estimate in caplog.messages
     assert run.manifest.notes == [
-        "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the prices given."
+        "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the "
+        "prices given."
     ]
 
 
 @pytest.mark.parametrize("endpoint", ["chat", "completions"])
 def test_the_estimate_of_free_answers_counts_all_that_they_may_write(endpoint: str) -> None:
-    answer = old_layout(5, echo=False) if endpoint == "completions" else lambda path, body: chat("Red.")
+    answer = (
+        old_layout(5, echo=False) if endpoint == "completions" else lambda path, body: chat("Red.")
+    )
     with serving(answer) as base:
         options = ModelOptions(base_url=base, endpoint=endpoint, generates=True)
         model = GeneratedModel(load_model("openai:toy", options), Sampling(2, 1.0, 100))
@@ -251,19 +272,26 @@ def test_the_estimate_of_free_answers_counts_all_that_they_may_write(endpoint: s
 def test_a_budget_stops_in_time_and_the_run_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     settings = ask.Settings(resamples=100)
     with serving(counted) as base:
-        poor = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat", budget=2500, concurrency=1))
-        with pytest.raises(UserError, match=r"The budget is spent \(2,530 tokens of 2,500 tokens\)"):
+        poor = load_model(
+            "openai:x", ModelOptions(base_url=base, endpoint="chat", budget=2500, concurrency=1)
+        )
+        with pytest.raises(
+            UserError, match=r"The budget is spent \(2,530 tokens of 2,500 tokens\)"
+        ):
             ask.run(poor, TASK, tmp_path, settings)
         rich = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat", budget=10_000))
         run = ask.run(rich, TASK, tmp_path, settings)
     assert len(run.answers) == 40
-    assert "in 25 requests" in run.manifest.notes[-1]  # 16 of the 40 were answered before, and one is the trial
+    # 16 of the 40 were answered before, and one is the trial
+    assert "in 25 requests" in run.manifest.notes[-1]
 
 
 def test_a_task_beyond_the_budget_is_not_begun(tmp_path: Path) -> None:
     with serving(counted) as base:
         model = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat", budget=600))
-        with pytest.raises(UserError, match=r"more than the budget of 600 tokens has left: ask less"):
+        with pytest.raises(
+            UserError, match=r"more than the budget of 600 tokens has left: ask less"
+        ):
             ask.run(model, TASK, tmp_path, ask.Settings(resamples=100))
 
 

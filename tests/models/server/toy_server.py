@@ -1,4 +1,5 @@
-"""A small server of our own: a toy language model behind OpenAI's layouts, and whatever a bad server may do."""
+"""A small server of our own: a toy language model behind OpenAI's layouts, and whatever a bad
+server may do."""
 
 from __future__ import annotations
 
@@ -14,7 +15,12 @@ from typing import Any
 WORDS = "The color of a lemon tomato is are light red yellow blue green down up opposite Grass usually Two and two make"
 TOKENS = list(
     dict.fromkeys(
-        [*WORDS.split(), *(f" {word}" for word in WORDS.split()), *"abcdefghijklmnopqrstuvwxyzGRYBTUD .?\n-", "é"]
+        [
+            *WORDS.split(),
+            *(f" {word}" for word in WORDS.split()),
+            *"abcdefghijklmnopqrstuvwxyzGRYBTUD .?\n-",
+            "é",
+        ]
     )
 )
 
@@ -24,7 +30,8 @@ Answer = Callable[[str, dict[str, Any]], Reply]
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[str]:
-    """The address of a server that answers as told; an answer that is no object is sent as it stands."""
+    """The address of a server that answers as told; an answer that is no object is sent as it
+    stands."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -59,29 +66,44 @@ def spell(text: str) -> list[str]:
 
 
 def following(tokens: list[str]) -> dict[str, float]:
-    """Log-probabilities of every next token, the likeliest first: any numbers, as long as they add up."""
+    """Log-probabilities of every next token, the likeliest first: any numbers, as long as they add
+    up."""
     weights = {
-        token: math.exp(hashlib.blake2b("|".join([*tokens, token]).encode(), digest_size=1).digest()[0] / 40)
+        token: math.exp(
+            hashlib.blake2b("|".join([*tokens, token]).encode(), digest_size=1).digest()[0] / 40
+        )
         for token in TOKENS
     }
     total = math.fsum(weights.values())
-    return {t: math.log(w / total) for t, w in sorted(weights.items(), key=lambda item: (-item[1], item[0]))}
+    return {
+        t: math.log(w / total)
+        for t, w in sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    }
 
 
 def logp(context: str, target: str) -> tuple[float, int]:
     """What the toy gives a text after another, and the text's tokens."""
     tokens, start = spell(context + target), len(spell(context))
-    return math.fsum(following(tokens[:i])[tokens[i]] for i in range(start, len(tokens))), len(tokens) - start
+    return math.fsum(following(tokens[:i])[tokens[i]] for i in range(start, len(tokens))), len(
+        tokens
+    ) - start
 
 
-def old_layout(most: int, *, echo: bool, shown: Callable[[str], str] = str, beginning: str | None = None) -> Answer:
-    """OpenAI's first layout, as vLLM has it: echo of the prompt's tokens, at most so many log-probabilities."""
+def old_layout(
+    most: int, *, echo: bool, shown: Callable[[str], str] = str, beginning: str | None = None
+) -> Answer:
+    """OpenAI's first layout, as vLLM has it: echo of the prompt's tokens, at most so many
+    log-probabilities."""
 
     def answer(path: str, body: dict[str, Any]) -> Reply:
         if path != "/v1/completions":
             return 404, {"detail": "Not Found"}
         if body.get("logprobs", 0) > most:
-            return 400, {"error": {"message": f"Requested sample logprobs, which is greater than max: {most}"}}
+            return 400, {
+                "error": {
+                    "message": f"Requested sample logprobs, which is greater than max: {most}"
+                }
+            }
         if body.get("echo") and not echo:
             return 400, {"error": {"message": "echo is not supported"}}
         tokens = spell(body["prompt"])
@@ -95,14 +117,23 @@ def old_layout(most: int, *, echo: bool, shown: Callable[[str], str] = str, begi
             first = i == 0 and body.get("echo")
             table = following(before)
             logps.append(None if first else table[token])
-            tables.append(None if first else {shown(t): table[t] for t in list(table)[: body.get("logprobs", 0)]})
+            tables.append(
+                None
+                if first
+                else {shown(t): table[t] for t in list(table)[: body.get("logprobs", 0)]}
+            )
         logprobs = {
             "text_offset": [0] * len(told),
             "tokens": [shown(t) for t in told],
             "token_logprobs": logps,
             "top_logprobs": tables,
         }
-        choice = {"index": 0, "text": shown(generated), "logprobs": logprobs, "finish_reason": "length"}
+        choice = {
+            "index": 0,
+            "text": shown(generated),
+            "logprobs": logprobs,
+            "finish_reason": "length",
+        }
         usage = {"prompt_tokens": len(mark) + len(tokens), "completion_tokens": 1}
         return 200, {"object": "text_completion", "choices": [choice], "usage": usage}
 

@@ -22,11 +22,18 @@ def save_dual(kind: str, folder: Path) -> Path:
     torch.manual_seed(0)
     tokenizer = word_tokenizer(folder)
     text = {k: v for k, v in TEXT_MODEL.items() if k != "num_key_value_heads"}
-    text |= {"vocab_size": len(tokenizer), "max_position_embeddings": 20, "bos_token_id": 2, "eos_token_id": 3}
+    text |= {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 20,
+        "bos_token_id": 2,
+        "eos_token_id": 3,
+    }
     text |= {"pad_token_id": 0, "projection_dim": 16}
     vision = {**VISION_MODEL, "image_size": 32, "patch_size": 8, "projection_dim": 16}
-    names = {"clip": ("CLIPConfig", "CLIPModel", "CLIPImageProcessor"),
-             "siglip": ("SiglipConfig", "SiglipModel", "SiglipImageProcessor")}[kind]  # fmt: skip
+    names = {
+        "clip": ("CLIPConfig", "CLIPModel", "CLIPImageProcessor"),
+        "siglip": ("SiglipConfig", "SiglipModel", "SiglipImageProcessor"),
+    }[kind]
     config, model, processor = (cast(Any, getattr(tr, name)) for name in names)
     more = {"projection_dim": 16} if kind == "clip" else {}
     model(config(text_config=text, vision_config=vision, **more)).save_pretrained(folder)
@@ -39,16 +46,22 @@ def save_dual(kind: str, folder: Path) -> Path:
 
 
 def picture(seed: int) -> Image.Image:
-    return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (40, 50, 3), dtype=np.uint8))
+    return Image.fromarray(
+        np.random.default_rng(seed).integers(0, 255, (40, 50, 3), dtype=np.uint8)
+    )
 
 
 @pytest.mark.parametrize("kind", ["clip", "siglip"])
 def test_one_space_for_both(kind: str, tmp_path: Path) -> None:
     encoder = DualEncoder(str(save_dual(kind, tmp_path)), ModelOptions())
-    texts, pictures = encoder.texts(["a red circle", "the big square is blue"]), encoder.pictures([picture(1)])
+    texts, pictures = (
+        encoder.texts(["a red circle", "the big square is blue"]),
+        encoder.pictures([picture(1)]),
+    )
     assert texts.shape[1] == pictures.shape[1]
     assert np.linalg.norm(texts, axis=1) == pytest.approx(np.ones(2), abs=1e-5)
-    assert encoder.texts(["a red circle"])[0] == pytest.approx(texts[0], abs=1e-5)  # padding changes nothing
+    # padding changes nothing
+    assert encoder.texts(["a red circle"])[0] == pytest.approx(texts[0], abs=1e-5)
 
 
 def test_what_is_no_dual_encoder(tiny_folder: Callable[[str], Path]) -> None:

@@ -48,10 +48,15 @@ def test_scores_are_those_of_transformers(kind: str, tmp_path: Path, picture: st
     assert isinstance(model, SimilarityModel)
     scores = model.answer(prompts(picture))
     network = tr.AutoModel.from_pretrained(folder)
-    tokenizer, images = tr.AutoTokenizer.from_pretrained(folder), tr.AutoImageProcessor.from_pretrained(folder)
+    tokenizer, images = (
+        tr.AutoTokenizer.from_pretrained(folder),
+        tr.AutoImageProcessor.from_pretrained(folder),
+    )
     padding = {"padding": "max_length", "max_length": 20} if kind == "siglip" else {"padding": True}
     texts = tokenizer(
-        [f"The circle is {color}." for color in ("red", "blue", "yellow")], return_tensors="pt", **padding
+        [f"The circle is {color}." for color in ("red", "blue", "yellow")],
+        return_tensors="pt",
+        **padding,
     )
     texts = {name: texts[name] for name in ("input_ids", "attention_mask") if name in texts}
     with torch.inference_mode(), Image.open(picture) as opened:
@@ -61,12 +66,16 @@ def test_scores_are_those_of_transformers(kind: str, tmp_path: Path, picture: st
     assert [np.exp(row.logp).sum() for row in scores] == pytest.approx([1, 1, 1])
     assert list(scores[0].logp) != pytest.approx(list(scores[2].logp))  # the picture counts
     assert any("plain gray" in note for note in model.notes())
-    assert list(model.answer(prompts(picture)[1:2])[0].logp) == pytest.approx(list(scores[1].logp), abs=1e-5)
+    assert list(model.answer(prompts(picture)[1:2])[0].logp) == pytest.approx(
+        list(scores[1].logp), abs=1e-5
+    )
 
 
 def test_weights_of_another_type_are_another_model(tmp_path: Path) -> None:
     folder = save_dual("clip", new_folder(tmp_path))
-    usual, precise = (load_model(f"vision:{folder}", ModelOptions(dtype=dtype)) for dtype in (None, "float64"))
+    usual, precise = (
+        load_model(f"vision:{folder}", ModelOptions(dtype=dtype)) for dtype in (None, "float64")
+    )
     assert precise.fingerprint == f"{usual.fingerprint}-float64"
 
 

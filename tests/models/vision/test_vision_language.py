@@ -43,7 +43,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 
 @pytest.fixture
-def prompts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> list[Prompt]:
+def prompts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> list[Prompt]:
     """Three templates about each of eight pictures of a square on black."""
     from PIL import Image, ImageDraw
 
@@ -58,7 +60,11 @@ def prompts(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFa
         picture.save(path)
         thing = f"the {color} square"
         asked += [
-            Prompt(f"The {color} square is big. True or false? Answer: [MASK].", ("true", "false"), str(path)),
+            Prompt(
+                f"The {color} square is big. True or false? Answer: [MASK].",
+                ("true", "false"),
+                str(path),
+            ),
             Prompt(f"Is {thing} big? Answer: [MASK].", ("yes", "no"), str(path)),
             Prompt(f"Is it true that {thing} is big? Answer: [MASK].", ("yes", "no"), str(path)),
         ]
@@ -85,14 +91,18 @@ def test_answers_about_pictures(kind: str, folder: Folder, prompts: list[Prompt]
         assert len(told[i].logp) == len(prompt.options)
         assert all(math.isfinite(x) and x < 0 for x in told[i].logp)
         assert math.log(sum(math.exp(x) for x in told[i].logp)) <= 1e-6
-    assert len({told[i].logp for i in range(len(prompts))}) > 8  # it looks at the question and at the picture
+    # it looks at the question and at the picture
+    assert len({told[i].logp for i in range(len(prompts))}) > 8
     same_words = [told[i].logp for i in range(1, len(prompts), 3)]
     assert np.ptp([x[0] for x in same_words]) > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_free_answer_is_the_likeliest_token_by_token(kind: str, folder: Folder, prompts: list[Prompt]) -> None:
-    """The same together and alone, however long the questions, and what walking the scored distribution gives."""
+def test_a_free_answer_is_the_likeliest_token_by_token(
+    kind: str, folder: Folder, prompts: list[Prompt]
+) -> None:
+    """The same together and alone, however long the questions, and what walking the scored
+    distribution gives."""
     model = load(folder(kind))
     short = Sampling(max_tokens=MAX_NEW_TOKENS)
     together = [reply.text for (reply,) in model.generate(prompts[:5], short)]
@@ -113,7 +123,10 @@ def test_examples_bring_their_pictures(kind: str, folder: Folder, prompts: list[
     model = load(folder(kind))
 
     def scores(*pictures: str | None) -> tuple[float, ...]:
-        shots = tuple(Shot(prompts[3].text, prompts[3].options, prompts[3].options[0], picture) for picture in pictures)
+        shots = tuple(
+            Shot(prompts[3].text, prompts[3].options, prompts[3].options[0], picture)
+            for picture in pictures
+        )
         text = after_shots(shots, prompts[0].text)
         return tuple(model.answer([replace(prompts[0], text=text, shots=shots)])[0].logp)
 
@@ -138,7 +151,9 @@ def test_batches_do_not_matter(kind: str, folder: Folder, prompts: list[Prompt])
 def test_the_picture_matters(folder: Folder, prompts: list[Prompt]) -> None:
     for kind in ("llava", "blip", "smolvlm", "qwen2-vl"):
         model = load(folder(kind))
-        one, other = (Prompt(prompts[0].text, prompts[0].options, p.picture) for p in (prompts[0], prompts[9]))
+        one, other = (
+            Prompt(prompts[0].text, prompts[0].options, p.picture) for p in (prompts[0], prompts[9])
+        )
         assert model.answer([one])[0].logp != model.answer([other])[0].logp
 
 
@@ -148,19 +163,25 @@ def test_llava_by_the_models_own_forward(folder: Folder, prompts: list[Prompt]) 
 
     prompt = prompts[1]
     processor: Any = AutoProcessor.from_pretrained(folder("llava"))
-    model: Any = AutoModelForImageTextToText.from_pretrained(folder("llava"), dtype=torch.float32).eval()
+    model: Any = AutoModelForImageTextToText.from_pretrained(
+        folder("llava"), dtype=torch.float32
+    ).eval()
     text = f"user: <image>\n{question(prompt.text)} assistant:"
     picture = open_picture(prompt.picture, "test")
     expected = []
     for option in prompt.options:
         total = 0.0
-        for reply in {f"{space}{word}" for space in ("", " ") for word in (option, option.capitalize())}:
+        for reply in {
+            f"{space}{word}" for space in ("", " ") for word in (option, option.capitalize())
+        }:
             length = len(processor.tokenizer(reply, add_special_tokens=False)["input_ids"])
             inputs = processor(images=picture, text=text + reply, return_tensors="pt")
             with torch.inference_mode():
                 logp = model(**inputs).logits[0].log_softmax(-1)
             ids = inputs["input_ids"][0]
-            total += math.exp(sum(float(logp[-length - 1 + n, ids[-length + n]]) for n in range(length)))
+            total += math.exp(
+                sum(float(logp[-length - 1 + n, ids[-length + n]]) for n in range(length))
+            )
         expected.append(math.log(total))
     assert load(folder("llava")).answer([prompt])[0].logp == pytest.approx(expected, abs=1e-4)
 
@@ -170,7 +191,9 @@ def test_blip_by_the_models_own_loss(folder: Folder, prompts: list[Prompt]) -> N
 
     prompt = prompts[1]
     processor: Any = AutoProcessor.from_pretrained(folder("blip"))
-    model: Any = BlipForQuestionAnswering.from_pretrained(folder("blip"), dtype=torch.float32).eval()
+    model: Any = BlipForQuestionAnswering.from_pretrained(
+        folder("blip"), dtype=torch.float32
+    ).eval()
     picture = open_picture(prompt.picture, "test")
     inputs = processor(images=picture, text=question(prompt.text), return_tensors="pt")
     expected = []
@@ -179,9 +202,13 @@ def test_blip_by_the_models_own_loss(folder: Folder, prompts: list[Prompt]) -> N
         with torch.inference_mode():
             seen = model.vision_model(inputs["pixel_values"])[0]
             read = model.text_encoder(
-                input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], encoder_hidden_states=seen
+                input_ids=inputs["input_ids"],
+                attention_mask=inputs["attention_mask"],
+                encoder_hidden_states=seen,
             )[0]
-            logits = model.text_decoder(input_ids=torch.tensor([[5]]), encoder_hidden_states=read).logits
+            logits = model.text_decoder(
+                input_ids=torch.tensor([[5]]), encoder_hidden_states=read
+            ).logits
         expected.append(float(logits[0, 0].log_softmax(-1)[token]))
     assert load(folder("blip")).answer([prompt])[0].logp == pytest.approx(expected, abs=1e-5)
 
@@ -192,8 +219,12 @@ def test_tiles_are_written_as_idefics3_writes_them() -> None:
     from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
 
     marks = ["<image>", "<fake_token_around_image>", "<global-img>", "<end_of_utterance>"]
-    tokenizer = byte_tokenizer([*marks, *(f"<row_{r}_col_{c}>" for r in (1, 2) for c in (1, 2))], "<image>")
-    images = Idefics3ImageProcessorPil(size={"longest_edge": 128}, max_image_size={"longest_edge": 64})
+    tokenizer = byte_tokenizer(
+        [*marks, *(f"<row_{r}_col_{c}>" for r in (1, 2) for c in (1, 2))], "<image>"
+    )
+    images = Idefics3ImageProcessorPil(
+        size={"longest_edge": 128}, max_image_size={"longest_edge": 64}
+    )
     processor: Any = Idefics3Processor(images, tokenizer, image_seq_len=4)
     told = processor(images=[[Image.new("RGB", (200, 200))]], text=["a <image> b"])
     assert told["input_ids"][0] == tokenizer(f"a {tiles(2, 2, 4)} b")["input_ids"]
@@ -207,11 +238,15 @@ def test_fingerprint_follows_the_weights(folder: Folder, tmp_path: Path) -> None
     assert before == load(folder("blip")).fingerprint
     weights = load_file(copied / "model.safetensors")
     first = next(iter(weights))
-    save_file({**weights, first: weights[first] + 1}, copied / "model.safetensors", {"format": "pt"})
+    save_file(
+        {**weights, first: weights[first] + 1}, copied / "model.safetensors", {"format": "pt"}
+    )
     assert load(copied).fingerprint != before
 
 
-def test_what_cannot_answer_is_told_in_one_sentence(folder: Folder, prompts: list[Prompt], tmp_path: Path) -> None:
+def test_what_cannot_answer_is_told_in_one_sentence(
+    folder: Folder, prompts: list[Prompt], tmp_path: Path
+) -> None:
     from transformers import BertConfig
 
     with pytest.raises(UserError, match="folder or a Hub id"):
@@ -262,7 +297,9 @@ class Server(BaseHTTPRequestHandler):
                 {"token": " no", "logprob": -2.0},
                 {"token": "True", "logprob": -3.0},
             ]
-            choice["logprobs"] = {"content": [{"token": word, "logprob": -0.2, "top_logprobs": top}]}
+            choice["logprobs"] = {
+                "content": [{"token": word, "logprob": -0.2, "top_logprobs": top}]
+            }
         answer = json.dumps({"choices": [choice]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(answer)))
@@ -290,10 +327,15 @@ def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> No
     assert model.notes(told) == []
     assert told[0].logp == (-3.0, -3.0)  # "True" begins true; false is not told and gets the lowest
     strange = replace(prompts[0], options=("round", "square"))
-    assert model.notes(model.answer([strange])) == ["1 of 1 answers were none of the options and count as wrong."]
+    assert model.notes(model.answer([strange])) == [
+        "1 of 1 answers were none of the options and count as wrong."
+    ]
     assert told[1].logp == (-0.2, -2.0)
     pictures = [
-        p["image_url"]["url"] for b in Server.asked for p in b["messages"][0]["content"] if p["type"] == "image_url"
+        p["image_url"]["url"]
+        for b in Server.asked
+        for p in b["messages"][0]["content"]
+        if p["type"] == "image_url"
     ]
     assert len(pictures) == 4
     assert all(url.startswith("data:image/png;base64,") for url in pictures)
@@ -315,7 +357,9 @@ def test_server_without_log_probabilities(server: str, prompts: list[Prompt]) ->
 
 def test_free_answers_of_a_server_are_counted_once(server: str, prompts: list[Prompt]) -> None:
     Server.reply = "I cannot tell."
-    model = GeneratedModel(load_vision_server("any", ModelOptions(base_url=server, generates=True)), GREEDY)
+    model = GeneratedModel(
+        load_vision_server("any", ModelOptions(base_url=server, generates=True)), GREEDY
+    )
     (note,) = model.notes(model.answer(prompts[:2]))
     assert note.startswith("2 of 2 replies named no option")
 
@@ -323,7 +367,8 @@ def test_free_answers_of_a_server_are_counted_once(server: str, prompts: list[Pr
 def test_reply_scores() -> None:
     assert reply_scores({"Y": -1.0, "N": -2.0}, ("yes", "no")) == [-1.0, -2.0]
     assert reply_scores({"yes": -1.0, "": -0.1, "!": -5.0}, ("yes", "no")) == [-1.0, -5.0]
-    assert reply_scores({"t": -1.0, "x": -4.0}, ("true", "two")) == [-4.0, -4.0]  # "t" may begin either
+    # "t" may begin either
+    assert reply_scores({"t": -1.0, "x": -4.0}, ("true", "two")) == [-4.0, -4.0]
 
 
 def test_models_that_look_at_pictures_say_so(folder: Folder) -> None:

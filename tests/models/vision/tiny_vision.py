@@ -12,12 +12,15 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 KINDS = ("llava", "blip", "smolvlm", "qwen2-vl", "vilt")
 TEXT = (
-    "The red blue yellow white green circle square rectangle triangle is a big small object. True or false? "
+    "The red blue yellow white green circle square rectangle triangle is a big small object. True "
+    "or false? "
     "yes no Yes No true false True False Is it true that the user: assistant:"
 )
 TEMPLATE = (
-    "{% for m in messages %}{{ m['role'] }}: {% for c in m['content'] %}{% if c['type'] == 'image' %}IMAGE"
-    "{% else %}{{ c['text'] }}{% endif %}{% endfor %}{% endfor %}{% if add_generation_prompt %} assistant:{% endif %}"
+    "{% for m in messages %}{{ m['role'] }}: {% for c in m['content'] %}{% if c['type'] == 'image' "
+    "%}IMAGE"
+    "{% else %}{{ c['text'] }}{% endif %}{% endfor %}{% endfor %}{% if add_generation_prompt %} "
+    "assistant:{% endif %}"
 )
 TEXT_MODEL: dict[str, Any] = {
     "hidden_size": 32,
@@ -39,7 +42,9 @@ VISION_MODEL: dict[str, Any] = {
 def save_tiny_vision(kind: str, folder: Path) -> Path:
     """A model of one of KINDS in a folder."""
     torch.manual_seed(0)
-    {"llava": _llava, "blip": _blip, "smolvlm": _smolvlm, "qwen2-vl": _qwen, "vilt": _vilt}[kind](folder)
+    {"llava": _llava, "blip": _blip, "smolvlm": _smolvlm, "qwen2-vl": _qwen, "vilt": _vilt}[kind](
+        folder
+    )
     return folder
 
 
@@ -52,7 +57,9 @@ def byte_tokenizer(extra: list[str], image: str) -> Any:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, initial_alphabet=alphabet)
     core.train_from_iterator([TEXT] * 3, trainer)
-    made = tr.PreTrainedTokenizerFast(tokenizer_object=core, pad_token="<pad>", bos_token="<s>", eos_token="</s>")
+    made = tr.PreTrainedTokenizerFast(
+        tokenizer_object=core, pad_token="<pad>", bos_token="<s>", eos_token="</s>"
+    )
     made.chat_template = TEMPLATE.replace("IMAGE", image)
     return made
 
@@ -60,12 +67,16 @@ def byte_tokenizer(extra: list[str], image: str) -> Any:
 def _llava(folder: Path) -> None:
     tokenizer = byte_tokenizer(["<image>"], "<image>\n")
     config = cast(Any, tr.LlavaConfig)(
-        vision_config=tr.CLIPVisionConfig(**VISION_MODEL, image_size=56, patch_size=14, projection_dim=32),
+        vision_config=tr.CLIPVisionConfig(
+            **VISION_MODEL, image_size=56, patch_size=14, projection_dim=32
+        ),
         text_config=tr.LlamaConfig(**TEXT_MODEL, vocab_size=len(tokenizer)),
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
     )
     tr.LlavaForConditionalGeneration(config).save_pretrained(folder)
-    images = tr.CLIPImageProcessor(size={"shortest_edge": 56}, crop_size={"height": 56, "width": 56})
+    images = tr.CLIPImageProcessor(
+        size={"shortest_edge": 56}, crop_size={"height": 56, "width": 56}
+    )
     tr.LlavaProcessor(
         images,
         tokenizer,
@@ -82,7 +93,11 @@ def word_tokenizer(folder: Path) -> Any:
     pieces = [*string.ascii_lowercase, *(f"##{letter}" for letter in string.ascii_lowercase)]
     vocab = folder / "words.txt"
     vocab.write_text(
-        "\n".join(dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "[ENC]", *words, *pieces]))
+        "\n".join(
+            dict.fromkeys(
+                ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[DEC]", "[ENC]", *words, *pieces]
+            )
+        )
     )
     return tr.BertTokenizer(vocab=str(vocab))
 
@@ -98,7 +113,9 @@ def _blip(folder: Path) -> None:
         image_text_hidden_size=32,
     )
     tr.BlipForQuestionAnswering(config).save_pretrained(folder)
-    tr.BlipProcessor(tr.BlipImageProcessor(size={"height": 56, "width": 56}), tokenizer).save_pretrained(folder)
+    tr.BlipProcessor(
+        tr.BlipImageProcessor(size={"height": 56, "width": 56}), tokenizer
+    ).save_pretrained(folder)
 
 
 def _smolvlm(folder: Path) -> None:
@@ -109,7 +126,12 @@ def _smolvlm(folder: Path) -> None:
     tokenizer = byte_tokenizer([*marks, *tiles], "<image>")
     config = tr.SmolVLMConfig(
         vision_config={**VISION_MODEL, "image_size": 64, "patch_size": 16},
-        text_config={**TEXT_MODEL, "model_type": "llama", "vocab_size": len(tokenizer), "pad_token_id": 0},
+        text_config={
+            **TEXT_MODEL,
+            "model_type": "llama",
+            "vocab_size": len(tokenizer),
+            "pad_token_id": 0,
+        },
         scale_factor=2,
         image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
     )
@@ -123,11 +145,22 @@ def _smolvlm(folder: Path) -> None:
 def _qwen(folder: Path) -> None:
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
-    marks = {"vision_start": "<|vision_start|>", "vision_end": "<|vision_end|>", "image": "<|image_pad|>"}
+    marks = {
+        "vision_start": "<|vision_start|>",
+        "vision_end": "<|vision_end|>",
+        "image": "<|image_pad|>",
+    }
     marks["video"] = "<|video_pad|>"
     tokenizer = byte_tokenizer(list(marks.values()), "<|vision_start|><|image_pad|><|vision_end|>")
-    ids = {f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in marks.items()}
-    rope = {"type": "default", "rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
+    ids = {
+        f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark) for name, mark in marks.items()
+    }
+    rope = {
+        "type": "default",
+        "rope_type": "default",
+        "mrope_section": [1, 1, 2],
+        "rope_theta": 10000.0,
+    }
     config = tr.Qwen2VLConfig(
         text_config={**TEXT_MODEL, "vocab_size": len(tokenizer), "rope_parameters": rope},
         vision_config={

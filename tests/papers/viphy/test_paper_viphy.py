@@ -26,7 +26,8 @@ from seesay.tasks.viphy import space
 from seesay.tasks.wording import wording
 
 PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
-"""Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as published."""
+"""Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as
+published."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,12 @@ def test_table_1(material: Material) -> None:
     rendered = tables.dataset(material)
     assert rendered.status is Status.SHOWN
     assert cells(rendered.tables[0]) == {
-        "names of objects, subtypes included": ["14,353", "7.73 (12.91)", "14,353", "8,087 (56.3%)"],
+        "names of objects, subtypes included": [
+            "14,353",
+            "7.73 (12.91)",
+            "14,353",
+            "8,087 (56.3%)",
+        ],
         "colour: objects": ["13,250", "2.38 (1.37)", "13,250", "7,737 (58.4%)"],
         "size: pairs": ["43,096", "1.00 (0.00)", "1,682", "1,595 (94.8%)"],
         "space: pairs in scenes": ["6,570", "1.29 (0.45)", "313", "141 (45.0%)"],
@@ -62,11 +68,14 @@ def test_people_on_the_annotated_examples(material: Material) -> None:
 
 
 def test_tables_4_to_6_have_people_kappas_and_averages(material: Material) -> None:
-    page = {entry.number: rendered for entry, rendered in render_entries(load_paper("viphy"), material)}
+    page = {
+        entry.number: rendered for entry, rendered in render_entries(load_paper("viphy"), material)
+    }
     assert "kappa of the people behind the human row: 0.78" in page["Table 5"].text
     assert "kappa of the people behind the human row: 0.85" in page["Table 6"].text
     color = cells(page["Table 4"].tables[0])
-    # (66.87 + 55.95 + 62.34 + 72.74) / 4 and (66.22 + 64.83 + 76.33 + 79.96) / 4; UnifiedQA has no confidence
+    # (66.87 + 55.95 + 62.34 + 72.74) / 4 and (66.22 + 64.83 + 76.33 + 79.96) / 4; UnifiedQA has no
+    # confidence
     assert color["mean of language models"][0] == "64.47"
     assert color["mean of vision-language models"] == ["71.84", "58.31", "35.75"]
     assert color["people (CoDa)"] == ["97.45", "78.65", "68.82"]
@@ -80,13 +89,15 @@ def test_tables_4_to_6_have_people_kappas_and_averages(material: Material) -> No
 
 
 def test_figure_5_has_people_as_published(material: Material) -> None:
-    """CoDa's annotators by the number of typical colours come out as the authors' notebook has them."""
+    """CoDa's annotators by the number of typical colours come out as the authors' notebook has
+    them."""
     rendered = figures.by_cardinality(material)
     rows = [row for row in rendered.tables[0].rows if row[0] == "people (CoDa), ours"]
     for row, printed in zip(rows, PEOPLE, strict=True):
         assert [float(str(cell)) for cell in row[2:8]] == pytest.approx(printed, abs=0.011)
     accuracy, confidence = figures.published_cardinality()
-    assert cells(accuracy)["average of the three models"][0] == "60.89"  # (48.60 + 63.61 + 70.47) / 3
+    # (48.60 + 63.61 + 70.47) / 3
+    assert cells(accuracy)["average of the three models"][0] == "60.89"
     assert cells(confidence)["average of the three models"][6] == "78.20"
 
 
@@ -97,7 +108,8 @@ def test_figures_10_and_11_have_coda_beside_viphy(material: Material) -> None:
     assert [row[2] for row in rows["CoDa"]] == [176, 89, 61, 87, 15, 4]
     assert sum(int(str(row[2])) for row in rows["ViPhy"]) == 13_250
     for row in numbers.rows:
-        assert sum(float(str(cell)) for cell in row[3:]) == pytest.approx(100, abs=0.6)  # eleven rounded shares
+        # eleven rounded shares
+        assert sum(float(str(cell)) for cell in row[3:]) == pytest.approx(100, abs=0.6)
 
 
 def test_figure_14_is_about_pairs_in_the_kitchen(material: Material) -> None:
@@ -139,18 +151,25 @@ def test_figure_16_has_all_ninety_objects(material: Material) -> None:
 
 def places(levels: Mapping[str, tuple[str, ...]]) -> Task:
     """Places of made-up pairs with these labels."""
-    facts = [PlaceFact("kitchen", name, "sink", 1, 1, 1, typical) for name, typical in levels.items()]
+    facts = [
+        PlaceFact("kitchen", name, "sink", 1, 1, 1, typical) for name, typical in levels.items()
+    ]
     questions = tuple(space.questions(facts))
     templates = wording("viphy-space")["templates"]
-    return Task("viphy-space", "1", "t", templates, questions, ("relaxed_accuracy", "vocabulary_accuracy"))
+    return Task(
+        "viphy-space", "1", "t", templates, questions, ("relaxed_accuracy", "vocabulary_accuracy")
+    )
 
 
 def test_two_labels_by_hand() -> None:
-    """Three pairs, one of which may be level and is left out. The model says "level" to all, and after it "above":
-    of the two that remain it is right about the first."""
+    """Three pairs, one of which may be level and is left out. The model says "level" to all, and
+    after it "above": of the two that remain it is right about the first."""
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
     run = answered(task, ["="] * 3)
-    answers = tuple(replace(answer, scores=replace(answer.scores, logp=(-1.0, 0.0, -2.0))) for answer in run.answers)
+    answers = tuple(
+        replace(answer, scores=replace(answer.scores, logp=(-1.0, 0.0, -2.0)))
+        for answer in run.answers
+    )
     figure = tables.two_labels(replace(run, answers=answers))
     assert figure is not None
     assert (figure.value, figure.n) == (0.5, 2)
@@ -166,7 +185,10 @@ def saved(run: Run, folder: Path) -> Path:
 
 
 def rendered(folder: Path, number: str) -> Rendered:
-    page = {entry.number: shown for entry, shown in render_entries(load_paper("viphy"), Material((folder,)))}
+    page = {
+        entry.number: shown
+        for entry, shown in render_entries(load_paper("viphy"), Material((folder,)))
+    }
     return page[number]
 
 
@@ -174,9 +196,12 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
     """A run of places: zero-shot with two labels and three, and by scene."""
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
     questions = tuple(
-        replace(q, tags={**q.tags, "scene": "office" if i else "kitchen"}) for i, q in enumerate(task.questions)
+        replace(q, tags={**q.tags, "scene": "office" if i else "kitchen"})
+        for i, q in enumerate(task.questions)
     )
-    folder = saved(answered(replace(task, questions=questions), [">", ">", ">"]), tmp_path / "runs/space")
+    folder = saved(
+        answered(replace(task, questions=questions), [">", ">", ">"]), tmp_path / "runs/space"
+    )
     table = rendered(folder, "Table 3")
     assert table.status is Status.IN_PART
     ours = {str(row[2]): row[3] for row in table.tables[1].rows}
@@ -189,18 +214,25 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
 
 
 def test_people_who_name_several_colours_stand_in_table_4(tmp_path: Path) -> None:
-    """The run of a study with several labels per answer: macro F1 is 37/45, worked out in tests/judge."""
+    """The run of a study with several labels per answer: macro F1 is 37/45, worked out in
+    tests/judge."""
     asked = study()
     assert asked.task is not None
     colors = asked.model_copy(update={"task": replace(asked.task, name="viphy-color")})
-    things = ((RED, RED, RED, RED | GREEN), (RED | GREEN, RED | GREEN, RED, GREEN), (BLUE, BLUE, GREEN, GREEN | RED))
+    things = (
+        (RED, RED, RED, RED | GREEN),
+        (RED | GREEN, RED | GREEN, RED, GREEN),
+        (BLUE, BLUE, GREEN, GREEN | RED),
+    )
     write_human_run(colors, judged(colors, *things), {}, tmp_path, resamples=100)
     row = next(row for row in rendered(tmp_path, "Table 4").tables[1].rows if row[0] == "people")
     assert row[1] == "judge"
     assert [str(cell).split(" ")[0] for cell in row[2:]] == ["83.33", "73.33", "82.22"]
 
 
-def test_a_run_that_is_not_finished_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_run_that_is_not_finished_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     task = places({"lamp": (">",), "floor": ("<",)})
     saved(answered(task, [">", "<"]), tmp_path / "runs/whole")
     unfinished = saved(answered(task, [">", ">"], "other"), tmp_path / "runs/begun")
@@ -210,7 +242,9 @@ def test_a_run_that_is_not_finished_is_left_out(tmp_path: Path, caplog: pytest.L
     assert "1 runs that are not finished" in caplog.text
 
 
-def test_without_anything_the_published_values_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_anything_the_published_values_stand_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
     page = render_entries(load_paper("viphy"), Material())
     assert {shown.status for _, shown in page} == {Status.NOT_HERE}

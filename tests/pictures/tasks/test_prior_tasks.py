@@ -74,7 +74,9 @@ def test_a_pull_is_never_right(task: Task) -> None:
 def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
     finished = asked(task, "baseline:prior", tmp_path)
     same, others = (
-        ("typical", ("counterfactual", "gray")) if task.name == "prior-color" else ("world", ("reversed", "equal"))
+        ("typical", ("counterfactual", "gray"))
+        if task.name == "prior-color"
+        else ("world", ("reversed", "equal"))
     )
     assert figure(finished, "relaxed_accuracy", asked="here", condition=same) == 1.0
     for condition in others:
@@ -85,14 +87,18 @@ def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
     assert figure(finished, "picture_pull", asked="usually") == 0.0
     assert figure(finished, "gain_over_blind", asked="usually") == 0.0
     chance = 1 / len(task.questions[0].options)
-    assert figure(finished, "relaxed_accuracy", asked="here", condition="control") == pytest.approx(chance)
+    assert figure(finished, "relaxed_accuracy", asked="here", condition="control") == pytest.approx(
+        chance
+    )
 
 
 @pytest.mark.seconds
 def test_pixels_look_and_do_not_know(task: Task, tmp_path: Path) -> None:
     finished = asked(task, "baseline:pixels", tmp_path)
     same, others = (
-        ("typical", ("counterfactual", "gray")) if task.name == "prior-color" else ("world", ("reversed", "equal"))
+        ("typical", ("counterfactual", "gray"))
+        if task.name == "prior-color"
+        else ("world", ("reversed", "equal"))
     )
     for condition in (same, *others, "control"):
         assert figure(finished, "relaxed_accuracy", asked="here", condition=condition) >= 0.97
@@ -142,7 +148,11 @@ def test_entropy_of_people(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         people_entropies.cache_clear()
     assert 0 <= entropies["lemon"] < entropies["apple"] < 3.46  # log2(11)
-    counts = Counter(question.tags.get("entropy") for question in tagged.questions if question.tags["asked"] == "blind")
+    counts = Counter(
+        question.tags.get("entropy")
+        for question in tagged.questions
+        if question.tags["asked"] == "blind"
+    )
     assert counts["below 1 bit"] >= 10
     assert counts["1 to 2 bits"] >= 10
 
@@ -156,6 +166,8 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["prior-color", "prior-size"])
-def test_questions_that_are_compared_with_others_are_not_for_a_task_file(name: str, tmp_path: Path) -> None:
+def test_questions_that_are_compared_with_others_are_not_for_a_task_file(
+    name: str, tmp_path: Path
+) -> None:
     with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
         export(load_task(name), tmp_path / "copy", "seesay")

@@ -1,4 +1,5 @@
-"""A model that implements seesay's contract: it answers, looks at pictures and gives texts vectors."""
+"""A model that implements seesay's contract: it answers, looks at pictures and gives texts
+vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ PURE = {"red": (255, 0, 0), "yellow": (255, 255, 0), "green": (0, 160, 0)}
 
 
 class FruitModel(Model):
-    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` waits before each batch; `blind` reads text only."""
+    """Knows the colors of fruit. `plugin-model:NAME@SECONDS` waits before each batch; `blind` reads
+    text only."""
 
     family = "fruit"
     scope = "slot"
@@ -38,12 +40,15 @@ class FruitModel(Model):
         return [self._scores(prompt) for prompt in prompts]
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Which color each text is about, in as many dimensions as encoders have: a probe's first steps are small."""
+        """Which color each text is about, in as many dimensions as encoders have: a probe's first
+        steps are small."""
         return np.array([self._evidence(text) for text in texts], np.float32).repeat(256, axis=1)
 
     def _scores(self, prompt: Prompt) -> Scores:
         evidence = self._evidence(prompt.text) if prompt.picture is None else _seen(prompt.picture)
-        weights = np.array([1 + 5 * dict(zip(COLORS, evidence, strict=True))[option] for option in prompt.options])
+        weights = np.array(
+            [1 + 5 * dict(zip(COLORS, evidence, strict=True))[option] for option in prompt.options]
+        )
         logp = np.log(weights / weights.sum())
         return Scores(tuple(logp.tolist()), (1,) * len(logp), tuple(map(len, prompt.options)))
 

@@ -6,8 +6,12 @@ from seesay.plugins import Plugin, TaskCard
 
 PLUGIN = Plugin(
     tasks={
-        "plugin-task": TaskCard("seesay_fruit.tasks:load_fruit", "The colors of fruit", "seesay-fruit"),
-        "plugin-pictures": TaskCard("seesay_fruit.tasks:load_pictures", "Colors in pictures", "seesay-fruit"),
+        "plugin-task": TaskCard(
+            "seesay_fruit.tasks:load_fruit", "The colors of fruit", "seesay-fruit"
+        ),
+        "plugin-pictures": TaskCard(
+            "seesay_fruit.tasks:load_pictures", "Colors in pictures", "seesay-fruit"
+        ),
     },
     models={"plugin-model": "seesay_fruit.model:load"},
 )

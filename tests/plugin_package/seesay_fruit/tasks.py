@@ -13,17 +13,23 @@ SPLITS = {"train": slice(0, 4), "validation": slice(4, 6), "test": slice(6, 9)}
 
 
 def load_fruit(data: Path | None) -> Task:
-    """Which color has it? Asked as cloze, by choice, and of a probe that is trained on some of the fruits."""
+    """Which color has it? Asked as cloze, by choice, and of a probe that is trained on some of the
+    fruits."""
     questions = {
         color: [
-            Question(fruit, {"object": fruit}, OPTIONS, {color: 1.0}, object=fruit, tags={"color": color})
+            Question(
+                fruit, {"object": fruit}, OPTIONS, {color: 1.0}, object=fruit, tags={"color": color}
+            )
             for fruit in fruits
         ]
         for color, fruits in COLORS.items()
     }
 
     def load_splits() -> Splits:
-        return {name: tuple(q for same in questions.values() for q in same[part]) for name, part in SPLITS.items()}
+        return {
+            name: tuple(q for same in questions.values() for q in same[part])
+            for name, part in SPLITS.items()
+        }
 
     return Task(
         name="plugin-task",
@@ -51,7 +57,12 @@ def load_pictures(data: Path | None) -> Task:
         templates=(Template("plain", "The picture is [MASK]."),),
         questions=tuple(
             Question(
-                color, {}, OPTIONS, {color: 1.0}, object=color, picture=str(Path(__file__).with_name(f"{color}.png"))
+                color,
+                {},
+                OPTIONS,
+                {color: 1.0},
+                object=color,
+                picture=str(Path(__file__).with_name(f"{color}.png")),
             )
             for color in OPTIONS
         ),

@@ -52,7 +52,17 @@ def page(*runs: Any, **options: Any) -> Page:
 def test_nothing_is_loaded_from_outside() -> None:
     made = page(run(task()), hostile_run(), comparisons=[comparison()])
     for tag, attributes in made.elements:
-        assert tag not in {"iframe", "object", "embed", "base", "img", "video", "audio", "source", "form-action"}
+        assert tag not in {
+            "iframe",
+            "object",
+            "embed",
+            "base",
+            "img",
+            "video",
+            "audio",
+            "source",
+            "form-action",
+        }
         assert not any(name.startswith("on") or name == "style" for name in attributes)
         for name in ("src", "href", "action", "data", "srcset", "poster"):
             assert (attributes.get(name) or "#").startswith(("#", "data:"))
@@ -60,7 +70,11 @@ def test_nothing_is_loaded_from_outside() -> None:
 
 def test_the_policy_allows_only_this_style_and_this_script() -> None:
     text = render([run(task())])
-    policy = next(e["content"] for tag, e in Page(text).elements if e.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        e["content"]
+        for tag, e in Page(text).elements
+        if e.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy is not None
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
@@ -72,10 +86,15 @@ def test_the_policy_allows_only_this_style_and_this_script() -> None:
 
 
 def test_hostile_names_are_only_text() -> None:
-    plain, hostile = page(run(task())), page(run(task()), hostile_run(), comparisons=[comparison(*HOSTILE[:2])])
+    plain, hostile = (
+        page(run(task())),
+        page(run(task()), hostile_run(), comparisons=[comparison(*HOSTILE[:2])]),
+    )
     ours = {tag for tag, _ in plain.elements} | {"b", "i", "details", "small", "ul", "li"}
     assert {tag for tag, _ in hostile.elements} <= ours | {"bdi"}
-    executable = [e for tag, e in hostile.elements if tag == "script" and e.get("type") != "application/json"]
+    executable = [
+        e for tag, e in hostile.elements if tag == "script" and e.get("type") != "application/json"
+    ]
     assert len(executable) == 1
     assert HOSTILE[0] in "".join(hostile.text)
     assert "49" not in [text.strip() for text in hostile.text]
@@ -89,7 +108,9 @@ def test_the_data_comes_back_as_it_went_in() -> None:
     assert data["models"][0]["label"] == HOSTILE[1]
     assert data["fields"] == {"object": list(HOSTILE)}
     assert data["templates"][0]["pieces"] == [["<b>", "object"], ["</b> & </script> [MASK].", None]]
-    (embedded,) = re.findall(r'<script type="application/json" id="data-0">(.*?)</script>', render([made]), re.DOTALL)
+    (embedded,) = re.findall(
+        r'<script type="application/json" id="data-0">(.*?)</script>', render([made]), re.DOTALL
+    )
     assert not re.search("[<>&\u2028\u2029]", embedded)
     assert json.loads(embedded) == data
 
@@ -125,10 +146,14 @@ def test_every_part_is_there() -> None:
     assert {str(link)[1:] for link in links} <= {str(i) for i in ids}
 
 
-def choice(options: tuple[str, ...], scores: Scores, gold: dict[str, float], metric: str, length: str) -> Choice:
+def choice(
+    options: tuple[str, ...], scores: Scores, gold: dict[str, float], metric: str, length: str
+) -> Choice:
     """What a model chooses that is asked one question."""
     question = replace(task().questions[0], options=options, gold=gold)
-    asked = replace(task(), questions=(question,), templates=task().templates[:1], metrics=(metric,))
+    asked = replace(
+        task(), questions=(question,), templates=task().templates[:1], metrics=(metric,)
+    )
     answer = Answer(question.id, "is", tuple(map(str.title, options)), scores)
     (chosen,) = choices(replace(run(asked, length=length), answers=(answer,))).values()
     return chosen
@@ -137,7 +162,8 @@ def choice(options: tuple[str, ...], scores: Scores, gold: dict[str, float], met
 def test_a_choice_follows_the_length_rule() -> None:
     scores = Scores((-3.0, -4.0), (1, 2), (3, 6))
     by_sum, by_mean = (
-        choice(("red", "orange"), scores, {"orange": 1.0}, "accuracy", length) for length in ("sum", "mean")
+        choice(("red", "orange"), scores, {"orange": 1.0}, "accuracy", length)
+        for length in ("sum", "mean")
     )
     assert (by_sum.labels, by_sum.mark) == (("red",), "0")
     assert (by_mean.labels, by_mean.mark) == (("orange",), "1")
@@ -148,14 +174,17 @@ def test_a_choice_follows_the_length_rule() -> None:
 def test_any_gold_label_is_right_where_accuracy_is_relaxed() -> None:
     scores, gold = Scores((-3.0, -4.0), (1, 1), (3, 6)), {"orange": 0.7, "red": 0.3}
     strict, relaxed = (
-        choice(("red", "orange"), scores, gold, metric, "sum") for metric in ("true_confidence", "relaxed_accuracy")
+        choice(("red", "orange"), scores, gold, metric, "sum")
+        for metric in ("true_confidence", "relaxed_accuracy")
     )
     assert (strict.mark, relaxed.mark) == ("0", "1")
 
 
 def test_a_tie_is_shared() -> None:
     n = len(COLORS)
-    tie = choice(COLORS, Scores((0.0,) * n, (1,) * n, (1,) * n), {COLORS[0]: 1.0}, "accuracy", "sum")
+    tie = choice(
+        COLORS, Scores((0.0,) * n, (1,) * n, (1,) * n), {COLORS[0]: 1.0}, "accuracy", "sum"
+    )
     assert (tie.mark, tie.labels) == ("=", COLORS)
     assert choice_shares({("q0", "is"): tie}, COLORS) == pytest.approx([1 / n] * n)
     assert confusion(task(), {("q0", "is"): tie}, COLORS)[0] == pytest.approx([1 / n] * n)
@@ -168,9 +197,18 @@ def test_the_overview_for_notebooks_is_a_fragment() -> None:
     assert {tag for tag, _ in fragment.elements} <= {
         *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "bdi", "small"),
     }
-    assert all(line.startswith(".seesay-overview ") for line in fragment.scripts[0].strip().splitlines())
+    assert all(
+        line.startswith(".seesay-overview ") for line in fragment.scripts[0].strip().splitlines()
+    )
     shown = "".join(fragment.text)
-    for expected in ("0.412", "0.362–0.462", "calibrated_accuracy", "0.940", HOSTILE[1], HOSTILE[2]):
+    for expected in (
+        "0.412",
+        "0.362–0.462",
+        "calibrated_accuracy",
+        "0.940",
+        HOSTILE[1],
+        HOSTILE[2],
+    ):
         assert expected in shown
     with pytest.raises(UserError, match="at least one run"):
         overview_html([])
@@ -178,7 +216,9 @@ def test_the_overview_for_notebooks_is_a_fragment() -> None:
 
 def test_runs_that_share_a_name_are_told_apart() -> None:
     asked = task()
-    labels = [e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries]
+    labels = [
+        e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries
+    ]
     assert labels == ["a-model · length sum", "a-model · length mean"]
 
 
@@ -191,7 +231,10 @@ def test_one_task_at_two_limits_is_one_task() -> None:
     (data,) = page(few, full).data()
     assert [column["marks"][2:] for column in data["answers"][0]] == ["----", "----"]
     assert "-" not in data["answers"][1][0]["marks"]
-    other = replace(task(count=3), questions=(replace(task().questions[0], gold={"red": 1.0}), *task().questions[1:]))
+    other = replace(
+        task(count=3),
+        questions=(replace(task().questions[0], gold={"red": 1.0}), *task().questions[1:]),
+    )
     assert [g.title for g in group_runs([full, run(other)])] == [
         "Task made-up · 6 questions",
         "Task made-up · 3 questions",
@@ -202,11 +245,14 @@ def test_the_confusion_matrix_is_of_questions_with_one_right_answer() -> None:
     both = {"black": 1.0, "blue": 1.0}
     asked = task(count=3)
     asked = replace(
-        asked, questions=(replace(asked.questions[0], gold=both), *asked.questions[1:]), metrics=("relaxed_accuracy",)
+        asked,
+        questions=(replace(asked.questions[0], gold=both), *asked.questions[1:]),
+        metrics=("relaxed_accuracy",),
     )
     chosen = {(f"q{i}", "is"): Choice(("blue",), 1.0, 1.0) for i in range(3)}
     matrix = confusion(asked, chosen, COLORS)
-    assert matrix[:2] == [None, [float(color == "blue") for color in COLORS]]  # q0 accepts both, q1 is blue
+    # q0 accepts both, q1 is blue
+    assert matrix[:2] == [None, [float(color == "blue") for color in COLORS]]
     text = " ".join(" ".join(page(run(asked)).text).split())
     assert "of the 2 questions with one right answer (others accept several)" in text
     none = replace(asked, questions=tuple(replace(q, gold=both) for q in asked.questions))
@@ -215,7 +261,10 @@ def test_the_confusion_matrix_is_of_questions_with_one_right_answer() -> None:
 
 def test_slices_show_how_many_questions_they_rest_on() -> None:
     made = run(task(count=6))
-    figures = tuple(f.model_copy(update={"n": 1234}) if f.slice == Slice.of(half="first") else f for f in made.figures)
+    figures = tuple(
+        f.model_copy(update={"n": 1234}) if f.slice == Slice.of(half="first") else f
+        for f in made.figures
+    )
     text = render([replace(made, figures=figures)])
     assert '<td class="num quiet">1,234</td>' in text
 

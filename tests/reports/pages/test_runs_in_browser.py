@@ -41,7 +41,10 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
     opened.on("console", lambda message: noise.append(message.text))
     opened.on("pageerror", lambda error: noise.append(str(error)))
     opened.on(
-        "request", lambda request: noise.append(request.url) if not request.url.startswith(("file:", "data:")) else None
+        "request",
+        lambda request: (
+            noise.append(request.url) if not request.url.startswith(("file:", "data:")) else None
+        ),
     )
     opened.on("dialog", refuse)
     opened.goto(file.as_uri())
@@ -101,7 +104,9 @@ def test_filters_and_pages(page: Page) -> None:
 def test_hostile_names_stay_text(page: Page) -> None:
     page.get_by_role("combobox", name="Task").select_option(index=1)
     assert objects(page)[0] == "<script>alert(1)</script>"
-    assert page.locator("#question-table img, #question-table b, #question-table script").count() == 0
+    assert (
+        page.locator("#question-table img, #question-table b, #question-table script").count() == 0
+    )
     for index in range(page.get_by_role("combobox", name="Show").locator("option").count()):
         page.get_by_role("combobox", name="Show").select_option(index=index)
 
@@ -110,7 +115,8 @@ def test_the_policy_stops_inline_script(browser: Browser, file: Path, tmp_path: 
     """Were a name ever to slip through unescaped, the browser would still refuse to run it."""
     broken = tmp_path / "broken.html"
     broken.write_text(
-        file.read_text(encoding="utf-8").replace("<main>", "<main><script>window.hit = 1</script>"), encoding="utf-8"
+        file.read_text(encoding="utf-8").replace("<main>", "<main><script>window.hit = 1</script>"),
+        encoding="utf-8",
     )
     opened = browser.new_page()
     opened.goto(broken.as_uri())

@@ -42,11 +42,26 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return refused_here(capsys, "reasoner", *arguments)
 
 
-def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained again."""
-    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))  # nothing in it yet, so that every bar is shown
+def test_train(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scenes are made, a network learns, is tested, and is a model; asked again, nothing is trained
+    again."""
+    # nothing in it yet, so that every bar is shown
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    command = ("reasoner", "train", "film", "--task", "set+pos", "--image-size", "16", "--batch", "40", *QUICK)
+    command = (
+        "reasoner",
+        "train",
+        "film",
+        "--task",
+        "set+pos",
+        "--image-size",
+        "16",
+        "--batch",
+        "40",
+        *QUICK,
+    )
     run(*command)
     folder = Path("reasoners/film-set+pos-0")
     out, err = capsys.readouterr()
@@ -59,7 +74,9 @@ def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     told = json.loads(capsys.readouterr().out)
     assert told["items"] == {"train": 80, "val": 10, "test": 10, "set+pos-hard": 10}
     assert told["validation"]["validation_accuracy"] == told["best"]
-    assert told["tests"] == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
+    assert (
+        told["tests"] == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
+    )
     assert f"test {told['tests']['test']:.3f}" in out
     run(*command, "--quiet")
     assert capsys.readouterr() == (out, "")
@@ -68,12 +85,15 @@ def test_train(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert told["steps"] == 2
     assert (folder / "training" / "result.json").stat().st_mtime_ns == ended
     assert load_model(str(folder)).family == "reasoner"
-    assert "was started with seed 0, not 1" in refused(capsys, *command[1:], "-o", folder, "--seed", "1")
+    assert "was started with seed 0, not 1" in refused(
+        capsys, *command[1:], "-o", folder, "--seed", "1"
+    )
     assert "was started with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
 
 
 def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """First tasks have trainings of their own within the folder; the settings and the name tell of them."""
+    """First tasks have trainings of their own within the folder; the settings and the name tell of
+    them."""
     command = ("reasoner", "train", "object-centred", *QUICK, "--json", "-o")
     run(*command, tmp_path / "joint", "-t", "sup1,pos")
     joint = json.loads(capsys.readouterr().out)
@@ -84,24 +104,53 @@ def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFi
     assert second["task"] == "pos-after-sup1-after-pos1"
     settings = json.loads((tmp_path / "second/training/settings.json").read_text(encoding="utf-8"))
     assert (settings["task"], settings["curriculum"]) == ("pos", ["sup1", "pos1"])
-    stages = [tmp_path / "second/curriculum" / task / "training/settings.json" for task in ("sup1", "pos1")]
+    stages = [
+        tmp_path / "second/curriculum" / task / "training/settings.json"
+        for task in ("sup1", "pos1")
+    ]
     first, then = (json.loads(path.read_text(encoding="utf-8")) for path in stages)
-    assert [(stage["task"], bool(stage["curriculum"]), "start" in stage) for stage in (first, then, settings)] == [
-        ("sup1", False, False), ("pos1", False, True), ("pos", True, True),
-    ]  # fmt: skip
-    sweep = ("reasoner", "sweep", "-o", tmp_path / "sweep", "--cells", "object-centred/pos", "--seeds", "1")
+    assert [
+        (stage["task"], bool(stage["curriculum"]), "start" in stage)
+        for stage in (first, then, settings)
+    ] == [
+        ("sup1", False, False),
+        ("pos1", False, True),
+        ("pos", True, True),
+    ]
+    sweep = (
+        "reasoner",
+        "sweep",
+        "-o",
+        tmp_path / "sweep",
+        "--cells",
+        "object-centred/pos",
+        "--seeds",
+        "1",
+    )
     run(*sweep, *QUICK, "--json")
     capsys.readouterr()
     run(*sweep, *QUICK, "--curriculum", "sup1", "--json")
     cells = json.loads(capsys.readouterr().out)["tables"]
     assert {(cell["table"], cell["column"]) for cell in cells} == {
-        ("Table 1", "POS"), ("Table 2", "POS-hard"),
-        ("Other tasks", "pos-after-sup1 test"), ("Other tasks", "pos-after-sup1 pos-hard"),
-    }  # fmt: skip
+        ("Table 1", "POS"),
+        ("Table 2", "POS-hard"),
+        ("Other tasks", "pos-after-sup1 test"),
+        ("Other tasks", "pos-after-sup1 pos-hard"),
+    }
 
 
 def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run("reasoner", "train", "object-centred", "-t", "compositional", "-o", tmp_path / "made", *QUICK, "--json")
+    run(
+        "reasoner",
+        "train",
+        "object-centred",
+        "-t",
+        "compositional",
+        "-o",
+        tmp_path / "made",
+        *QUICK,
+        "--json",
+    )
     assert list(json.loads(capsys.readouterr().out)["tests"]) == ["test_seen", "test_unseen"]
     page = (tmp_path / "made" / "training" / "curve.html").read_text(encoding="utf-8")
     assert "share of answers that are right" in page
@@ -109,31 +158,63 @@ def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "of captions" not in page
     run("reasoner", "curve", tmp_path / "made", "-o", tmp_path / "page.html", "--json")
     files = json.loads(capsys.readouterr().out)["files"]
-    assert files == [str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")]
+    assert files == [
+        str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")
+    ]
     assert "give a folder that `seesay reasoner` made" in refused(capsys, "curve", tmp_path)
 
 
 def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What `scenes make` writes is learnt from; `probe` on its test items finds the accuracy that `train` told."""
+    """What `scenes make` writes is learnt from; `probe` on its test items finds the accuracy that
+    `train` told."""
     data, folder = tmp_path / "data", tmp_path / "made"
     write_dataset(
-        SceneConfig("pos"), make_plan("pos", 100), SceneOutput(data, picture=192, formats=("json",)), workers=1
+        SceneConfig("pos"),
+        make_plan("pos", 100),
+        SceneOutput(data, picture=192, formats=("json",)),
+        workers=1,
     )
     run("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:], "--json")
     told = json.loads(capsys.readouterr().out)
     assert (told["task"], told["items"]) == ("data", {"train": 80, "val": 10, "test": 10})
-    run("probe", folder, "-t", "malevic-pos", "--data", data, "-o", tmp_path / "run", "--resamples", "100", "--json")
+    run(
+        "probe",
+        folder,
+        "-t",
+        "malevic-pos",
+        "--data",
+        data,
+        "-o",
+        tmp_path / "run",
+        "--resamples",
+        "100",
+        "--json",
+    )
     found = json.loads(capsys.readouterr().out)[0]
     assert (found["metric"], found["n"]) == ("accuracy", 10)
-    assert found["value"] == pytest.approx(told["tests"]["test"])  # the same under every template: it reads sentences
+    # the same under every template: it reads sentences
+    assert found["value"] == pytest.approx(told["tests"]["test"])
 
 
 def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page with its figures, and the same numbers as JSON; accuracy on the test's own items is what training told."""
+    """A page with its figures, and the same numbers as JSON; accuracy on the test's own items is
+    what training told."""
     folder, page = tmp_path / "made", tmp_path / "page.html"
     run("reasoner", "train", "object-centred", "-t", "set+pos", "-o", folder, *QUICK, "--json")
     tests = json.loads(capsys.readouterr().out)["tests"]
-    command = ("reasoner", "diagnose", folder, "-o", page, "--items", "10", "--examples", "2", "--device", "cpu")
+    command = (
+        "reasoner",
+        "diagnose",
+        folder,
+        "-o",
+        page,
+        "--items",
+        "10",
+        "--examples",
+        "2",
+        "--device",
+        "cpu",
+    )
     run(*command, "--json")
     out, err = capsys.readouterr()
     told = json.loads(out)
@@ -144,25 +225,40 @@ def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (one["network"], one["task"]) == ("object-centred", "set+pos")
     own = {row["test"]: row for row in one["accuracy"] if row["group"] == ["reasoner"]}
     assert {name: (row["items"], row["accuracy"]) for name, row in own.items()} == {
-        "set+pos": (10, tests["test"]), "set+pos-hard": (10, tests["set+pos-hard"]),
-    }  # fmt: skip
+        "set+pos": (10, tests["test"]),
+        "set+pos-hard": (10, tests["set+pos-hard"]),
+    }
     assert len(one["examples"]) == 2
     run(*command)
     out, err = capsys.readouterr()
     assert "SET+POS-hard" in out
     assert out.endswith(f"{page}\n")
     assert "answers" in err
-    assert "There is no trained reasoner in" in refused(capsys, "diagnose", folder, tmp_path, *command[3:])
+    assert "There is no trained reasoner in" in refused(
+        capsys, "diagnose", folder, tmp_path, *command[3:]
+    )
     asked = ("reasoner", "diagnose", folder, "-o", page, "--device", "gpu")
     assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *asked)
 
 
 def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its weights are taken over: with a rate that moves nothing, it says what the other says of the same items."""
+    """Its weights are taken over: with a rate that moves nothing, it says what the other says of
+    the same items."""
     first, second = tmp_path / "first", tmp_path / "second"
     run("reasoner", "train", "object-centred", "-t", "pos", "-o", first, *QUICK, "--json")
     tests = json.loads(capsys.readouterr().out)["tests"]
-    command = ("reasoner", "train", "object-centred", "-t", "pos", "-o", second, *QUICK, "--learning-rate", "1e-12")
+    command = (
+        "reasoner",
+        "train",
+        "object-centred",
+        "-t",
+        "pos",
+        "-o",
+        second,
+        *QUICK,
+        "--learning-rate",
+        "1e-12",
+    )
     run(*command, "--from", first, "--json")
     assert json.loads(capsys.readouterr().out)["tests"] == tests
     before, after = (load_file(folder / "model.safetensors") for folder in (first, second))
@@ -170,35 +266,90 @@ def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "was started with start " in refused(capsys, *command[1:])
     small = ("--image-size", "16", *QUICK, "-o", tmp_path / "third")
     said = refused(capsys, "train", "film", "-t", "pos", "--from", first, *small)
-    assert f"The reasoner in '{first}' (object-centred) has other layers: start from one of the same network" in said
-    assert "could not be read" in refused(capsys, "train", "film", "-t", "pos", "--from", tmp_path, *small)
+    assert (
+        f"The reasoner in '{first}' (object-centred) has other layers: start from one of the same "
+        "network" in said
+    )
+    assert "could not be read" in refused(
+        capsys, "train", "film", "-t", "pos", "--from", tmp_path, *small
+    )
     assert not (tmp_path / "third").exists()
 
 
 def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pictures that nobody here made, and 13 answers: learnt from, tested on, and asked by `probe`."""
+    """Pictures that nobody here made, and 13 answers: learnt from, tested on, and asked by
+    `probe`."""
     if find_spec("easy_vqa") is None:
         absent("easy-vqa is not installed: pip install easy-vqa")
     folder = tmp_path / "made"
-    run("reasoner", "train", "cnn-lstm", "-t", "easy-vqa", "-o", folder, "--image-size", "16", *QUICK, "--json")
+    run(
+        "reasoner",
+        "train",
+        "cnn-lstm",
+        "-t",
+        "easy-vqa",
+        "-o",
+        folder,
+        "--image-size",
+        "16",
+        *QUICK,
+        "--json",
+    )
     told = json.loads(capsys.readouterr().out)
     assert (told["task"], told["items"]["train"], told["items"]["test"]) == ("easy-vqa", 80, 9_673)
-    run("probe", folder, "-t", "easy-vqa", "--limit", "20", "-o", tmp_path / "run", "--resamples", "100", "--json")
+    run(
+        "probe",
+        folder,
+        "-t",
+        "easy-vqa",
+        "--limit",
+        "20",
+        "-o",
+        tmp_path / "run",
+        "--resamples",
+        "100",
+        "--json",
+    )
     found = json.loads(capsys.readouterr().out)[0]
     assert (found["metric"], found["n"]) == ("accuracy", 20)
-    assert "has no test of scenes" in refused(capsys, "diagnose", folder, "-o", tmp_path / "page.html")
+    assert "has no test of scenes" in refused(
+        capsys, "diagnose", folder, "-o", tmp_path / "page.html"
+    )
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
-    """The weights are those of a training that nothing interrupted, bit by bit; dropout, augmentation and all."""
+    """The weights are those of a training that nothing interrupted, bit by bit; dropout,
+    augmentation and all."""
     command = [
-        "reasoner", "train", "cnn-lstm", "-t", "pos", "--items", "80", "--image-size", "16", "--epochs", "4",
-        "--batch", "8", "--dropout", "0.3", "--preset", "cpu", "--device", "cpu", "--quiet", "-o",
-    ]  # fmt: skip
+        "reasoner",
+        "train",
+        "cnn-lstm",
+        "-t",
+        "pos",
+        "--items",
+        "80",
+        "--image-size",
+        "16",
+        "--epochs",
+        "4",
+        "--batch",
+        "8",
+        "--dropout",
+        "0.3",
+        "--preset",
+        "cpu",
+        "--device",
+        "cpu",
+        "--quiet",
+        "-o",
+    ]
     run(*command, tmp_path / "whole")
     checkpoint = tmp_path / "parts" / "training" / "checkpoint.safetensors"
     with subprocess.Popen(
-        [*SEESAY, *command, str(tmp_path / "parts")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*SEESAY, *command, str(tmp_path / "parts")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         while not checkpoint.exists():
             assert process.poll() is None
@@ -208,16 +359,28 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert not (tmp_path / "parts" / "config.json").exists()
     assert (process.returncode, out) == (130, "")
     assert (
-        err == "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again.\n"
+        err
+        == "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again.\n"
     )
     run(*command, tmp_path / "parts")
-    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
+    whole, parts = (
+        (tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts")
+    )
     assert whole == parts
 
 
 def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A training that was made by hand counts; tables with the published figures; and as JSON."""
-    run("reasoner", "train", "object-centred", "-t", "pos", "-o", tmp_path / "object-centred/pos/preset-seed0", *QUICK)
+    run(
+        "reasoner",
+        "train",
+        "object-centred",
+        "-t",
+        "pos",
+        "-o",
+        tmp_path / "object-centred/pos/preset-seed0",
+        *QUICK,
+    )
     made = tmp_path / "object-centred/pos/preset-seed0/training/result.json"
     before = made.stat().st_mtime_ns
     capsys.readouterr()
@@ -233,20 +396,27 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["task"], row["seed"]) for row in rows] == [
-        ("pos", "0"), ("compositional", "0"), ("pos", "1"), ("compositional", "1"),
-    ]  # fmt: skip
+        ("pos", "0"),
+        ("compositional", "0"),
+        ("pos", "1"),
+        ("compositional", "1"),
+    ]
     run(*command, "--tasks", "pos", "--seeds", "1", "--json")
     told = json.loads(capsys.readouterr().out)
     assert len(told["trainings"]) == 4  # the whole folder's, not this command's alone
     assert {(one["task"], one["config"], one["seeds"]) for one in told["best"]} == {
-        ("pos", "preset", 2), ("compositional", "preset", 2),
-    }  # fmt: skip
+        ("pos", "preset", 2),
+        ("compositional", "preset", 2),
+    }
     (pos,) = (one for one in told["tables"] if one["column"] == "POS")
-    assert pos["mean"] == pytest.approx(sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2)
+    assert pos["mean"] == pytest.approx(
+        sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2
+    )
     assert Path(told["page"]).is_file()
     run(*command, "--tasks", "pos", "--seeds", "1", "--silent")
     assert capsys.readouterr() == ("", "")
-    rmtree(tmp_path / "object-centred/compositional/preset-seed0")  # its row stands; there is nothing left to ask
+    # its row stands; there is nothing left to ask
+    rmtree(tmp_path / "object-centred/compositional/preset-seed0")
     run(*command, "--tasks", "pos", "--seeds", "1")
     out, err = capsys.readouterr()
     assert "unseen" in out
@@ -256,7 +426,9 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "object-centred, seen only: by" not in page
 
 
-def test_a_sweep_with_too_little_time_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_with_too_little_time_is_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ("reasoner", "sweep", "-o", tmp_path, "--cells", "object-centred/pos", "--seeds", "1")
     quick = ("--items", "80", "--epochs", "3", "--preset", "cpu", "--device", "cpu")
     run(*command, *quick, "--minutes", "0")
@@ -264,27 +436,56 @@ def test_a_sweep_with_too_little_time_is_resumed(tmp_path: Path, capsys: pytest.
     assert not (tmp_path / "results.csv").exists()
     run(*command, *quick, "--json")
     (line,) = json.loads(capsys.readouterr().out)["best"]
-    assert (line["network"], line["task"], line["seeds"], line["batch_norm"]) == ("object-centred", "pos", 1, None)
+    assert (line["network"], line["task"], line["seeds"], line["batch_norm"]) == (
+        "object-centred",
+        "pos",
+        1,
+        None,
+    )
     assert line["highest"] == line["mean"]
     assert Path(line["best_run"]) == tmp_path / "object-centred/pos/preset-seed0"
 
 
 def test_a_dry_run_trains_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ("reasoner", "sweep", "-o", tmp_path / "made", "--cells", "film/pos,object-centred/pos", "--dry-run")
+    command = (
+        "reasoner",
+        "sweep",
+        "-o",
+        tmp_path / "made",
+        "--cells",
+        "film/pos,object-centred/pos",
+        "--dry-run",
+    )
     run(*command, "--items", "80", "--grid", "paper", "--preset", "cpu", "--workers", "4")
     assert "51 trainings: " in (shown := capsys.readouterr().out)
     assert "with 4 workers" in shown
     run(*command, "--items", "80", "--preset", "cpu", "--json")
     plan = json.loads(capsys.readouterr().out)
-    assert [(cell["network"], cell["trainings"]) for cell in plan["cells"]] == [("film", 3), ("object-centred", 3)]
+    assert [(cell["network"], cell["trainings"]) for cell in plan["cells"]] == [
+        ("film", 3),
+        ("object-centred", 3),
+    ]
     assert plan["hours"]["here"] == pytest.approx(sum(cell["hours"] for cell in plan["cells"]))
     assert not (tmp_path / "made").exists()
 
 
-def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_in_which_all_fails_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "object-centred/pos/preset-seed0").mkdir(parents=True)
     (tmp_path / "object-centred/pos/preset-seed0/config.json").write_text("{}", encoding="utf-8")
-    command = ("sweep", "-o", tmp_path, "--networks", "object-centred", "--tasks", "pos", "--seeds", "1", *QUICK)
+    command = (
+        "sweep",
+        "-o",
+        tmp_path,
+        "--networks",
+        "object-centred",
+        "--tasks",
+        "pos",
+        "--seeds",
+        "1",
+        *QUICK,
+    )
     said = refused(capsys, *command, "--quiet")
     assert said.startswith("All trainings failed; the first error: ")
     assert "holds another model (config.json)" in said
@@ -293,19 +494,35 @@ def test_a_sweep_in_which_all_fails_says_why(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("train", "flim"), "Unknown network 'flim': choose one of cnn-lstm, stacked-attention, film, object-centred."),
+        (
+            ("train", "flim"),
+            "Unknown network 'flim': choose one of cnn-lstm, stacked-attention, film, "
+            "object-centred.",
+        ),
         (("train", "film", "-t", "positive"), "Unknown scene task 'positive': choose one of sup1"),
-        (("train", "film", "-t", "pos-hard"), "pos-hard is only a test: train on pos, which is tested on it too."),
-        (("train", "film", "--learning-rate", "0"), "--learning-rate is 0.0: give a number above 0"),
+        (
+            ("train", "film", "-t", "pos-hard"),
+            "pos-hard is only a test: train on pos, which is tested on it too.",
+        ),
+        (
+            ("train", "film", "--learning-rate", "0"),
+            "--learning-rate is 0.0: give a number above 0",
+        ),
         (("train", "film", "--features", "objects"), "takes pixels or feature maps, not objects"),
         (("train", "film", "--data", "absent"), "There is no folder"),
         (("train", "film", "--data", "empty"), "has no train items"),
-        (("train", "film", "--data", "empty", "--items", "80"), "--items is for scenes made on the fly"),
+        (
+            ("train", "film", "--data", "empty", "--items", "80"),
+            "--items is for scenes made on the fly",
+        ),
         (
             ("train", "film", "-o", "other", "--items", "80", "--image-size", "16"),
             "other holds another model (config.json)",
         ),
-        (("train", "film", "-t", "mixture-64", "--items", "64"), "mixture-64 needs more than 64 training items"),
+        (
+            ("train", "film", "-t", "mixture-64", "--items", "64"),
+            "mixture-64 needs more than 64 training items",
+        ),
         (("sweep", "-o", "made", "--networks", "film,flim"), "Unknown network 'flim'"),
         (("sweep", "-o", "made", "--tasks", "pos,pos-hard"), "pos-hard is only a test"),
         (("sweep", "-o", "made", "--tasks", ","), "Name at least one network and one task."),

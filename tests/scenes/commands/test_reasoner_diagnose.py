@@ -47,6 +47,10 @@ def test_people_get_a_table(trained: Path, tmp_path: Path) -> None:
     assert "page.html" in said.stdout
 
 
-def test_a_folder_without_a_reasoner_is_refused_before_anything_is_asked(trained: Path, tmp_path: Path) -> None:
+def test_a_folder_without_a_reasoner_is_refused_before_anything_is_asked(
+    trained: Path, tmp_path: Path
+) -> None:
     with pytest.raises(UserError, match="no trained reasoner"):
-        CliRunner().invoke(app, [str(trained), str(tmp_path), "-o", "x.html", "-q"], catch_exceptions=False)
+        CliRunner().invoke(
+            app, [str(trained), str(tmp_path), "-o", "x.html", "-q"], catch_exceptions=False
+        )

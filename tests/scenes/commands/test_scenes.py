@@ -49,7 +49,18 @@ def test_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_options_reach_the_scenes(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    options = ["--adjective", "bright", "--threshold", "rh-n", "--k-mean", "0.4", "--objects", "6", "--arrays", "16"]
+    options = [
+        "--adjective",
+        "bright",
+        "--threshold",
+        "rh-n",
+        "--k-mean",
+        "0.4",
+        "--objects",
+        "6",
+        "--arrays",
+        "16",
+    ]
     run(
         "make",
         "-t",
@@ -69,7 +80,10 @@ def test_options_reach_the_scenes(tmp_path: Path) -> None:
     )
     scenes = json.loads((folder / "annotation" / "train_annotation.json").read_text())
     assert {scene[0]["n_objects"] for scene in scenes.values()} == {"6"}
-    assert {o["size"] for scene in scenes.values() for o in scene[1]["objects"]} == {"bright", "dark"}
+    assert {o["size"] for scene in scenes.values() for o in scene[1]["objects"]} == {
+        "bright",
+        "dark",
+    }
     assert (folder / "arrays" / "train.npy").is_file()
     assert not (folder / "images").exists()
 
@@ -104,7 +118,9 @@ def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path: Path, arguments: 
 def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = needed("PIL.Image")
     sheet = tmp_path / "sheets" / "pos.png"
-    run("show", "-t", "pos", "-n", "6", "-o", str(sheet), "--columns", "3", "--size", "64", "--json")
+    run(
+        "show", "-t", "pos", "-n", "6", "-o", str(sheet), "--columns", "3", "--size", "64", "--json"
+    )
     told = json.loads(capsys.readouterr().out)
     assert len(told["scenes"]) == 6
     assert image.open(sheet).width == 3 * 72 + 8

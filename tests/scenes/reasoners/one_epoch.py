@@ -23,7 +23,13 @@ def train_one(network: str, task: str, folder: Path) -> Path:
     """Its folder; about eighty items and, but for the objects', pictures of 32 pixels a side."""
     torch.set_num_threads(1)
     preset = PRESETS["cpu"][network]
-    config = replace(preset, image_size=32, sizes=SIZES, batch_size=32, schedule=replace(preset.schedule, epochs=1))
+    config = replace(
+        preset,
+        image_size=32,
+        sizes=SIZES,
+        batch_size=32,
+        schedule=replace(preset.schedule, epochs=1),
+    )
     extractor, plan = open_extractor(config.features, config.image_size), make_plan(task, 110)
     items, validation = from_scenes(plan, "train", extractor), from_scenes(plan, "val", extractor)
     train(items, validation, folder, config, settings={"task": task}, device="cpu")

@@ -23,7 +23,14 @@ SENTENCES = (
     "The blue circle is the smallest",
     "The white triangle is a small object",
 )
-SIZES: dict[str, Any] = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "projection": 16, "classifier": 16}
+SIZES: dict[str, Any] = {
+    "width": 8,
+    "blocks": 2,
+    "embedding": 8,
+    "hidden": 16,
+    "projection": 16,
+    "classifier": 16,
+}
 IMAGE_SIZE = 32
 OVER_PIXELS = ("cnn-lstm", "stacked-attention", "film")
 ALL = (*OVER_PIXELS, "object-centred")
@@ -40,10 +47,21 @@ def feature_shape(extractor: FeatureExtractor) -> tuple[int, ...]:
 
 
 def small_config(
-    network: str, *, batch_size: int = 16, augment: bool = False, sizes: dict[str, Any] | None = None, **schedule: Any
+    network: str,
+    *,
+    batch_size: int = 16,
+    augment: bool = False,
+    sizes: dict[str, Any] | None = None,
+    **schedule: Any,
 ) -> ReasonerConfig:
     """A config as small as its test allows."""
-    fields = {"epochs": 2, "learning_rate": 3e-3, "best_by": "accuracy", "highest": True, **schedule}
+    fields = {
+        "epochs": 2,
+        "learning_rate": 3e-3,
+        "best_by": "accuracy",
+        "highest": True,
+        **schedule,
+    }
     extractor = extractor_of(network)
     return ReasonerConfig(
         network,
@@ -60,7 +78,10 @@ def random_network(
     network: str, input_shape: tuple[int, ...] | None = None, **sizes: Any
 ) -> tuple[ReasonerNetwork, NetworkConfig]:
     """Seeded, in evaluation mode; batch norms as if they had seen data."""
-    vocabulary, shape = SentenceVocabulary.of(SENTENCES), input_shape or feature_shape(extractor_of(network))
+    vocabulary, shape = (
+        SentenceVocabulary.of(SENTENCES),
+        input_shape or feature_shape(extractor_of(network)),
+    )
     config = NetworkConfig(vocabulary, ("no", "yes"), shape, **{**SIZES, **sizes})
     torch.manual_seed(0)
     built = build(network, config)
@@ -73,7 +94,9 @@ def random_network(
     return built.eval(), config
 
 
-def scene_items(network: str, task: str = "pos", total: int = 80, split: str = "train") -> ReasonerDataset:
+def scene_items(
+    network: str, task: str = "pos", total: int = 80, split: str = "train"
+) -> ReasonerDataset:
     """Items with the features that a network of this kind takes."""
     return from_scenes(make_plan(task, total), split, extractor_of(network))
 

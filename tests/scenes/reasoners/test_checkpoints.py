@@ -64,16 +64,22 @@ def test_a_reasoner_of_a_newer_version_says_so(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["format"] == checkpoints.FORMAT
     (tmp_path / "config.json").write_text(json.dumps({**config, "format": checkpoints.FORMAT + 1}))
-    with pytest.raises(NewerVersionError, match=r"The reasoner in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The reasoner in .* was written by a newer version of seesay"
+    ):
         checkpoints.load(tmp_path)
 
 
 def test_a_training_of_a_newer_version_says_so(tmp_path: Path) -> None:
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "settings.json").write_text('{"format": 2, "network": "film"}')
-    with pytest.raises(NewerVersionError, match=r"The training in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The training in .* was written by a newer version of seesay"
+    ):
         checkpoints.refuse_other_training(tmp_path, small_config("film"), SOURCE)
-    with pytest.raises(NewerVersionError, match=r"The training in .* was written by a newer version of seesay"):
+    with pytest.raises(
+        NewerVersionError, match=r"The training in .* was written by a newer version of seesay"
+    ):
         checkpoints.read_settings(tmp_path)
 
 
@@ -97,6 +103,8 @@ def test_sizes_that_are_not_those_of_the_weights_take_no_memory(name: str, tmp_p
         {"strided_layers": 10**6},
         {"width": 10**400},
     ):
-        (tmp_path / "config.json").write_text(json.dumps({**fields, "config": {**fields["config"], **sizes}}))
+        (tmp_path / "config.json").write_text(
+            json.dumps({**fields, "config": {**fields["config"], **sizes}})
+        )
         with pytest.raises(UserError, match=r"is too large|other shapes than config.json says"):
             checkpoints.load(tmp_path)

@@ -16,7 +16,13 @@ from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import PUBLISHED
-from seesay.scenes.reasoners.dataset import LabelledPictures, ReasonerDataset, extract_cached, from_folder, from_scenes
+from seesay.scenes.reasoners.dataset import (
+    LabelledPictures,
+    ReasonerDataset,
+    extract_cached,
+    from_folder,
+    from_scenes,
+)
 from seesay.scenes.reasoners.features.extractor import ObjectExtractor, Pictures, PixelExtractor
 
 NAMES = ("left", "right", "neither")
@@ -39,7 +45,12 @@ def seen(stop: int | None = None) -> Iterator[LabelledPictures]:
 def test_what_is_given_is_kept() -> None:
     steps: list[tuple[int, int]] = []
     found = extract_cached(
-        "made-up", seen(), 6, PixelExtractor(8), NAMES, lambda done, total: steps.append((done, total))
+        "made-up",
+        seen(),
+        6,
+        PixelExtractor(8),
+        NAMES,
+        lambda done, total: steps.append((done, total)),
     )
     assert len(found) == 6
     assert found.features.shape == (6, 3, 8, 8)
@@ -52,7 +63,8 @@ def test_what_is_given_is_kept() -> None:
 
 def test_the_second_time_nothing_is_looked_at() -> None:
     first = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
-    again = extract_cached("made-up", seen(stop=0), 6, PixelExtractor(8), NAMES)  # would raise if it were read
+    # would raise if it were read
+    again = extract_cached("made-up", seen(stop=0), 6, PixelExtractor(8), NAMES)
     assert np.array_equal(first.features, again.features)
     assert (first.sentences, first.answers.tolist(), first.answer_names) == (
         again.sentences,
@@ -73,7 +85,10 @@ def test_half_a_folder_is_made_anew(stop: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         extract_cached("made-up", seen(stop), 6, PixelExtractor(8), NAMES)
     assert not list((REASONER_FEATURES.folder / "made-up-pixels-8").glob("[!.]*"))
-    assert [look.max() for look in extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES).features] == [
+    assert [
+        look.max()
+        for look in extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES).features
+    ] == [
         0,
         0,
         10,
@@ -115,7 +130,10 @@ def test_without_items_there_is_nothing_to_look_at() -> None:
 
 def on_disk(folder: Path, picture: int, seed: int = 0) -> Path:
     write_dataset(
-        SceneConfig("pos", seed=seed), make_plan("pos", 20), SceneOutput(folder, picture, formats=("json",)), workers=1
+        SceneConfig("pos", seed=seed),
+        make_plan("pos", 20),
+        SceneOutput(folder, picture, formats=("json",)),
+        workers=1,
     )
     return folder
 
@@ -149,12 +167,16 @@ def test_a_folder_shows_what_the_scenes_do(tmp_path: Path, picture: int, apart: 
 
 
 def test_a_folder_made_anew_is_looked_at_anew(tmp_path: Path) -> None:
-    """The sentences of POS are the same with every seed: what tells the two apart are the pictures."""
-    first = np.array(from_folder(on_disk(tmp_path / "pos", 64), "train", PixelExtractor(64)).features)
+    """The sentences of POS are the same with every seed: what tells the two apart are the
+    pictures."""
+    first = np.array(
+        from_folder(on_disk(tmp_path / "pos", 64), "train", PixelExtractor(64)).features
+    )
     (tmp_path / "pos").rename(tmp_path / "old")
     second = from_folder(on_disk(tmp_path / "pos", 64, seed=1), "train", PixelExtractor(64))
     assert np.array_equal(
-        second.features, from_scenes(make_plan("pos", 20), "train", PixelExtractor(64), seed=1).features
+        second.features,
+        from_scenes(make_plan("pos", 20), "train", PixelExtractor(64), seed=1).features,
     )
     assert not np.array_equal(first, second.features)
 

@@ -1,4 +1,5 @@
-"""Counting by hand, published intervals, and the maps of small networks that really were trained."""
+"""Counting by hand, published intervals, and the maps of small networks that really were
+trained."""
 
 from __future__ import annotations
 
@@ -19,8 +20,22 @@ from seesay.scenes.plan import test_plan as plan_of
 from seesay.scenes.reasoners import diagnostics, evaluate
 from seesay.scenes.reasoners.attention_maps import channel_maxima
 from seesay.scenes.reasoners.dataset import from_scenes
-from seesay.scenes.reasoners.diagnostics import Diagnosis, GroupAccuracy, accuracies, bins, diagnose, mixtures, shares
-from seesay.scenes.reasoners.evaluate import Prediction, SceneTest, extract_items, predict, trained_on
+from seesay.scenes.reasoners.diagnostics import (
+    Diagnosis,
+    GroupAccuracy,
+    accuracies,
+    bins,
+    diagnose,
+    mixtures,
+    shares,
+)
+from seesay.scenes.reasoners.evaluate import (
+    Prediction,
+    SceneTest,
+    extract_items,
+    predict,
+    trained_on,
+)
 from seesay.scenes.reasoners.networks.film import Film
 from seesay.scenes.reasoners.networks.registry import NAMES
 from seesay.scenes.world import area
@@ -33,13 +48,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
     """A small network trained on a task, once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEESAY_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield cache(lambda network, task: train_one(network, task, tmp_path_factory.mktemp(network)))
+        yield cache(
+            lambda network, task: train_one(network, task, tmp_path_factory.mktemp(network))
+        )
 
 
 def said(
-    adjective: str, shape: str, answer: bool, yes: float, k: float | None = 0.29, distance: float | None = 0.1,
-    fixed: bool = True, color: str = "red", test: str = "pos",
-) -> Prediction:  # fmt: skip
+    adjective: str,
+    shape: str,
+    answer: bool,
+    yes: float,
+    k: float | None = 0.29,
+    distance: float | None = 0.1,
+    fixed: bool = True,
+    color: str = "red",
+    test: str = "pos",
+) -> Prediction:
     return Prediction(test, adjective, color, shape, answer, yes, k, distance, {"fixed-k": fixed})
 
 
@@ -59,7 +83,8 @@ def counts(rows: list[GroupAccuracy]) -> dict[tuple[str, ...], tuple[int, int]]:
 
 
 def test_accuracy_of_the_reasoner_and_of_the_rule() -> None:
-    """Wrong are: 0.4 for a true one, 0.8 for a false one; one half is a no. The rule errs where it says what is not."""
+    """Wrong are: 0.4 for a true one, 0.8 for a false one; one half is a no. The rule errs where it
+    says what is not."""
     assert counts(accuracies(MADE_UP)) == {
         ("pos", "reasoner"): (4, 6),
         ("pos", "fixed-k"): (4, 6),
@@ -82,7 +107,9 @@ def test_groups_by_hand() -> None:
 def test_bins_by_hand() -> None:
     """An edge belongs to the bin above it; an item without the value is in none."""
     rows = bins(MADE_UP, lambda one: one.k, (0.2, 0.3), lambda _: ())
-    assert [(row.share.test, row.start, row.end, row.share.right, row.share.items) for row in rows] == [
+    assert [
+        (row.share.test, row.start, row.end, row.share.right, row.share.items) for row in rows
+    ] == [
         ("pos", None, 0.2, 1, 1),
         ("pos", 0.2, 0.3, 0, 1),
         ("pos", 0.3, None, 2, 3),
@@ -96,8 +123,13 @@ def test_bins_by_hand() -> None:
 
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans(), st.booleans()), min_size=1))
 def test_bins_hold_every_item_once(drawn: list[tuple[float, bool, bool]]) -> None:
-    made = [said("big", "circle", answer, float(right == answer), distance=at) for at, answer, right in drawn]
-    rows = bins(made, lambda one: one.distance, diagnostics.DISTANCE_EDGES, diagnostics.sentence_type)
+    made = [
+        said("big", "circle", answer, float(right == answer), distance=at)
+        for at, answer, right in drawn
+    ]
+    rows = bins(
+        made, lambda one: one.distance, diagnostics.DISTANCE_EDGES, diagnostics.sentence_type
+    )
     assert sum(row.share.items for row in rows) == len(made)
     assert sum(row.share.right for row in rows) == sum(one.right for one in made)
     assert all((row.start is None or row.mean >= row.start - 1e-9) for row in rows)
@@ -110,9 +142,14 @@ def told(network: str, task: str, right: int, items: int = 10) -> Diagnosis:
 
 
 def test_mixtures_pool_seeds() -> None:
-    some = [told("film", "mixture-64", 3), told("film", "compositional", 1), told("film", "mixture-64", 6)]
+    some = [
+        told("film", "mixture-64", 3),
+        told("film", "compositional", 1),
+        told("film", "mixture-64", 6),
+    ]
     found = [
-        (network, count, row.right, row.items) for network, count, row in mixtures([*some, told("film", "pos", 9)])
+        (network, count, row.right, row.items)
+        for network, count, row in mixtures([*some, told("film", "pos", 9)])
     ]
     assert found == [("film", 0, 1, 10), ("film", 64, 9, 20)]
 
@@ -132,7 +169,9 @@ def test_maxima_by_hand() -> None:
 
 
 @given(arrays.arrays(np.float64, st.tuples(*[st.integers(1, 5)] * 3), elements=st.floats(0, 3)))
-def test_maxima_sum_to_the_channels(maps: np.ndarray[tuple[int, int, int], np.dtype[np.float64]]) -> None:
+def test_maxima_sum_to_the_channels(
+    maps: np.ndarray[tuple[int, int, int], np.dtype[np.float64]],
+) -> None:
     assert channel_maxima(maps).weights.sum() == pytest.approx((maps.max((1, 2)) > 0).sum())
 
 
@@ -144,7 +183,10 @@ def test_what_is_known_of_a_scene(folder: Folder) -> None:
     for one, item in zip(judged, test.items, strict=True):
         things = [thing for thing in item.scene.objects if thing.shape == item.cell.shape]
         aim = item.scene.objects[item.target]
-        size, target = [area(each.shape, each.radius) for each in things], area(aim.shape, aim.radius)
+        size, target = (
+            [area(each.shape, each.radius) for each in things],
+            area(aim.shape, aim.radius),
+        )
         assert item.scene.k is not None
         line, usual = (max(size) - k * (max(size) - min(size)) for k in (item.scene.k, 0.29))
         assert one.distance == pytest.approx(abs(target - line) / (max(size) - min(size)))
@@ -154,7 +196,8 @@ def test_what_is_known_of_a_scene(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("network", NAMES)
-@pytest.mark.filterwarnings("error:The given NumPy array is not writable")  # looks are memory-mapped
+# looks are memory-mapped
+@pytest.mark.filterwarnings("error:The given NumPy array is not writable")
 def test_tables_of_a_trained_network(
     network: str, folder: Folder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -162,9 +205,13 @@ def test_tables_of_a_trained_network(
     reasoner = load_one(folder(network, "pos"))
     asked: list[tuple[int, int]] = []
     found = diagnose(
-        reasoner, network, "pos", [SceneTest("pos", 40), SceneTest("pos-hard", 20)], examples=3,
+        reasoner,
+        network,
+        "pos",
+        [SceneTest("pos", 40), SceneTest("pos-hard", 20)],
+        examples=3,
         progress=lambda done, total: asked.append((done, total)),
-    )  # fmt: skip
+    )
     assert sum(done for done, _ in asked) == 60
     assert {total for _, total in asked} == {60}
     items = from_scenes(plan_of("pos", 40), "test", reasoner.extractor)
@@ -179,7 +226,10 @@ def test_tables_of_a_trained_network(
         assert counted is not None
         for rows in (found.types, found.colors, by_k, by_distance):
             mine = [row for row in rows if row.test == test]
-            assert (sum(row.right for row in mine), sum(row.items for row in mine)) == (counted.right, count)
+            assert (sum(row.right for row in mine), sum(row.items for row in mine)) == (
+                counted.right,
+                count,
+            )
     assert found.of("pos", "whole-scene") is None  # it would be the fixed k again
     assert len(found.examples) == 3
     assert {one.right for one in found.examples} == {True, False}
@@ -187,9 +237,13 @@ def test_tables_of_a_trained_network(
 
 
 def test_superlatives_have_neither_k_nor_distance(folder: Folder) -> None:
-    found = diagnose(load_one(folder("film", "pos")), "film", "sup1", [SceneTest("sup1", 20)], examples=0)
+    found = diagnose(
+        load_one(folder("film", "pos")), "film", "sup1", [SceneTest("sup1", 20)], examples=0
+    )
     assert (found.k, found.distance, found.examples) == ((), (), ())
-    assert [(row.group, row.accuracy) for row in found.accuracy if row.group != ("reasoner",)] == [(("fixed-k",), 1.0)]
+    assert [(row.group, row.accuracy) for row in found.accuracy if row.group != ("reasoner",)] == [
+        (("fixed-k",), 1.0)
+    ]
     assert {row.group[0] for row in found.types} == {"biggest", "smallest"}
 
 
@@ -207,7 +261,9 @@ def test_where_networks_look(folder: Folder) -> None:
         if isinstance(reasoner.network, Film):
             words = torch.from_numpy(reasoner.config.vocabulary.encode(sentences))
             with torch.no_grad():
-                peaks = reasoner.network.feature_maps(torch.from_numpy(features), words).amax((2, 3))
+                peaks = reasoner.network.feature_maps(torch.from_numpy(features), words).amax(
+                    (2, 3)
+                )
             live = (peaks > 0).sum(1).tolist()
             # each live channel's weights sum to 1 up to the rounding of 32-bit floats
             assert [one[0].weights.sum() for one in shown[network]] == pytest.approx(live, abs=1e-5)

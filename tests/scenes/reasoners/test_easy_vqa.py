@@ -30,7 +30,8 @@ EXTRACTOR = PixelExtractor(16)
 
 
 def majority(train: ReasonerDataset, test: ReasonerDataset, *, by_sentence: bool = False) -> float:
-    """The test accuracy of the commonest training answer; `by_sentence`, of the commonest answer to the same words.
+    """The test accuracy of the commonest training answer; `by_sentence`, of the commonest answer to
+    the same words.
 
     The second is the baseline for a network: the best accuracy without the picture.
     """
@@ -75,7 +76,8 @@ def test_validation_takes_whole_pictures(split: Callable[..., ReasonerDataset]) 
         val = split("val", seed)
         rows = list(zip(val.sentences, [val.answer_names[i] for i in val.answers], strict=True))
         found, at = 0, 0
-        for questions in by_picture.values():  # in the order of the pictures, those of training passed over
+        # in the order of the pictures, those of training passed over
+        for questions in by_picture.values():
             if rows[at : at + len(questions)] == questions:
                 found, at = found + 1, at + len(questions)
         assert (found, at) == (400, len(rows))
@@ -90,13 +92,20 @@ def test_a_look_belongs_to_its_question(split: Callable[..., ReasonerDataset]) -
         with Image.open(asked[row].path) as image:
             small = np.asarray(image.convert("RGB").resize((16, 16), Image.Resampling.BOX))
         assert np.array_equal(test.features[row], small.transpose(2, 0, 1))
-        assert (test.sentences[row], test.answer_names[test.answers[row]]) == (asked[row].question, asked[row].answer)
+        assert (test.sentences[row], test.answer_names[test.answers[row]]) == (
+            asked[row].question,
+            asked[row].answer,
+        )
 
 
 def test_baselines_by_hand() -> None:
     looks = np.zeros((5, 1))
-    train = ReasonerDataset(looks, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), "", ("x", "y", "z"))
-    test = ReasonerDataset(looks[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), "", train.answer_names)
+    train = ReasonerDataset(
+        looks, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), "", ("x", "y", "z")
+    )
+    test = ReasonerDataset(
+        looks[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), "", train.answer_names
+    )
     # x once, y twice, z twice: the first of the commonest is z, which is right once
     assert majority(train, test) == 0.25
     # z to a, y to b, z to what was never asked
@@ -115,8 +124,12 @@ def test_the_task_asks_the_test_questions(split: Callable[..., ReasonerDataset])
     assert len(task.questions) == len(test)
     prompts = [task.templates[0].ask(question) for question in task.questions]
     assert prompts[0].text.endswith("? Answer: [MASK].")
-    assert [prompt.text.partition("?")[0].lower() + "?" for prompt in prompts] == list(test.sentences)
-    assert [next(iter(question.gold)) for question in task.questions] == [test.answer_names[i] for i in test.answers]
+    assert [prompt.text.partition("?")[0].lower() + "?" for prompt in prompts] == list(
+        test.sentences
+    )
+    assert [next(iter(question.gold)) for question in task.questions] == [
+        test.answer_names[i] for i in test.answers
+    ]
     assert all(Path(prompt.picture or "").is_file() for prompt in prompts[:50])
     assert {question.tags["kind"] for question in task.questions} == {"colour", "shape", "presence"}
     with pytest.raises(UserError, match="takes no --data"):
@@ -124,16 +137,26 @@ def test_the_task_asks_the_test_questions(split: Callable[..., ReasonerDataset])
 
 
 def test_a_reasoner_answers_it(split: Callable[..., ReasonerDataset], tmp_path: Path) -> None:
-    """Trained on some of it, loaded by its folder and asked through the task, it says what it does of the items."""
+    """Trained on some of it, loaded by its folder and asked through the task, it says what it does
+    of the items."""
     torch.set_num_threads(1)
     made = replace(small_config("film", epochs=1), image_size=EXTRACTOR.image_size)
-    train(split("train").take(slice(200)), split("val").take(slice(50)), tmp_path, made, settings={}, device="cpu")
+    train(
+        split("train").take(slice(200)),
+        split("val").take(slice(50)),
+        tmp_path,
+        made,
+        settings={},
+        device="cpu",
+    )
     model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     assert isinstance(model, Reasoner)
     asked, test = load(), split("test").take(slice(40))
     prompts = [asked.templates[0].ask(question) for question in asked.questions[:40]]
     expected = model.log_probabilities(test.features, test.sentences)
-    assert np.allclose([scores.logp for scores in model.answer(prompts)], expected, rtol=1e-5, atol=1e-6)
+    assert np.allclose(
+        [scores.logp for scores in model.answer(prompts)], expected, rtol=1e-5, atol=1e-6
+    )
     assert np.exp(expected).sum(1) == pytest.approx(np.ones(40))
 
 

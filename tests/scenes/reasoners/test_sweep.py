@@ -16,10 +16,21 @@ from seesay.scenes.commands.reasoner_training import train_with_bars
 from seesay.scenes.reasoners import checkpoints, experiment, sweep
 from seesay.scenes.reasoners.config import ReasonerConfig
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
-from seesay.scenes.reasoners.paper_tables import OTHERS, TableCell, best_configurations, published, summary
+from seesay.scenes.reasoners.paper_tables import (
+    OTHERS,
+    TableCell,
+    best_configurations,
+    published,
+    summary,
+)
 from seesay.scenes.reasoners.sources import ItemSource
 from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining, best, read_results
-from seesay.scenes.reasoners.sweep_estimate import SweepEstimate, cluster_hours, estimate, trainings_left
+from seesay.scenes.reasoners.sweep_estimate import (
+    SweepEstimate,
+    cluster_hours,
+    estimate,
+    trainings_left,
+)
 from seesay.training import checkpoint, loop
 
 Ended = tuple[loop.Result, dict[str, float]]
@@ -30,7 +41,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
-def row(config: str, seed: int, validation: float, error: str = "", task: str = "pos", **tests: float) -> SweepRow:
+def row(
+    config: str, seed: int, validation: float, error: str = "", task: str = "pos", **tests: float
+) -> SweepRow:
     folder = Path("film", task, f"{config}-seed{seed}")
     return SweepRow("film", task, config, seed, folder, validation, tests, 1.5, error)
 
@@ -42,7 +55,9 @@ class Learner:
         self.begun: list[str] = []
         self.stop: dict[int, BaseException] = {}
 
-    def __call__(self, source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def __call__(
+        self, source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
+    ) -> Ended:
         if stop := self.stop.get(len(self.begun)):
             raise stop
         self.begun.append(folder.name)
@@ -51,8 +66,12 @@ class Learner:
         )
 
 
-def tiny(seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)) -> list[SweepTraining]:
-    return sweep.plan_trainings(["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs)
+def tiny(
+    seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)
+) -> list[SweepTraining]:
+    return sweep.plan_trainings(
+        ["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs
+    )
 
 
 # What is trained
@@ -69,40 +88,61 @@ def test_the_papers_grid() -> None:
     assert (one.config.sizes["dropout"], one.config.sizes["batch_norm"]) == (0.5, False)
     assert (one.config.schedule.learning_rate, one.config.schedule.seed) == (3e-4, 2)
     assert [one.folder.name for one in made if one.config.network == "object-centred"] == [
-        "preset-seed0", "preset-seed1", "preset-seed2",
-    ]  # fmt: skip
+        "preset-seed0",
+        "preset-seed1",
+        "preset-seed2",
+    ]
 
 
 def test_compositional_takes_the_configuration_that_is_best_on_set_pos() -> None:
-    """Published so (Pezzelle & Fernández 2019): nothing of it is planned until all 48 runs of SET+POS have ended."""
-    plan = partial(sweep.plan_trainings, ["film"], ["set+pos", "compositional"], 3, "paper", preset="cpu")
+    """Published so (Pezzelle & Fernández 2019): nothing of it is planned until all 48 runs of
+    SET+POS have ended."""
+    plan = partial(
+        sweep.plan_trainings, ["film"], ["set+pos", "compositional"], 3, "paper", preset="cpu"
+    )
     trainings = plan()
     assert {training.key[1] for training in trainings} == {"set+pos"}
     rows = [
-        replace(row(training.name, training.key[3], 0.9 if "lr0.0005-dropout0.5-plain" in training.name else 0.8),
-                task="set+pos")
+        replace(
+            row(
+                training.name,
+                training.key[3],
+                0.9 if "lr0.0005-dropout0.5-plain" in training.name else 0.8,
+            ),
+            task="set+pos",
+        )
         for training in trainings
-    ]  # fmt: skip
+    ]
     assert len(plan(results=rows[:-1])) == 48
-    added = [training.folder for training in plan(results=rows) if training.key[1] == "compositional"]
-    assert added == [Path(f"film/compositional/lr0.0005-dropout0.5-plain-seed{seed}") for seed in range(3)]
+    added = [
+        training.folder for training in plan(results=rows) if training.key[1] == "compositional"
+    ]
+    assert added == [
+        Path(f"film/compositional/lr0.0005-dropout0.5-plain-seed{seed}") for seed in range(3)
+    ]
     with pytest.raises(UserError, match=r"best on set\+pos: sweep film/set\+pos too"):
         sweep.plan_trainings(["film"], ["compositional"], 3, "paper", preset="cpu")
 
 
 def test_cells_are_any_pairs_of_network_and_task() -> None:
     cells = sweep.parse_cells(["film/pos", "cnn-lstm/sup1"])
-    trainings = sweep.plan_trainings(["film", "cnn-lstm"], ["pos", "sup1"], 2, preset="cpu", cells=cells)
+    trainings = sweep.plan_trainings(
+        ["film", "cnn-lstm"], ["pos", "sup1"], 2, preset="cpu", cells=cells
+    )
     assert [training.key for training in trainings] == [
-        ("film", "pos", "preset", 0), ("cnn-lstm", "sup1", "preset", 0),
-        ("film", "pos", "preset", 1), ("cnn-lstm", "sup1", "preset", 1),
-    ]  # fmt: skip
+        ("film", "pos", "preset", 0),
+        ("cnn-lstm", "sup1", "preset", 0),
+        ("film", "pos", "preset", 1),
+        ("cnn-lstm", "sup1", "preset", 1),
+    ]
     with pytest.raises(UserError, match="'film' is not a cell: write NETWORK/TASK"):
         sweep.parse_cells(["film"])
 
 
 def test_features_are_for_networks_over_pictures() -> None:
-    trainings = sweep.plan_trainings(["film", "object-centred"], ["pos"], 1, preset="cpu", features="pixels")
+    trainings = sweep.plan_trainings(
+        ["film", "object-centred"], ["pos"], 1, preset="cpu", features="pixels"
+    )
     assert [training.config.features for training in trainings] == ["pixels", "objects"]
 
 
@@ -127,9 +167,13 @@ def test_the_table_grows_and_the_sweep_goes_on(tmp_path: Path) -> None:
     assert rows == read_results(tmp_path)
     for row in rows:
         assert list(row.tests) == ["test", "set+pos-hard"]
-        assert row.tests["test"] * 10 == pytest.approx(round(row.tests["test"] * 10))  # an eighth of 80 items
+        # an eighth of 80 items
+        assert row.tests["test"] * 10 == pytest.approx(round(row.tests["test"] * 10))
         assert loop.read_result(row.folder / "training") is not None
-    assert [line.partition("-seed")[0] for line in (tmp_path / sweep.RESULTS).read_text().splitlines()[1:]] == [
+    assert [
+        line.partition("-seed")[0]
+        for line in (tmp_path / sweep.RESULTS).read_text().splitlines()[1:]
+    ] == [
         f"object-centred,set+pos,preset,{seed},object-centred/set+pos/preset" for seed in range(3)
     ]
     sweep.sweep(tmp_path, tiny(), learner)
@@ -137,16 +181,24 @@ def test_the_table_grows_and_the_sweep_goes_on(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
-    """Stopped in its third epoch, it goes on after the second, and ends as one ends that was never stopped."""
+    """Stopped in its third epoch, it goes on after the second, and ends as one ends that was never
+    stopped."""
     (one,) = tiny(1, epochs=3)
 
     def once(now: loop.TrainingProgress) -> None:
         if now.done > 0.7:
             raise KeyboardInterrupt
 
-    def interrupted(source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def interrupted(
+        source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
+    ) -> Ended:
         return experiment.train_and_test(
-            source, experiment.extract_splits(source, extractor), folder, config, device="cpu", progress=once
+            source,
+            experiment.extract_splits(source, extractor),
+            folder,
+            config,
+            device="cpu",
+            progress=once,
         )
 
     with pytest.raises(KeyboardInterrupt):
@@ -161,8 +213,8 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
 
 
 def test_the_time_is_up(tmp_path: Path) -> None:
-    """No training begins after the deadline, and the one that is interrupted by it leaves no row; nor is Ctrl-C before
-    the deadline taken for it."""
+    """No training begins after the deadline, and the one that is interrupted by it leaves no row;
+    nor is Ctrl-C before the deadline taken for it."""
     learner = Learner()
     assert sweep.sweep(tmp_path, tiny(2), learner, time.time()) == []
     assert learner.begun == []
@@ -176,10 +228,19 @@ def test_a_training_at_the_deadline_leaves_a_checkpoint(tmp_path: Path) -> None:
     deadline = time.time() + 0.1
     (training,) = tiny(1, epochs=3)
 
-    def too_late(source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor) -> Ended:
+    def too_late(
+        source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor
+    ) -> Ended:
         time.sleep(max(0.0, deadline - time.time()))
         return train_with_bars(
-            source, folder, config, extractor, title="pos", device="cpu", quiet=True, deadline=deadline
+            source,
+            folder,
+            config,
+            extractor,
+            title="pos",
+            device="cpu",
+            quiet=True,
+            deadline=deadline,
         )
 
     assert sweep.sweep(tmp_path, [training], too_late, deadline) == []
@@ -189,7 +250,8 @@ def test_a_training_at_the_deadline_leaves_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
-    """A learning rate of 10^30 makes the loss no number; another trouble is told once and mended."""
+    """A learning rate of 10^30 makes the loss no number; another trouble is told once and
+    mended."""
     wild, good, late = tiny(3)
     schedule = wild.config.schedule.changed(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
     wild = replace(wild, name="wild", config=replace(wild.config, schedule=schedule))
@@ -202,7 +264,11 @@ def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
     assert rows[2].tests == {}
     learner.stop.clear()
     again = sweep.sweep(tmp_path, [wild, good, late], learner)
-    assert {row.key: bool(row.error) for row in again} == {wild.key: True, good.key: False, late.key: False}
+    assert {row.key: bool(row.error) for row in again} == {
+        wild.key: True,
+        good.key: False,
+        late.key: False,
+    }
 
 
 def test_a_training_whose_folder_is_gone_is_done_again(tmp_path: Path) -> None:
@@ -229,7 +295,8 @@ def test_two_sweeps_share_the_work(tmp_path: Path) -> None:
     held.mkdir(parents=True)
     with filelock.FileLock(held / ".lock"):
         assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [1]
-    assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [0, 1]  # as planned
+    # as planned
+    assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [0, 1]
 
 
 def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
@@ -246,7 +313,13 @@ def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
 
 def test_the_best_configuration_by_mean_validation() -> None:
     """b has the highest single figure, a the higher mean: 0.85 against 0.84."""
-    rows = [row("b", 0, 0.90), row("a", 1, 0.85), row("a", 0, 0.85), row("b", 1, 0.78), row("a", 0, 0.6, task="sup1")]
+    rows = [
+        row("b", 0, 0.90),
+        row("a", 1, 0.85),
+        row("a", 0, 0.85),
+        row("b", 1, 0.78),
+        row("a", 0, 0.6, task="sup1"),
+    ]
     chosen = best(rows)
     assert [(one.config, one.seed) for one in chosen["film", "pos"]] == [("a", 0), ("a", 1)]
     assert [one.config for one in chosen["film", "sup1"]] == ["a"]
@@ -291,9 +364,14 @@ def test_tables_by_hand() -> None:
 
 
 def test_best_configurations_by_hand(tmp_path: Path) -> None:
-    """0.90 and 0.94: mean 0.92, sd √(2 · 0.02²) = 0.0283, the second is the best run; hyper-parameters are its own."""
-    rows = [replace(row("a", seed, value), folder=tmp_path / str(seed)) for seed, value in enumerate((0.90, 0.94))]
-    config = sweep.plan_trainings(["film"], ["pos"], 1, "paper", preset="cpu")[-1].config  # 5e-3, 0.5, plain
+    """0.90 and 0.94: mean 0.92, sd √(2 · 0.02²) = 0.0283, the second is the best run;
+    hyper-parameters are its own."""
+    rows = [
+        replace(row("a", seed, value), folder=tmp_path / str(seed))
+        for seed, value in enumerate((0.90, 0.94))
+    ]
+    # 5e-3, 0.5, plain
+    config = sweep.plan_trainings(["film"], ["pos"], 1, "paper", preset="cpu")[-1].config
     settings = config.schedule.settings() | checkpoints.training_settings(config, {})
     checkpoint.check_settings(tmp_path / "1" / "training", settings)
     (line,) = best_configurations(rows)
@@ -309,26 +387,39 @@ def test_best_configurations_by_hand(tmp_path: Path) -> None:
 
 
 def test_the_papers_sweep_is_planned_and_timed(tmp_path: Path) -> None:
-    """16 configurations x 3 seeds of SET+POS and three runs of compositional. 640 items are 20 batches of the preset's
-    32, of 30 epochs (compositional: 60)."""
+    """16 configurations x 3 seeds of SET+POS and three runs of compositional. 640 items are 20
+    batches of the preset's 32, of 30 epochs (compositional: 60)."""
     plan = {
-        "networks": ["film"], "tasks": ["set+pos", "compositional"], "seeds": 3, "grid": "paper", "preset": "paper",
-    }  # fmt: skip
+        "networks": ["film"],
+        "tasks": ["set+pos", "compositional"],
+        "seeds": 3,
+        "grid": "paper",
+        "preset": "paper",
+    }
     left = trainings_left(tmp_path, plan)
     assert [training.key[1] for training in left] == ["set+pos"] * 48 + ["compositional"] * 3
     small = trainings_left(tmp_path, {**plan, "preset": "cpu", "items": 640})
     lines = estimate(small)
     assert [(line.task, line.trainings, line.steps) for line in lines] == [
-        ("set+pos", 48, 30 * 20), ("compositional", 3, 60 * 20),
-    ]  # fmt: skip
+        ("set+pos", 48, 30 * 20),
+        ("compositional", 3, 60 * 20),
+    ]
     assert all(0 < line.seconds_per_step < 60 for line in lines)
     assert lines[0].hours == pytest.approx(48 * 600 * lines[0].seconds_per_step / 3600)
 
 
 def test_the_tasks_of_a_curriculum_take_their_time(tmp_path: Path) -> None:
-    plan = {"networks": ["film"], "tasks": ["pos"], "seeds": 1, "grid": "preset", "preset": "cpu", "items": 640}
+    plan = {
+        "networks": ["film"],
+        "tasks": ["pos"],
+        "seeds": 1,
+        "grid": "preset",
+        "preset": "cpu",
+        "items": 640,
+    }
     (alone,), (after,) = (
-        estimate(trainings_left(tmp_path, {**plan, "curriculum": first})) for first in ((), ("sup1", "pos1"))
+        estimate(trainings_left(tmp_path, {**plan, "curriculum": first}))
+        for first in ((), ("sup1", "pos1"))
     )
     assert after.steps == 3 * alone.steps
 

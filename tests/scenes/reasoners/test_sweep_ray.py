@@ -1,4 +1,5 @@
-"""A sweep on Ray: two workers, one of them killed within a training, and the table of a sweep without Ray."""
+"""A sweep on Ray: two workers, one of them killed within a training, and the table of a sweep
+without Ray."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 def plan() -> list[sweep.SweepTraining]:
     """Three small trainings of three epochs."""
-    return sweep.plan_trainings(["object-centred"], ["set+pos"], 3, preset="cpu", items=80, epochs=3)
+    return sweep.plan_trainings(
+        ["object-centred"], ["set+pos"], 3, preset="cpu", items=80, epochs=3
+    )
 
 
 def train_and_test(
@@ -37,16 +40,22 @@ def train_and_test(
             os.kill(os.getpid(), signal.SIGKILL)
 
     splits = experiment.extract_splits(source, extractor)
-    return experiment.train_and_test(source, splits, folder, config, device="cpu", progress=kill_once)
+    return experiment.train_and_test(
+        source, splits, folder, config, device="cpu", progress=kill_once
+    )
 
 
-def digits(rows: list[sweep.SweepRow], folder: Path) -> dict[str, tuple[float, dict[str, float], bytes]]:
+def digits(
+    rows: list[sweep.SweepRow], folder: Path
+) -> dict[str, tuple[float, dict[str, float], bytes]]:
     return {
         row.folder.relative_to(folder).as_posix(): (
-            row.validation, row.tests, (row.folder / "model.safetensors").read_bytes(),
+            row.validation,
+            row.tests,
+            (row.folder / "model.safetensors").read_bytes(),
         )
         for row in rows
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.slow
@@ -54,7 +63,8 @@ def test_a_killed_workers_training_resumes_and_the_table_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine they would hardly run
+    # 15 by default: on a busy machine they would hardly run
+    monkeypatch.setenv("RAY_worker_niceness", "0")
     torch.set_num_threads(1)
     here = tmp_path / "here"
     (here / "object-centred" / "set+pos").mkdir(parents=True)

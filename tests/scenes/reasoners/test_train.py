@@ -32,7 +32,8 @@ SETTINGS = {"task": "pos", "items": 80}
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cache of the session's own; one thread, as sums come out the same to the last bit with as many threads only."""
+    """A cache of the session's own; one thread, as sums come out the same to the last bit with as
+    many threads only."""
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "reasoners-cache"))
     torch.set_num_threads(1)
 
@@ -67,15 +68,27 @@ def test_the_same_seed_gives_the_same_weights(name: str, tmp_path: Path) -> None
 def test_interrupted_and_resumed_it_ends_with_the_same_weights(
     name: str, at: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four steps an epoch; Ctrl-C within a step. Mirrored pictures, dropout and batch norms go on where they were."""
-    sizes = {"width": 8, "blocks": 2, "embedding": 8, "hidden": 16, "classifier": 16, "dropout": 0.2}
-    config = small_config(name, augment=name in OVER_PIXELS, sizes=sizes, warmup=0.1, decay="cosine")
+    """Four steps an epoch; Ctrl-C within a step. Mirrored pictures, dropout and batch norms go on
+    where they were."""
+    sizes = {
+        "width": 8,
+        "blocks": 2,
+        "embedding": 8,
+        "hidden": 16,
+        "classifier": 16,
+        "dropout": 0.2,
+    }
+    config = small_config(
+        name, augment=name in OVER_PIXELS, sizes=sizes, warmup=0.1, decay="cosine"
+    )
     whole = run(tmp_path / "whole", config)
     real = train_module.losses
     for stop in at:
         taken = 0
 
-        def interrupted(network: ReasonerNetwork, batch: ReasonerBatch, stop: int = stop) -> dict[str, torch.Tensor]:
+        def interrupted(
+            network: ReasonerNetwork, batch: ReasonerBatch, stop: int = stop
+        ) -> dict[str, torch.Tensor]:
             nonlocal taken
             taken += network.training
             if taken == stop and network.training:
@@ -115,7 +128,9 @@ def test_the_folder_is_a_model_with_its_best_weights(tmp_path: Path) -> None:
         logits = network(torch.from_numpy(np.array(validation.features)), words)
     right = (logits.argmax(1).numpy() == validation.answers).mean()
     assert right == pytest.approx(result.best)
-    assert result.best == max(line["validation_accuracy"] for line in checkpoint.read_history(tmp_path / "training"))
+    assert result.best == max(
+        line["validation_accuracy"] for line in checkpoint.read_history(tmp_path / "training")
+    )
 
 
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
@@ -127,7 +142,11 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
 
 def test_the_object_centred_reasoner_says_yes_or_no(tmp_path: Path) -> None:
     items = ReasonerDataset(
-        np.zeros((2, 12, 73), dtype=np.float32), ("a", "b"), np.array([0, 1]), "", ("circle", "square")
+        np.zeros((2, 12, 73), dtype=np.float32),
+        ("a", "b"),
+        np.array([0, 1]),
+        "",
+        ("circle", "square"),
     )
     with pytest.raises(UserError, match="these items have other answers"):
         train(items, items, tmp_path, small_config("object-centred"), settings={})
@@ -144,7 +163,8 @@ def test_a_mirrored_batch_keeps_its_words_and_answers() -> None:
         for plain, other, again in zip(plain_batches, batches, batches, strict=True):
             assert torch.equal(plain.words, other.words)
             assert torch.equal(plain.answers, other.answers)
-            assert torch.equal(other.features, again.features)  # looked up twice, it is mirrored or not both times
+            # looked up twice, it is mirrored or not both times
+            assert torch.equal(other.features, again.features)
             mirrored.append(torch.equal(other.features, plain.features.mT))
             assert mirrored[-1] or torch.equal(other.features, plain.features)
     assert 0.3 < np.mean(mirrored) < 0.7
@@ -152,9 +172,11 @@ def test_a_mirrored_batch_keeps_its_words_and_answers() -> None:
 
 @pytest.mark.parametrize("radius", RADII)
 def test_mirroring_along_the_diagonal_makes_only_what_scenes_contain(radius: int) -> None:
-    """Circles and squares stay; a wide rectangle or triangle becomes a tall one, but for two pixels of the canvas.
+    """Circles and squares stay; a wide rectangle or triangle becomes a tall one, but for two pixels
+    of the canvas.
 
-    Flipped up and down, flipped left and right, or turned by 90 degrees, one of the two triangles is none of a scene.
+    Flipped up and down, flipped left and right, or turned by 90 degrees, one of the two triangles
+    is none of a scene.
     """
     for shape in SHAPES:
         for turn, other in ((WIDE, TALL), (TALL, WIDE)):
@@ -162,14 +184,18 @@ def test_mirroring_along_the_diagonal_makes_only_what_scenes_contain(radius: int
     known = [padded("triangle", radius, turn) for turn in (WIDE, TALL)]
     for flips, quarters in ((0, 0), (1, 0), ((), 1), ((), 3)):
         moved = [centred(np.rot90(np.flip(canvas, flips), quarters)) for canvas in known]
-        assert any(all((canvas != centred(each)).sum() > radius**2 for each in known) for canvas in moved)
+        assert any(
+            all((canvas != centred(each)).sum() > radius**2 for each in known) for canvas in moved
+        )
 
 
 def padded(shape: str, radius: int, turn: int) -> NDArray[np.bool_]:
     """A shape on a canvas, at its place from its stored point."""
     row, column, inside = raster.mask(shape, radius, turn)
     canvas = np.zeros((1024, 1024), dtype=bool)
-    canvas[512 + row : 512 + row + inside.shape[0], 512 + column : 512 + column + inside.shape[1]] = inside
+    canvas[
+        512 + row : 512 + row + inside.shape[0], 512 + column : 512 + column + inside.shape[1]
+    ] = inside
     return canvas
 
 
@@ -188,16 +214,27 @@ def test_every_item_comes_once_an_epoch() -> None:
     assert len(batches) == 7
     shown = torch.cat([batch.features for batch in batches]).numpy()
     assert np.array_equal(shown[np.argsort(order)], items.features)
-    assert np.array_equal(torch.cat([batch.answers for batch in batches])[np.argsort(order)], items.answers)
+    assert np.array_equal(
+        torch.cat([batch.answers for batch in batches])[np.argsort(order)], items.answers
+    )
 
 
 def test_a_training_begins_with_another_ones_weights(tmp_path: Path) -> None:
-    """POS has the word "object", which SET+POS lacks; the vectors of all words that both have are taken over."""
+    """POS has the word "object", which SET+POS lacks; the vectors of all words that both have are
+    taken over."""
     before = run(tmp_path / "pos", small_config("film"))
     known = checkpoints.load(tmp_path / "pos")[1].vocabulary
     items, validation = scene_items("film", "set+pos"), scene_items("film", "set+pos", split="val")
     untouched = small_config("film", epochs=0)
-    train(items, validation, tmp_path / "on", untouched, settings=SETTINGS, start=tmp_path / "pos", device="cpu")
+    train(
+        items,
+        validation,
+        tmp_path / "on",
+        untouched,
+        settings=SETTINGS,
+        start=tmp_path / "pos",
+        device="cpu",
+    )
     network, config, _ = checkpoints.load(tmp_path / "on")
     after = network.state_dict()
     assert "object" in known.ids

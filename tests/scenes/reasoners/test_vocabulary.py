@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seesay.scenes import published
-from seesay.scenes.reasoners.vocabulary import END, NULL, SPECIAL, START, UNKNOWN, SentenceVocabulary, split_words
+from seesay.scenes.reasoners.vocabulary import (
+    END,
+    NULL,
+    SPECIAL,
+    START,
+    UNKNOWN,
+    SentenceVocabulary,
+    split_words,
+)
 
 WORD = st.from_regex(r"[a-z][a-z'-]{0,6}", fullmatch=True)
 

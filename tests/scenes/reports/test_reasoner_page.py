@@ -18,11 +18,15 @@ from seesay.scenes.reports import attention_overlay, reasoner_charts, scene_char
 from seesay.scenes.reports.reasoner_page import reasoner_page, sweep_page, sweep_sections
 from seesay.scenes.world import Scene, SceneObject
 
-SCENE = Scene((SceneObject("circle", "red", 100, 512, 512), SceneObject("square", "blue", 50, 200, 800)), 0.3)
+SCENE = Scene(
+    (SceneObject("circle", "red", 100, 512, 512), SceneObject("square", "blue", 50, 200, 800)), 0.3
+)
 TYPES = [(adjective, answer) for adjective in ("big", "small") for answer in ("true", "false")]
 
 
-def row(network: str, task: str, seed: int = 0, validation: float = 0.9, **tests: float) -> SweepRow:
+def row(
+    network: str, task: str, seed: int = 0, validation: float = 0.9, **tests: float
+) -> SweepRow:
     config = "best" if validation == 0.9 else "other"
     named = {name.replace("_hard", "-hard"): value for name, value in tests.items()}
     return SweepRow(network, task, config, seed, Path(network, task), validation, named, 1.0)
@@ -41,7 +45,9 @@ def made_up(network: str, task: str, tests: tuple[str, ...], look: AttentionMap)
         types=tuple(share(test, (*kind, "circle"), 2, 3) for test in tests for kind in TYPES),
         colors=tuple(share(test, ("red",), 8, 10) for test in tests),
         k=tuple(
-            BinAccuracy(None, 0.29, 0.25, 0.9, share(test, kind, 1, 2)) for test in tests for kind in TYPES
+            BinAccuracy(None, 0.29, 0.25, 0.9, share(test, kind, 1, 2))
+            for test in tests
+            for kind in TYPES
         ),
         distance=tuple(
             BinAccuracy(start, end, mean, 1.0, share(test, (), right, 5))
@@ -49,20 +55,39 @@ def made_up(network: str, task: str, tests: tuple[str, ...], look: AttentionMap)
             for start, end, mean, right in ((None, 0.05, 0.02, 3), (0.05, None, 0.4, 5))
         ),
         examples=(
-            DiagnosedExample(own[0], "The red circle is a big object", SCENE, 0, True, 0.75, True, (look,)),
-            DiagnosedExample(own[0], "The red circle is a small object", SCENE, 0, True, 0.25, False, (look, look)),
+            DiagnosedExample(
+                own[0], "The red circle is a big object", SCENE, 0, True, 0.75, True, (look,)
+            ),
+            DiagnosedExample(
+                own[0],
+                "The red circle is a small object",
+                SCENE,
+                0,
+                True,
+                0.25,
+                False,
+                (look, look),
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 CELLS = AttentionMap("channels' maxima", np.array([[0.0, 3.0], [1.0, 0.0]]))
-BOXES = AttentionMap("target", np.array([1.0, 0.0]), np.array([[0.25, 0.25, 0.75, 0.75], [0.0, 0.8, 0.1, 0.9]]))
+BOXES = AttentionMap(
+    "target", np.array([1.0, 0.0]), np.array([[0.25, 0.25, 0.75, 0.75], [0.0, 0.8, 0.1, 0.9]])
+)
 FILM = made_up("film", "pos", ("pos", "pos-hard"), CELLS)
-OBJECTS = made_up("object-centred", "compositional", ("compositional-seen", "compositional-unseen"), BOXES)
+OBJECTS = made_up(
+    "object-centred", "compositional", ("compositional-seen", "compositional-unseen"), BOXES
+)
 
 
 def tooltips(chart: str) -> list[str]:
-    return [node.text or "" for node in ElementTree.fromstring(chart).iter() if node.tag.endswith("title")]
+    return [
+        node.text or ""
+        for node in ElementTree.fromstring(chart).iter()
+        if node.tag.endswith("title")
+    ]
 
 
 def test_accuracy_beside_rules() -> None:
@@ -76,7 +101,10 @@ def test_accuracy_beside_rules() -> None:
 
 def test_right_and_wrong_by_distance() -> None:
     counted, accuracy = reasoner_charts.by_distance(FILM, "FiLM")
-    assert {*tooltips(str(counted))} == {"up to 0.05: 3 right, 2 wrong", "from 0.05: 5 right, 0 wrong"}
+    assert {*tooltips(str(counted))} == {
+        "up to 0.05: 3 right, 2 wrong",
+        "from 0.05: 5 right, 0 wrong",
+    }
     assert "k = 0.29: 0.4, 1" in tooltips(str(accuracy))
 
 
@@ -99,7 +127,8 @@ def test_unseen_accuracy_by_number_of_examples() -> None:
 
 
 def test_veil_lies_where_the_weight_is() -> None:
-    """An even share is 1: the cell with 3 is veiled by two thirds, the others not at all; a box by its probability."""
+    """An even share is 1: the cell with 3 is veiled by two thirds, the others not at all; a box by
+    its probability."""
     black = np.zeros((4, 4, 3), dtype=np.uint8)
     cells = attention_overlay.overlay(black, CELLS)
     assert cells[0, 3].tolist() == [int(0.9 * 2 / 3 * part) for part in attention_overlay.OVERLAY]
@@ -128,7 +157,8 @@ def test_published_beside_ours() -> None:
         ["seen combinations", "unseen combinations"],
         ["task and test", "ours"],
     ]
-    # published: Pezzelle & Fernández 2019, Tables 1 to 3; the mean of 0.90, 0.92 and 0.94 and their deviation by hand
+    # published: Pezzelle & Fernández 2019, Tables 1 to 3; the mean of 0.90, 0.92 and 0.94 and their
+    # deviation by hand
     assert list(rows[0]["FiLM, published"]) == ["0.999", "0.855", "0.933", "0.879"]
     assert list(rows[0]["FiLM, ours"]) == ["–", "–", "0.920 ± 0.020 (3)", "–"]
     assert list(rows[1]["FiLM, published"]) == ["0.869", "0.651"]
@@ -140,7 +170,8 @@ def test_published_beside_ours() -> None:
     expected = ("pos", "pos-hard", "compositional-seen", "compositional-unseen")
     assert list(charts) == [f"published {test}" for test in expected]
     assert "FiLM, ours: 0.92 (0.9 to 0.94)" in tooltips(str(charts["published pos"]))
-    assert list(rows[3]["FiLM"]) == ["comparative test", "0.625 (1)"]  # no table of the paper has it
+    # no table of the paper has it
+    assert list(rows[3]["FiLM"]) == ["comparative test", "0.625 (1)"]
 
 
 def test_sweep_page(tmp_path: Path) -> None:
@@ -154,12 +185,21 @@ def test_sweep_page(tmp_path: Path) -> None:
 
 
 def test_learning_curves_of_the_best_runs(tmp_path: Path) -> None:
-    """Every network with a history has a curve on the chart of its task; a run whose folder is gone has none."""
+    """Every network with a history has a curve on the chart of its task; a run whose folder is gone
+    has none."""
     (tmp_path / "training").mkdir()
     points = [(0, 0.0, 0.5), (500, 1.0, 0.625), (1000, 2.0, 0.75)]
-    history = [{"step": step, "epoch": epoch, "validation_accuracy": accuracy} for step, epoch, accuracy in points]
-    (tmp_path / "training" / "history.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in history))
-    trained = [replace(row("film", "pos", test=0.9), folder=tmp_path), row("cnn-lstm", "pos", test=0.5)]
+    history = [
+        {"step": step, "epoch": epoch, "validation_accuracy": accuracy}
+        for step, epoch, accuracy in points
+    ]
+    (tmp_path / "training" / "history.jsonl").write_text(
+        "".join(f"{json.dumps(line)}\n" for line in history)
+    )
+    trained = [
+        replace(row("film", "pos", test=0.9), folder=tmp_path),
+        row("cnn-lstm", "pos", test=0.5),
+    ]
     sections, charts = sweep_sections(summary(trained), best=best_configurations(trained))
     assert sections[-1].heading == "Learning curves"
     marks = tooltips(str(charts["curves pos"]))
@@ -175,7 +215,11 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
         ElementTree.parse(path)
     names = [path.name for path in written]
     assert names[:2] == ["page.html", "page-accuracy-pos.svg"]
-    assert {"page-unseen.svg", "page-k-film-pos-1.svg", "page-distance-object-centred-seen-only-4.svg"} < {*names}
+    assert {
+        "page-unseen.svg",
+        "page-k-film-pos-1.svg",
+        "page-distance-object-centred-seen-only-4.svg",
+    } < {*names}
     with chromium() as browser:
         page = browser.new_page()
         noise: list[str] = []
@@ -184,16 +228,21 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
         page.goto(written[0].as_uri())
         assert page.title() == "Diagnosis of 3 reasoners"
         assert page.locator("h2").all_text_contents() == [
-            "Accuracy", "Few unseen examples", "Sentence types, shapes and colours", "The scene's k",
-            "Distance from the threshold", "Where they look",
-        ]  # fmt: skip
+            "Accuracy",
+            "Few unseen examples",
+            "Sentence types, shapes and colours",
+            "The scene's k",
+            "Distance from the threshold",
+            "Where they look",
+        ]
         charts = page.locator("svg.chart:not(.look)")
         assert charts.count() == len(written) - 1
         assert page.locator("svg.look").count() == 6
         # every picture was decoded: a broken one has no size of its own
         pictures = page.evaluate(
             "Promise.all([...document.querySelectorAll('svg image')].map(i => new Promise(done => {"
-            "const img = new Image(); img.onload = () => done(img.naturalWidth); img.onerror = () => done(0);"
+            "const img = new Image(); img.onload = () => done(img.naturalWidth); img.onerror = () "
+            "=> done(0);"
             "img.src = i.getAttribute('href')})))"
         )
         assert pictures == [scene_charts.IMAGE_SIZE] * 15

@@ -53,7 +53,9 @@ def test_generated_tasks(name: str) -> None:
 
 def test_wordings() -> None:
     task = malevic.load("set-pos")
-    question = next(q for q in task.questions if q.fields["sentence"] == "The red square is a big square")
+    question = next(
+        q for q in task.questions if q.fields["sentence"] == "The red square is a big square"
+    )
     assert [template.ask(question).text for template in task.templates] == [
         "The red square is a big square. True or false? Answer: [MASK].",
         "Is the red square a big square? Answer: [MASK].",
@@ -88,11 +90,21 @@ def test_published_examples_are_asked_with_their_pictures() -> None:
 
 def test_published_figures_go_along() -> None:
     figures = {(p.model, p.value) for p in malevic.load("set-pos").published}
-    assert figures == {("CNN+LSTM", 0.551), ("CNN+LSTM+SA", 0.775), ("FiLM", 0.879), ("ceiling (k = 0.29)", 0.97)}
+    assert figures == {
+        ("CNN+LSTM", 0.551),
+        ("CNN+LSTM+SA", 0.775),
+        ("FiLM", 0.879),
+        ("ceiling (k = 0.29)", 0.97),
+    }
 
 
 def test_bad_rows_are_told_and_the_rest_is_asked(tmp_path: Path) -> None:
-    good = {"question": "The red square is a big object", "answer": "yes", "image_filename": "0.png", "image_index": 0}
+    good = {
+        "question": "The red square is a big object",
+        "answer": "yes",
+        "image_filename": "0.png",
+        "image_index": 0,
+    }
     rows = [good, good, {**good, "question": "Who is it?", "image_index": 1}, {**good, "answer": 3}]
     (tmp_path / "dataset").mkdir()
     (tmp_path / "dataset" / "test.json").write_text(json.dumps({"questions": rows}))

@@ -1,4 +1,5 @@
-"""Broken task files: every problem is one sentence that names its place, and none is a traceback."""
+"""Broken task files: every problem is one sentence that names its place, and none is a
+traceback."""
 
 from __future__ import annotations
 
@@ -38,11 +39,15 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         "- rows\n- gold\n",
         "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`.",
     ),
-    "empty": ("", "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`."),
+    "empty": (
+        "",
+        "line 1, column 1: a task file is a mapping of fields, such as `rows: fruit.csv`.",
+    ),
     "field twice": (GOOD + "gold: fruit\n", "line 8, column 1: field 'gold' appears twice."),
     "no slot": (
         edited("is [MASK].", "is red."),
-        "line 7, column 3: a template needs exactly one [MASK], and this has none: 'The color of {a fruit} is red.'.",
+        "line 7, column 3: a template needs exactly one [MASK], and this has none: 'The color of "
+        "{a fruit} is red.'.",
     ),
     "two slots": (
         edited("[MASK].", "[MASK] [MASK]."),
@@ -65,7 +70,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         "line 3, column 1: {} is not a column's name.",
     ),
     "braces do not match": (edited("{a fruit}", "{a fruit"), "line 7, column 3: the braces of"),
-    "an expression": (edited("{a fruit}", "{fruit.upper}"), "line 7, column 3: {fruit.upper} is not a column's name."),
+    "an expression": (
+        edited("{a fruit}", "{fruit.upper}"),
+        "line 7, column 3: {fruit.upper} is not a column's name.",
+    ),
     "a format": (
         edited("{a fruit}", "{a:fruit}"),
         "line 7, column 3: {a:fruit} is not a column's name: write {a fruit}.",
@@ -84,13 +92,26 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     ),
     "a Python object": (
         edited("rows: rows.csv", "rows: !!python/object/apply:os.system [ls]"),
-        "line 2, column 7: tag 'tag:yaml.org,2002:python/object/apply:os.system': nothing in a task file executes.",
+        "line 2, column 7: tag 'tag:yaml.org,2002:python/object/apply:os.system': nothing in a "
+        "task file executes.",
     ),
-    "an alias": (edited("rows: rows.csv", "rows: *rows"), "line 2, column 7: alias '*rows': write the value out."),
-    "deep": (edited("gold: color", f"gold: {'[' * 50}{']' * 50}"), "nested more than 12 levels deep."),
-    "two documents": (GOOD + "---\n" + GOOD, "line 8, column 1: a second document begins here: one task per file."),
+    "an alias": (
+        edited("rows: rows.csv", "rows: *rows"),
+        "line 2, column 7: alias '*rows': write the value out.",
+    ),
+    "deep": (
+        edited("gold: color", f"gold: {'[' * 50}{']' * 50}"),
+        "nested more than 12 levels deep.",
+    ),
+    "two documents": (
+        GOOD + "---\n" + GOOD,
+        "line 8, column 1: a second document begins here: one task per file.",
+    ),
     "not text": (b"rows: \xff\xfe\x00", "not UTF-8 text."),
-    "too large": ("x" * ((1 << 20) + 1), "larger than 1 MB: put the rows into a file of their own."),
+    "too large": (
+        "x" * ((1 << 20) + 1),
+        "larger than 1 MB: put the rows into a file of their own.",
+    ),
     "a name with spaces": (
         edited("name: fruit", "name: My Fruit"),
         "line 1, column 1: 'name' is 'My Fruit': use small letters, digits, '-', '.' and '_'.",
@@ -145,7 +166,10 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         GOOD + "published: [{model: m, metric: accuracy, value: most, source: s}]\n",
         "line 8, column 42: 'value' is 'most': it should be a valid number",
     ),
-    "words for no option": (GOOD + "words: {blue: azure}\n", "line 8, column 9: no question has the option 'blue'."),
+    "words for no option": (
+        GOOD + "words: {blue: azure}\n",
+        "line 8, column 9: no question has the option 'blue'.",
+    ),
     "no row is usable": (
         edited("[red, green, yellow]", "[pink, teal]"),
         "line 2, column 1: no row can be used (row 2: gold 'yellow' is not",
@@ -193,11 +217,14 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     problems = [str(problem) for problem in check(write(tmp_path, text)).errors]
     assert len(problems) == 4
     assert [problem.split(":")[0] for problem in problems] == [
-        "fruit.yaml, line 8, column 1", "fruit.yaml, line 9, column 1",
-        "fruit.yaml, line 7, column 3", "fruit.yaml, line 3, column 1",
-    ]  # fmt: skip
+        "fruit.yaml, line 8, column 1",
+        "fruit.yaml, line 9, column 1",
+        "fruit.yaml, line 7, column 3",
+        "fruit.yaml, line 3, column 1",
+    ]
     with pytest.raises(
-        UserError, match=r"There are 3 more problems: `seesay tasks check .*fruit\.yaml` lists them all"
+        UserError,
+        match=r"There are 3 more problems: `seesay tasks check .*fruit\.yaml` lists them all",
     ):
         load_task(str(tmp_path / "fruit.yaml"))
 
@@ -215,7 +242,8 @@ templates: The color of a {fruit} is [MASK].
         "fruit.yaml, line 5, column 1: 3 pictures are not there, such as 'lemon.png'.",
         "fruit.yaml, line 3, column 1: no row has the answer 'a very dark shade of blue'.",
         "fruit.yaml, line 6, column 1: 'a {fruit}' does not fit 'apple': write {a fruit}.",
-        "fruit.yaml, line 3, column 1: options differ much in length ('a very dark shade of blue' has about 6 tokens, "
+        "fruit.yaml, line 3, column 1: options differ much in length ('a very dark shade of blue' "
+        "has about 6 tokens, "
         "'red' about 1): look at --length mean too.",
     ]
     assert examination.task is not None
@@ -236,7 +264,25 @@ def test_damaged_files_never_raise_anything_else(tmp_path: Path, seed: int) -> N
     for _ in range(chance.randint(1, 6)):
         place = chance.randrange(len(text))
         text[place] = chance.choice(
-            ["", "{", "}", "[", ":", "\n", " ", "-", "'", '"', "&a ", "*a", "!x ", "\t", "é", "\0", "#"]
+            [
+                "",
+                "{",
+                "}",
+                "[",
+                ":",
+                "\n",
+                " ",
+                "-",
+                "'",
+                '"',
+                "&a ",
+                "*a",
+                "!x ",
+                "\t",
+                "é",
+                "\0",
+                "#",
+            ]
         )
     path = write(tmp_path, "".join(text))
     examination = check(path)

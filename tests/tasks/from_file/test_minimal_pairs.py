@@ -1,4 +1,5 @@
-"""Minimal pairs: a task file declares them, and every kind of model prefers what its own scores say."""
+"""Minimal pairs: a task file declares them, and every kind of model prefers what its own scores
+say."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ FILE = "rows: pairs.jsonl\npairs: {good: sentence_good, bad: sentence_bad}\ntags
 
 
 def written(folder: Path, pairs: Sequence[tuple[str, str]] = PAIRS, text: str = FILE) -> Task:
-    rows = [{"sentence_good": g, "sentence_bad": b, "kind": str(i % 4)} for i, (g, b) in enumerate(pairs)]
+    rows = [
+        {"sentence_good": g, "sentence_bad": b, "kind": str(i % 4)}
+        for i, (g, b) in enumerate(pairs)
+    ]
     (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "pairs.yaml").write_text(text)
     return load_task(str(folder / "pairs.yaml"))
@@ -106,12 +110,14 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
         written(tmp_path, text="rows: pairs.jsonl\npairs: {good: sentence_good}\n")
     task = written(tmp_path, [("A cat.", "A cat."), ("a cat", "cat a"), ("", "x")])
     assert [row.row for row in task.bad_rows] == [1, 3]
-    assert task.templates[0].ask(task.questions[0]).options[0] in ("a cat", "cat a")  # as written, without a capital
+    # as written, without a capital
+    assert task.templates[0].ask(task.questions[0]).options[0] in ("a cat", "cat a")
     assert json_schema()["anyOf"][1] == {"required": ["pairs"]}
 
 
 def test_a_tiny_bert(tmp_path: Path) -> None:
-    """Pseudo-log-likelihood: each word masked in turn, its pieces from left to right, by plain transformers."""
+    """Pseudo-log-likelihood: each word masked in turn, its pieces from left to right, by plain
+    transformers."""
     folder = save_tiny("bert", tmp_path / "bert")
     reference = MaskedReference(folder)
     task = written(tmp_path)
@@ -150,7 +156,8 @@ def test_smollm2(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_real_server(address: str, tmp_path: Path) -> None:
-    """By hand: the server's own tokens, each looked up among the likeliest next ones, after a line break."""
+    """By hand: the server's own tokens, each looked up among the likeliest next ones, after a line
+    break."""
     task = written(tmp_path)
     client = httpx.Client(timeout=60)
     beside = address.removesuffix("/v1")
@@ -160,8 +167,12 @@ def test_a_real_server(address: str, tmp_path: Path) -> None:
         for depth in (1_000, 8_000, 49_152):
             if (ids, depth) not in tables:
                 body = {"prompt": list(ids), "n_predict": 1, "temperature": 0, "n_probs": depth}
-                (step,) = client.post(f"{beside}/completion", json=body).json()["completion_probabilities"]
-                tables[ids, depth] = {entry["id"]: entry["logprob"] for entry in step["top_logprobs"]}
+                (step,) = client.post(f"{beside}/completion", json=body).json()[
+                    "completion_probabilities"
+                ]
+                tables[ids, depth] = {
+                    entry["id"]: entry["logprob"] for entry in step["top_logprobs"]
+                }
             if token in tables[ids, depth]:
                 return tables[ids, depth][token]
         raise AssertionError(f"{token} is not in the vocabulary")
@@ -169,7 +180,9 @@ def test_a_real_server(address: str, tmp_path: Path) -> None:
     scores = {}
     for sentence in dict.fromkeys(sentence for pair in PAIRS for sentence in pair):
         start = len(client.post(f"{beside}/tokenize", json={"content": "\n"}).json()["tokens"])
-        ids = tuple(client.post(f"{beside}/tokenize", json={"content": f"\n{sentence}"}).json()["tokens"])
+        ids = tuple(
+            client.post(f"{beside}/tokenize", json={"content": f"\n{sentence}"}).json()["tokens"]
+        )
         scores[sentence] = math.fsum(after(ids[:i], ids[i]) for i in range(start, len(ids)))
     run = asked("openai:smollm2", task, tmp_path / "runs", scores, base_url=address)
     print("server:", next(f.value for f in run.figures if f.metric == "accuracy"))
@@ -179,14 +192,20 @@ def test_two_captions_for_a_picture(tmp_path: Path) -> None:
     """The shape of SugarCrepe and What's Up, by CLIP's own similarities from plain transformers."""
     (tmp_path / "model").mkdir()
     folder = save_dual("clip", tmp_path / "model")
-    captions = [f"The {size} {color} {shape}" for size in SIZES for color in PAINTS for shape in SHAPES]
-    pairs = [(a, b) for a, b in permutations(captions, 2) if len(set(a.split()) & set(b.split())) == 3][:200]
+    captions = [
+        f"The {size} {color} {shape}" for size in SIZES for color in PAINTS for shape in SHAPES
+    ]
+    pairs = [
+        (a, b) for a, b in permutations(captions, 2) if len(set(a.split()) & set(b.split())) == 3
+    ][:200]
     assert len(pairs) == 200
     for number in range(10):
         picture(number).save(tmp_path / f"{number}.png")
     rows = [{"good": a, "bad": b, "image": f"{i % 10}.png"} for i, (a, b) in enumerate(pairs)]
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "pairs.yaml").write_text("rows: pairs.jsonl\npairs: {good: good, bad: bad}\npicture: image\n")
+    (tmp_path / "pairs.yaml").write_text(
+        "rows: pairs.jsonl\npairs: {good: good, bad: bad}\npicture: image\n"
+    )
     task = load_task(str(tmp_path / "pairs.yaml"))
     (run,) = api.probe(f"vision:{folder}", task, resamples=100, output=tmp_path / "runs").runs
 
@@ -195,12 +214,18 @@ def test_two_captions_for_a_picture(tmp_path: Path) -> None:
     images = transformers.AutoImageProcessor.from_pretrained(folder)
     expected = []
     with torch.inference_mode():
-        pixels = images(images=[picture(n).convert("RGB") for n in range(10)], return_tensors="pt")["pixel_values"]
+        pixels = images(images=[picture(n).convert("RGB") for n in range(10)], return_tensors="pt")[
+            "pixel_values"
+        ]
         tokens = tokenizer(captions, return_tensors="pt", padding=True)
-        logits = network(tokens["input_ids"], pixels, tokens["attention_mask"]).logits_per_image.numpy()
+        logits = network(
+            tokens["input_ids"], pixels, tokens["attention_mask"]
+        ).logits_per_image.numpy()
     for i, question in enumerate(task.questions):
         both = [question.fields["first"], question.fields["second"]]
-        expected.append(both[int(np.argmax([logits[i % 10, captions.index(text)] for text in both]))])
+        expected.append(
+            both[int(np.argmax([logits[i % 10, captions.index(text)] for text in both]))]
+        )
     assert preferred(run) == expected
     assert len(set(expected)) > 10
     right = np.mean([sentence == good for sentence, (good, _) in zip(expected, pairs, strict=True)])

@@ -25,7 +25,10 @@ def test_four_lines_are_a_task(tmp_path: Path) -> None:
     assert task.name == "mine"
     assert task.metrics == ("accuracy",)
     assert [q.object for q in task.questions] == ["lemon", "apple", "plum", "lime"]
-    assert prompts(task)[1] == ("The color of an apple is [MASK].", ("green", "purple", "red", "yellow"))
+    assert prompts(task)[1] == (
+        "The color of an apple is [MASK].",
+        ("green", "purple", "red", "yellow"),
+    )
     assert task.questions[1].gold == {"red": 1.0}
     assert [source.name for source in task.data] == ["fruit.csv"]
     assert not task.as_published
@@ -33,7 +36,9 @@ def test_four_lines_are_a_task(tmp_path: Path) -> None:
 
 def test_a_task_file_is_probed_like_any_task(tmp_path: Path) -> None:
     task_of(tmp_path, FILE, fruit=FRUIT)
-    results = probe("baseline:uniform", str(tmp_path / "mine.yaml"), output=tmp_path / "runs", resamples=100)
+    results = probe(
+        "baseline:uniform", str(tmp_path / "mine.yaml"), output=tmp_path / "runs", resamples=100
+    )
     assert results.figures[0].task == "mine"
     assert results.figures[0].value == pytest.approx(1 / 4)  # four options
 
@@ -41,7 +46,9 @@ def test_a_task_file_is_probed_like_any_task(tmp_path: Path) -> None:
 def test_a_folder_and_a_bare_table_are_tasks(tmp_path: Path) -> None:
     task_of(tmp_path, FILE, fruit=FRUIT)
     assert len(load_task(str(tmp_path)).questions) == 4
-    assert prompts(load_task(str(tmp_path / "fruit.csv")))[0][0] == "The color of a lemon is [MASK]."
+    assert (
+        prompts(load_task(str(tmp_path / "fruit.csv")))[0][0] == "The color of a lemon is [MASK]."
+    )
     (tmp_path / "second.yaml").write_text(FILE)
     with pytest.raises(UserError, match=r"several task files \(mine.yaml, second.yaml\): name one"):
         load_task(str(tmp_path))
@@ -60,7 +67,10 @@ def test_names_that_look_like_files_are_files(tmp_path: Path) -> None:
 def test_every_format_gives_the_same_questions(tmp_path: Path, suffix: str) -> None:
     import gzip
 
-    rows = [dict(zip(("fruit", "color", "kind"), line.split(","), strict=True)) for line in FRUIT.splitlines()[1:]]
+    rows = [
+        dict(zip(("fruit", "color", "kind"), line.split(","), strict=True))
+        for line in FRUIT.splitlines()[1:]
+    ]
     path = tmp_path / f"rows.{suffix}"
     match suffix:
         case "csv":
@@ -81,16 +91,35 @@ def test_every_format_gives_the_same_questions(tmp_path: Path, suffix: str) -> N
 
 
 def test_words_that_yaml_would_turn_into_truth_values_stay_words(tmp_path: Path) -> None:
-    task = inline(tmp_path, [{"x": "snow", "y": "no"}, {"x": "ice", "y": "yes"}], "options: [yes, no, 1.0]\ngold: y")
+    task = inline(
+        tmp_path,
+        [{"x": "snow", "y": "no"}, {"x": "ice", "y": "yes"}],
+        "options: [yes, no, 1.0]\ngold: y",
+    )
     assert task.questions[0].options == ("yes", "no", "1.0")
     assert task.questions[0].gold == {"no": 1.0}
 
 
 def test_options_of_columns_with_gold_by_letter_index_and_column(tmp_path: Path) -> None:
     rows = [
-        {"x": "q", "A": "one", "B": "two", "C": "", "letter": "B", "index": 1, "number": 2, "col": "B", "word": "two"}
+        {
+            "x": "q",
+            "A": "one",
+            "B": "two",
+            "C": "",
+            "letter": "B",
+            "index": 1,
+            "number": 2,
+            "col": "B",
+            "word": "two",
+        }
     ]
-    for says, column in (("letter", "letter"), ("index", "index"), ("number", "number"), ("column", "col")):
+    for says, column in (
+        ("letter", "letter"),
+        ("index", "index"),
+        ("number", "number"),
+        ("column", "col"),
+    ):
         rest = f"options: {{columns: [A, B, C]}}\ngold: {{column: {column}, says: {says}}}"
         question = inline(tmp_path, rows, rest).questions[0]
         assert (question.options, question.gold) == (("one", "two"), {"two": 1.0})
@@ -103,25 +132,51 @@ def test_options_in_a_column_by_sets_and_within(tmp_path: Path) -> None:
         {"x": "c", "kind": "num", "y": "4", "list": ["4", "2"]},
         {"x": "d", "kind": "yn", "y": "yes", "list": "yes; no"},
     ]
-    by_sets = inline(tmp_path, rows, "gold: y\noptions: {by: kind, sets: {yn: [yes, no], num: [2, 4, 6]}}")
+    by_sets = inline(
+        tmp_path, rows, "gold: y\noptions: {by: kind, sets: {yn: [yes, no], num: [2, 4, 6]}}"
+    )
     assert [q.options for q in by_sets.questions[:2]] == [("yes", "no"), ("2", "4", "6")]
     within = inline(tmp_path, rows, "gold: y\noptions: {answers: y, within: kind}")
-    assert [q.options for q in within.questions] == [("no", "yes"), ("2", "4"), ("2", "4"), ("no", "yes")]
+    assert [q.options for q in within.questions] == [
+        ("no", "yes"),
+        ("2", "4"),
+        ("2", "4"),
+        ("no", "yes"),
+    ]
     listed = inline(tmp_path, rows, "gold: y\noptions: list")
-    assert [q.options for q in listed.questions] == [("no", "yes"), ("2", "4"), ("4", "2"), ("yes", "no")]
+    assert [q.options for q in listed.questions] == [
+        ("no", "yes"),
+        ("2", "4"),
+        ("4", "2"),
+        ("yes", "no"),
+    ]
 
 
 def test_gold_as_list_weights_votes_and_share(tmp_path: Path) -> None:
     rows = [
-        {"x": "a", "y": "red;blue", "red": 0.3, "blue": 0.9, "n": 2, "said": ["red", "red", "blue"], "map": {"red": 2}}
+        {
+            "x": "a",
+            "y": "red;blue",
+            "red": 0.3,
+            "blue": 0.9,
+            "n": 2,
+            "said": ["red", "red", "blue"],
+            "map": {"red": 2},
+        }
     ]
 
     def gold(rest: str) -> tuple[dict[str, float], tuple[str, ...]]:
         task = inline(tmp_path, rows, f"options: [red, blue, green]\n{rest}")
         return dict(task.questions[0].gold), task.metrics
 
-    assert gold("gold: {column: y, separator: ;}") == ({"red": 0.5, "blue": 0.5}, ("relaxed_accuracy",))
-    assert gold("gold: {weights: [red, blue]}") == ({"red": 0.3, "blue": 0.9}, ("majority_accuracy",))
+    assert gold("gold: {column: y, separator: ;}") == (
+        {"red": 0.5, "blue": 0.5},
+        ("relaxed_accuracy",),
+    )
+    assert gold("gold: {weights: [red, blue]}") == (
+        {"red": 0.3, "blue": 0.9},
+        ("majority_accuracy",),
+    )
     assert gold("gold: {weights: {green: red}}")[0] == {"green": 0.3}
     assert gold("gold: {weights: map}")[0] == {"red": 2.0}
     assert gold("gold: {votes: said}")[0] == {"red": 2 / 3, "blue": 1 / 3}
@@ -131,22 +186,35 @@ def test_gold_as_list_weights_votes_and_share(tmp_path: Path) -> None:
 
 
 def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
-    more = "fruit,color,kind\n" + "".join(f"fruit{n},{c},k\n" for n, c in enumerate(["red", "blue"] * 50))
-    text = FILE.replace("rows: fruit.csv", "rows: {train: train.csv, test: fruit.csv}") + "linear_text: a {fruit}\n"
+    more = "fruit,color,kind\n" + "".join(
+        f"fruit{n},{c},k\n" for n, c in enumerate(["red", "blue"] * 50)
+    )
+    text = (
+        FILE.replace("rows: fruit.csv", "rows: {train: train.csv, test: fruit.csv}")
+        + "linear_text: a {fruit}\n"
+    )
     by_file = task_of(tmp_path, text, fruit=FRUIT, train=more).splits()
-    assert {name: len(part.questions) for name, part in by_file.items()} == {"train": 90, "validation": 10, "test": 4}
+    assert {name: len(part.questions) for name, part in by_file.items()} == {
+        "train": 90,
+        "validation": 10,
+        "test": 4,
+    }
     assert "blue" in by_file["test"].questions[0].options  # answers of every split are options
     column = "fruit,color,part\na,red,train\nb,blue,dev\nc,red,test\nd,blue,fest\n"
     task = task_of(tmp_path, FILE + "split: {column: part}\n", fruit=column)
     assert {name: [q.object for q in part.questions] for name, part in task.splits().items()} == {
-        "train": ["a"], "validation": ["b"], "test": ["c"],
-    }  # fmt: skip
+        "train": ["a"],
+        "validation": ["b"],
+        "test": ["c"],
+    }
     assert str(task.bad_rows[0]) == "row 5: 'part' is 'fest', not train, validation or test"
     seeded = task_of(tmp_path, FILE + "split: {seed: 1}\n", fruit=more)
     assert len(seeded.questions) == 100
     assert {name: len(part.questions) for name, part in seeded.splits().items()} == {
-        "train": 20, "validation": 10, "test": 70,
-    }  # fmt: skip
+        "train": 20,
+        "validation": 10,
+        "test": 70,
+    }
 
 
 def test_capitals_articles_words_neutral_and_choice(tmp_path: Path) -> None:
@@ -168,8 +236,13 @@ neutral: {a: something, b: something else}
         ("Egg and house: egg is [MASK].", ("large", "smaller")),
     ]
     assert prompts(task)[2][0] == "An hour is [MASK] than a unicorn."
-    assert task.templates[0].ask(task.questions[0], task.neutral).text == "Something is [MASK] than something else."
-    assert task.choice_templates[0].ask(task.questions[0]).text == "is egg bigger than house? [MASK]"
+    assert (
+        task.templates[0].ask(task.questions[0], task.neutral).text
+        == "Something is [MASK] than something else."
+    )
+    assert (
+        task.choice_templates[0].ask(task.questions[0]).text == "is egg bigger than house? [MASK]"
+    )
 
 
 def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
@@ -201,7 +274,9 @@ def test_gold_cells_without_a_label_cost_their_row_only(tmp_path: Path) -> None:
         {"x": "e", "y": ["green"]},
     ]
     task = inline(tmp_path, rows, "gold: {column: y, separator: ;}")
-    assert [(q.fields["x"], q.options) for q in task.questions] == [(x, ("blue", "green", "red")) for x in "ae"]
+    assert [(q.fields["x"], q.options) for q in task.questions] == [
+        (x, ("blue", "green", "red")) for x in "ae"
+    ]
     assert [str(row) for row in task.bad_rows] == [
         "row 2: 'y' is empty: there is no gold answer",
         "row 3: 'y' is empty: there is no gold answer",
@@ -217,11 +292,18 @@ def test_lists_of_gold_labels_are_options_too(tmp_path: Path) -> None:
 def test_a_row_of_csv_ends_at_the_end_of_its_line_alone(tmp_path: Path) -> None:
     rows = 'fruit,color,kind\n"lemon",yellow,a\u2028b\nlime,green,c\n'
     task = task_of(tmp_path, FILE + "tags: [kind]\n", fruit=rows)
-    assert [(q.object, q.tags["kind"]) for q in task.questions] == [("lemon", "a\u2028b"), ("lime", "c")]
+    assert [(q.object, q.tags["kind"]) for q in task.questions] == [
+        ("lemon", "a\u2028b"),
+        ("lime", "c"),
+    ]
 
 
 def test_a_row_in_none_of_the_nested_sets_is_reported(tmp_path: Path) -> None:
-    rows = [{"x": "a", "y": "1", "level": "low"}, {"x": "b", "y": "2", "level": "high"}, {"x": "c", "y": "2"}]
+    rows = [
+        {"x": "a", "y": "1", "level": "low"},
+        {"x": "b", "y": "2", "level": "high"},
+        {"x": "c", "y": "2"},
+    ]
     task = inline(tmp_path, rows, "gold: y\ntags: [level]\nnested_by: level")
     assert len(task.parts) == len(task.questions) == 2
     assert [row.row for row in task.bad_rows] == [3]
@@ -235,7 +317,9 @@ def test_parquet_with_texts_that_are_none_is_one_sentence(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("header", ['thing,"the ""best"" color"', "null,answer"])
-def test_a_draft_is_a_task_file_whatever_the_columns_are_called(tmp_path: Path, header: str) -> None:
+def test_a_draft_is_a_task_file_whatever_the_columns_are_called(
+    tmp_path: Path, header: str
+) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"{header}\napple,red\npear,green\nplum,red\nleaf,green\n")
     task = task_of(tmp_path, draft_file(path).text)
@@ -256,7 +340,9 @@ def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:
     (tmp_path / "pictures" / "loop").symlink_to("loop")
     task = inline(tmp_path, rows, 'gold: y\npicture: "pictures/{p}"')
     assert [Path(str(q.picture)).name for q in task.questions] == ["a.png", "c.png"]
-    reason = "the picture 'pictures/../../secret' leaves the folder of the rows, or is no name of a file"
+    reason = (
+        "the picture 'pictures/../../secret' leaves the folder of the rows, or is no name of a file"
+    )
     assert str(task.bad_rows[0]) == f"row 2: {reason}"
     assert [bad.row for bad in task.bad_rows] == [2, 4, 5, 6]
     assert "1 pictures are not there, such as pictures/c.png" in task.data_notes
@@ -274,12 +360,19 @@ def test_files_of_rows_stay_inside_the_folder(tmp_path: Path, name: str) -> None
 
 def test_other_rows_can_be_given_and_published_figures_go(tmp_path: Path) -> None:
     text = FILE + "published: [{model: m, metric: accuracy, value: 0.5, source: Someone 2020}]\n"
-    assert task_of(tmp_path, text, fruit=FRUIT, other=FRUIT.replace("lemon", "citron")).published[0].value == 0.5
+    assert (
+        task_of(tmp_path, text, fruit=FRUIT, other=FRUIT.replace("lemon", "citron"))
+        .published[0]
+        .value
+        == 0.5
+    )
     task = load_task(str(tmp_path / "mine.yaml"), tmp_path / "other.csv")
     assert (task.questions[0].object, task.published) == ("citron", ())
 
 
-def test_rows_of_the_hub_are_read_at_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_the_hub_are_read_at_a_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`datasets` takes a folder of that name as the data set, so that no network is needed."""
     pytest.importorskip("datasets")
     (tmp_path / "owner" / "fruit").mkdir(parents=True)
@@ -289,7 +382,9 @@ def test_rows_of_the_hub_are_read_at_a_revision(tmp_path: Path, monkeypatch: pyt
     task = task_of(tmp_path, FILE.replace("fruit.csv", "hf:owner/fruit@main"))
     assert len(task.questions) == 4
     assert task.data_notes == ("rows of hf:owner/fruit@main, split test",)
-    with pytest.raises(TaskFileError, match="is not a data set on the Hub: write hf:owner/name@revision"):
+    with pytest.raises(
+        TaskFileError, match="is not a data set on the Hub: write hf:owner/name@revision"
+    ):
         task_of(tmp_path, FILE.replace("fruit.csv", "hf:owner/fruit"))
 
 
@@ -309,12 +404,20 @@ def solid_png(color: str) -> bytes:
 
 
 @pytest.mark.parametrize("source", ["hf:owner/seen@main", "owner/seen/test.parquet"])
-def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+def test_pictures_inside_rows_become_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
     datasets = pytest.importorskip("datasets")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
-    pictures = [{"bytes": solid_png(color), "path": f"{color}.png"} for color in ("red", "blue", "red")]
-    rows = {"name": ["a", "b", "c", "d"], "color": ["red", "blue", "red", "blue"], "image": [*pictures, None]}
+    pictures = [
+        {"bytes": solid_png(color), "path": f"{color}.png"} for color in ("red", "blue", "red")
+    ]
+    rows = {
+        "name": ["a", "b", "c", "d"],
+        "color": ["red", "blue", "red", "blue"],
+        "image": [*pictures, None],
+    }
     (tmp_path / "owner" / "seen").mkdir(parents=True)
     data: Any = datasets.Dataset.from_dict(rows).cast_column("image", datasets.Image())
     data.to_parquet(tmp_path / "owner" / "seen" / "test.parquet")
@@ -327,15 +430,26 @@ def test_pictures_inside_rows_become_files(tmp_path: Path, monkeypatch: pytest.M
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["task-pictures"]
 
 
-def test_pictures_that_are_none_and_large_ones_cost_their_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_that_are_none_and_large_ones_cost_their_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("seesay.data.task_files.hub.LARGEST_PICTURE", 1000)
-    rows = {"name": ["a", "b", "c"], "color": ["red"] * 3, "image": [solid_png("red"), b"", b"x" * 1001]}
+    rows = {
+        "name": ["a", "b", "c"],
+        "color": ["red"] * 3,
+        "image": [solid_png("red"), b"", b"x" * 1001],
+    }
     pq.write_table(pa.table(rows), tmp_path / "seen.parquet")
     task = task_of(tmp_path, f"rows: seen.parquet\n{SEEN}")
     assert [question.object for question in task.questions] == ["a"]
-    assert [row.reason for row in task.bad_rows] == ["a picture has no bytes", "a picture has more than 0 MB"]
-    (tmp_path / "seen.jsonl").write_text('{"name": "a", "color": "red", "image": {"bytes": "x", "path": 5}}\n')
+    assert [row.reason for row in task.bad_rows] == [
+        "a picture has no bytes",
+        "a picture has more than 0 MB",
+    ]
+    (tmp_path / "seen.jsonl").write_text(
+        '{"name": "a", "color": "red", "image": {"bytes": "x", "path": 5}}\n'
+    )
     with pytest.raises(TaskFileError, match="'image' is a mapping, not a text"):
         task_of(tmp_path, f"rows: seen.jsonl\n{SEEN}")
 

@@ -28,7 +28,9 @@ def examples(tmp_path: Path) -> Path:
 
 
 def asked(task: Task) -> list[str]:
-    return [template.ask(question).text for question in task.questions for template in task.templates]
+    return [
+        template.ask(question).text for question in task.questions for template in task.templates
+    ]
 
 
 def test_there_are_seven_without_a_problem(examples: Path) -> None:
@@ -44,7 +46,15 @@ def test_there_are_seven_without_a_problem(examples: Path) -> None:
 def test_what_the_page_says_of_them(examples: Path) -> None:
     fruit, animals, votes, legs, sizes, seen, grammar = (
         load_task(str(examples / name))
-        for name in ("fruit.yaml", "animals.yaml", "votes.yaml", "legs.yaml", "sizes.yaml", "seen", "grammar.yaml")
+        for name in (
+            "fruit.yaml",
+            "animals.yaml",
+            "votes.yaml",
+            "legs.yaml",
+            "sizes.yaml",
+            "seen",
+            "grammar.yaml",
+        )
     )
     prompt = grammar.templates[0].ask(grammar.questions[1])
     assert set(prompt.options) == {"I saw a red apple.", "I saw a apple red."}
@@ -53,11 +63,18 @@ def test_what_the_page_says_of_them(examples: Path) -> None:
     assert animals.questions[0].options == ("a cow", "a bat", "a fish")
     assert animals.questions[0].gold == {"a bat": 1.0}
     assert votes.questions[1].gold == {"yes": 0.7, "no": 0.3}
-    assert asked(legs) == ["a bird has [MASK] legs.", "a week has [MASK] days.", "[MASK] months have thirty days."]
+    assert asked(legs) == [
+        "a bird has [MASK] legs.",
+        "a week has [MASK] days.",
+        "[MASK] months have thirty days.",
+    ]
     assert legs.data_notes == ("1 rows left out: answer is ? (nobody knew)",)
     assert len(sizes.questions) == 8
     assert {question.tags["certainty"] for question in sizes.questions} == {"sure", "unsure"}
     assert seen.name == "seen"
     assert Path(str(seen.questions[0].picture)).name == "cat.png"
     assert seen.published[0].source == "Nonymous 2026, Table 2"
-    assert [question.gold for question in seen.splits()["train"].questions] == [{"no": 1.0}, {"yes": 1.0}]
+    assert [question.gold for question in seen.splits()["train"].questions] == [
+        {"no": 1.0},
+        {"yes": 1.0},
+    ]

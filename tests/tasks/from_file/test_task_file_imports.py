@@ -78,7 +78,10 @@ def test_memory_colors_imported_equals_the_built_in_task(tmp_path: Path) -> None
     built_in = load_task("memory-colors", shared("memory_colors"))
     assert task.questions == built_in.questions
     assert not task.bad_rows
-    assert [t.text for t in task.templates] == [built_in.templates[6].text, built_in.templates[8].text]
+    assert [t.text for t in task.templates] == [
+        built_in.templates[6].text,
+        built_in.templates[8].text,
+    ]
 
 
 def test_viphy_places_imported_have_the_published_counts_and_answers(tmp_path: Path) -> None:
@@ -103,7 +106,9 @@ def test_verb_physics_size_has_the_published_counts() -> None:
     counts = {name: len(part.questions) for name, part in task.splits().items()}
     assert counts == {"train": 517, "validation": 770, "test": 1265}
     assert sum(counts.values()) == 2552
-    assert task.data_notes == ("563 rows left out: size-maj is -42 (no majority, or not comparable)",)
+    assert task.data_notes == (
+        "563 rows left out: size-maj is -42 (no majority, or not comparable)",
+    )
     assert task.as_published
     assert not task.bad_rows
     assert {round(sum(q.gold.values()) * 3) for q in task.questions} == {2, 3}
@@ -113,6 +118,8 @@ def test_numersense_has_200_questions_one_sentence_of_which_occurs_twice() -> No
     task = load_task("numersense", shared("numersense"))
     assert len(task.questions) == 200
     assert len({q.object for q in task.questions}) == 199
-    assert sum(len(part.questions) for name, part in task.splits().items() if name != "test") == 10_444
+    assert (
+        sum(len(part.questions) for name, part in task.splits().items() if name != "test") == 10_444
+    )
     assert task.as_published
     assert prompts(task)[1][0] == "a [MASK] door car has four entrances for passengers to enter."

@@ -62,7 +62,10 @@ def test_a_sentence_is_cut_at_its_blank_and_a_row_without_one_is_reported(tmp_pa
     ]
     rest = 'gold: y\nrules: [{cut: s, at: "___", into: [l, r]}]'
     task = inline(tmp_path, rows, rest, "{l}[MASK]{r}")
-    assert prompts(task) == [("a bird has [MASK] legs.", ("no", "two")), ("[MASK] suns shine.", ("No", "Two"))]
+    assert prompts(task) == [
+        ("a bird has [MASK] legs.", ("no", "two")),
+        ("[MASK] suns shine.", ("No", "Two")),
+    ]
     assert [str(row) for row in task.bad_rows] == ["row 3: 's' has no '___' where one is needed"]
 
 
@@ -81,11 +84,17 @@ rules:
     into: [larger, smaller]
 """
     task = inline(tmp_path, rows, rest, "a {x_a} is [MASK] than a {x_b}")
-    assert [(q.fields, q.gold) for q in task.questions] == [({"x_a": "cat", "x_b": "dog"}, {"smaller": 1.0})]
-    assert [str(row) for row in task.bad_rows] == ["row 3: 1 rows have 'q' in 'pair' where two make a pair"]
+    assert [(q.fields, q.gold) for q in task.questions] == [
+        ({"x_a": "cat", "x_b": "dog"}, {"smaller": 1.0})
+    ]
+    assert [str(row) for row in task.bad_rows] == [
+        "row 3: 1 rows have 'q' in 'pair' where two make a pair"
+    ]
 
 
-def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(tmp_path: Path) -> None:
+def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(
+    tmp_path: Path,
+) -> None:
     """Φ((10 − 7) / √(3² + 4²)) = Φ(0.6) = 0.725747 (tables of the normal distribution)."""
     rule = "{compare: [m, k], sd: [s, t], into: [more, less]}"
     rest = f"gold: {{weights: [more, less]}}\noptions: [more, less]\nrules: [{rule}]"
@@ -111,8 +120,15 @@ def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) ->
 
 
 def test_rename_leaves_what_is_no_text(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [{"x": "a", "y": "1", "k": ["old", {"old": 1}]}, {"x": "b", "y": "2", "k": "old"}]
-    task = inline(tmp_path, rows, "gold: y\nrules: [{rename: k, values: {old: new}}, {count: k, into: n}]\ntags: [n]")
+    rows: list[dict[str, Any]] = [
+        {"x": "a", "y": "1", "k": ["old", {"old": 1}]},
+        {"x": "b", "y": "2", "k": "old"},
+    ]
+    task = inline(
+        tmp_path,
+        rows,
+        "gold: y\nrules: [{rename: k, values: {old: new}}, {count: k, into: n}]\ntags: [n]",
+    )
     assert [q.tags["n"] for q in task.questions] == ["2", "1"]
 
 
@@ -121,10 +137,15 @@ def test_rename_leaves_what_is_no_text(tmp_path: Path) -> None:
 
 def test_expected_values_and_lists(tmp_path: Path) -> None:
     values = ("red", "", "blue", "red;red", "red;;green", "green;red")
-    rows: list[dict[str, Any]] = [{"x": str(number), "y": value} for number, value in enumerate(values)]
+    rows: list[dict[str, Any]] = [
+        {"x": str(number), "y": value} for number, value in enumerate(values)
+    ]
     rules = 'rules: [{expect: y, values: [red, green], separator: ";"}]\ngold: {column: y, separator: ";"}'
     task = inline(tmp_path, rows, f"{rules}\noptions: [red, green]")
-    assert [dict(question.gold) for question in task.questions] == [{"red": 1.0}, {"green": 0.5, "red": 0.5}]
+    assert [dict(question.gold) for question in task.questions] == [
+        {"red": 1.0},
+        {"green": 0.5, "red": 0.5},
+    ]
     assert [(bad.row, bad.reason) for bad in task.bad_rows] == [
         (2, "'y' is empty"),
         (3, "'y' is 'blue', not one of 'red', 'green'"),
@@ -136,8 +157,12 @@ def test_expected_values_and_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "asked", "bad"), [("", 3, 0), (", any_case: true", 2, 0), (", refuse: true", 3, 1)]
 )
-def test_equal_rows_are_left_out_or_refused(tmp_path: Path, options: str, asked: int, bad: int) -> None:
-    rows = [{"x": name, "y": color} for name, color in (("a", "1"), ("A", "2"), ("a", "2"), ("b", "2"))]
+def test_equal_rows_are_left_out_or_refused(
+    tmp_path: Path, options: str, asked: int, bad: int
+) -> None:
+    rows = [
+        {"x": name, "y": color} for name, color in (("a", "1"), ("A", "2"), ("a", "2"), ("b", "2"))
+    ]
     task = inline(tmp_path, rows, f"gold: y\nrules: [{{unique: x{options}}}]")
     assert len(task.questions) == asked
     assert [row.reason for row in task.bad_rows] == ["repeats row 1"] * bad
@@ -170,25 +195,32 @@ tags: [ratio, alike]
 def test_pairs_are_ranked_and_balanced(tmp_path: Path) -> None:
     numbers = {"a": 1, "b": 3, "c": 4, "d": 50, "e": 200, "f": 70, "g": 2, "h": 900}
     rows: list[dict[str, Any]] = [
-        {"x": name, "n": number, "kind": "odd" if name in "aceg" else "even"} for name, number in numbers.items()
+        {"x": name, "n": number, "kind": "odd" if name in "aceg" else "even"}
+        for name, number in numbers.items()
     ]
     task = inline(tmp_path, rows, RANKED, "{x_a} is [MASK] than {x_b}")
     kinds = Counter((question.tags["ratio"], question.tags["alike"]) for question in task.questions)
-    assert kinds == dict.fromkeys([(r, k) for r in ("near", "far") for k in ("same", "different")], 4)
+    assert kinds == dict.fromkeys(
+        [(r, k) for r in ("near", "far") for k in ("same", "different")], 4
+    )
     for question in task.questions:
         first, second = question.id.split("|")
         larger = numbers[first] > numbers[second]
         assert dict(question.gold) == {"more" if larger else "less": 1.0}
         ratio = max(numbers[first], numbers[second]) / min(numbers[first], numbers[second])
         assert question.tags["ratio"] == ("far" if ratio >= 10 else "near")
-        assert question.tags["alike"] == ("same" if (first in "aceg") == (second in "aceg") else "different")
+        assert question.tags["alike"] == (
+            "same" if (first in "aceg") == (second in "aceg") else "different"
+        )
         assert ratio >= 2
     ids = {question.id for question in task.questions}
     assert {"|".join(reversed(name.split("|"))) for name in ids} == ids
 
 
 def test_rows_without_a_number_are_bad_and_too_few_pairs_are_said(tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [{"x": name, "n": n, "kind": "k"} for name, n in (("a", 1), ("b", 5), ("c", "much"))]
+    rows: list[dict[str, Any]] = [
+        {"x": name, "n": n, "kind": "k"} for name, n in (("a", 1), ("b", 5), ("c", "much"))
+    ]
     task = inline(tmp_path, rows, RANKED, "{x_a} is [MASK] than {x_b}")
     assert [row.reason for row in task.bad_rows] == ["'n' is 'much', not a number above 0"]
     assert task.data_notes == ("1 pairs drawn, where 8 were wanted",)
@@ -197,21 +229,38 @@ def test_rows_without_a_number_are_bad_and_too_few_pairs_are_said(tmp_path: Path
 def test_ratios_must_rise_from_above_one(tmp_path: Path) -> None:
     for ratios in ("{a: 5, b: 2}", "{a: 1}"):
         with pytest.raises(UserError, match="'ratios' must rise, and begin above 1"):
-            inline(tmp_path, [{"x": "a", "n": 1}], f"gold: x\nrules: [{{rank_pairs: 1, by: n, ratios: {ratios}}}]")
+            inline(
+                tmp_path,
+                [{"x": "a", "n": 1}],
+                f"gold: x\nrules: [{{rank_pairs: 1, by: n, ratios: {ratios}}}]",
+            )
 
 
 def test_both_ways_adds_what_is_missing_and_refuses_contradictions(tmp_path: Path) -> None:
-    facts = ("pot over stove", "stove over pot", "cup over cup", "lamp under shelf", "shelf over lamp", "a beside b")
+    facts = (
+        "pot over stove",
+        "stove over pot",
+        "cup over cup",
+        "lamp under shelf",
+        "shelf over lamp",
+        "a beside b",
+    )
     rows: list[dict[str, Any]] = []
     for fact in facts:
         first, relation, second = fact.split()
         rows.append({"x": first, "y": second, "is": relation})
     rule = "{both_ways: {x: y}, label: is, opposites: {over: under}, into: both}"
-    task = inline(tmp_path, rows, f"rules: [{rule}]\nid: [x, y]\nobject: both\ngold: is", "{x} is [MASK] {y}")
+    task = inline(
+        tmp_path, rows, f"rules: [{rule}]\nid: [x, y]\nobject: both\ngold: is", "{x} is [MASK] {y}"
+    )
     assert {question.id: next(iter(question.gold)) for question in task.questions} == {
-        "pot|stove": "over", "stove|pot": "under", "lamp|shelf": "under", "shelf|lamp": "over",
-        "a|b": "beside", "b|a": "beside",
-    }  # fmt: skip
+        "pot|stove": "over",
+        "stove|pot": "under",
+        "lamp|shelf": "under",
+        "shelf|lamp": "over",
+        "a|b": "beside",
+        "b|a": "beside",
+    }
     assert {question.object for question in task.questions} == {"pot|stove", "lamp|shelf", "a|b"}
     assert [(row.row, row.reason) for row in task.bad_rows] == [
         (2, "row 1 says that 'pot' is over 'stove'"),

@@ -1,4 +1,5 @@
-"""The derived sets obey their definitions, whatever the table; on the published one they have the published size."""
+"""The derived sets obey their definitions, whatever the table; on the published one they have the
+published size."""
 
 from __future__ import annotations
 
@@ -18,7 +19,12 @@ NAMES = st.sampled_from("abcdefgh")
 
 @st.composite
 def tables(draw: st.DrawFn) -> list[SizeFact]:
-    pairs = draw(st.lists(st.tuples(NAMES, NAMES, st.sampled_from("<>")).filter(lambda p: p[0] != p[1]), max_size=25))
+    pairs = draw(
+        st.lists(
+            st.tuples(NAMES, NAMES, st.sampled_from("<>")).filter(lambda p: p[0] != p[1]),
+            max_size=25,
+        )
+    )
     once = {frozenset((a, b)): SizeFact(a, b, 0, 0, (label,)) for a, b, label in pairs}
     return list(once.values())
 
@@ -28,12 +34,23 @@ def is_smaller(fact: SizeFact) -> tuple[str, str]:
 
 
 @given(tables(), st.integers(0, 9))
-def test_transitive_pairs_follow_from_a_third_thing_and_are_not_known(facts: list[SizeFact], seed: int) -> None:
+def test_transitive_pairs_follow_from_a_third_thing_and_are_not_known(
+    facts: list[SizeFact], seed: int
+) -> None:
     known = {is_smaller(fact) for fact in facts}
     names = {name for pair in known for name in pair}
     made = transitive(facts, seed=seed)
-    implied = {(a, c) for a in names for c in names if any((a, b) in known and (b, c) in known for b in names)}
-    right = {(a, c) for a, c in implied if a != c and {(a, c), (c, a)}.isdisjoint(known) and (c, a) not in implied}
+    implied = {
+        (a, c)
+        for a in names
+        for c in names
+        if any((a, b) in known and (b, c) in known for b in names)
+    }
+    right = {
+        (a, c)
+        for a, c in implied
+        if a != c and {(a, c), (c, a)}.isdisjoint(known) and (c, a) not in implied
+    }
     assert {is_smaller(fact) for fact in made} == right
     assert len(made) == len(right)
     labels = Counter(fact.typical for fact in made)
@@ -58,10 +75,18 @@ def test_chains_are_what_they_say(facts: list[SizeFact]) -> None:
     assert len(found) == len(expected)
 
 
-@given(tables(), st.dictionaries(NAMES, st.sets(st.sampled_from(["x", "y", "z"]))), st.integers(0, 9))
-def test_subtypes_take_the_place_of_their_things(facts: list[SizeFact], kinds: dict[str, set[str]], seed: int) -> None:
+@given(
+    tables(), st.dictionaries(NAMES, st.sets(st.sampled_from(["x", "y", "z"]))), st.integers(0, 9)
+)
+def test_subtypes_take_the_place_of_their_things(
+    facts: list[SizeFact], kinds: dict[str, set[str]], seed: int
+) -> None:
     subtypes = [SubtypeFact(name, name, 9) for name in kinds]
-    subtypes += [SubtypeFact(name, f"{kind} {name}", 1) for name, some in kinds.items() for kind in sorted(some)]
+    subtypes += [
+        SubtypeFact(name, f"{kind} {name}", 1)
+        for name, some in kinds.items()
+        for kind in sorted(some)
+    ]
     made = with_subtypes(facts, subtypes, seed)
     can = [fact for fact in facts if kinds.get(fact.a) and kinds.get(fact.b)]
     assert [(fact.a.split()[-1], fact.b.split()[-1], fact.typical) for fact in made] == [
@@ -76,7 +101,8 @@ def test_the_published_table_has_the_published_chains() -> None:
     known = smaller_pairs(facts)
     pool = Counter((a, c) for a, _, c in chains(facts))
     assert pool.total() == 548_857  # what the published transitive set was drawn from
-    assert sum(times for (a, c), times in pool.items() if (c, a) in known) == 507  # known, the other way round
+    # known, the other way round
+    assert sum(times for (a, c), times in pool.items() if (c, a) in known) == 507
     published, bad = viphy.read(shared("viphy/dataset/size_trans/test.csv"), SizeFact)
     assert (len(published), len(bad)) == (18_286, 1_714)
     assert all((fact.a, fact.b) in pool for fact in published)
@@ -92,7 +118,9 @@ def test_the_published_subtype_set_has_the_pairs_that_ours_has() -> None:
     assert (len(published), bad) == (23_926, [])
     ours = with_subtypes(split(facts)["test"], subtypes)
     # Row by row the same pair of things, with another draw of subtypes.
-    assert [(f.larger, f.smaller, f.typical) for f in ours] == [(f.larger, f.smaller, f.typical) for f in published]
+    assert [(f.larger, f.smaller, f.typical) for f in ours] == [
+        (f.larger, f.smaller, f.typical) for f in published
+    ]
     kinds: dict[str, set[str]] = {}
     for subtype in subtypes:
         kinds.setdefault(subtype.object, set()).add(subtype.subtype)

@@ -1,4 +1,5 @@
-"""The ViPhy tasks: from the published files, from mined knowledge, and from files that are not what they should be."""
+"""The ViPhy tasks: from the published files, from mined knowledge, and from files that are not what
+they should be."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def nothing_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def mined(tmp_path: Path) -> Path:
-    """A knowledge folder of the shape that `seesay mine` writes: things of sizes 1 to 10, each a colour, in a room."""
+    """A knowledge folder of the shape that `seesay mine` writes: things of sizes 1 to 10, each a
+    colour, in a room."""
     folder = tmp_path / "mined"
     names = [f"thing {size}" for size in "abcdefghij"]
     near = [(a, b) for a in range(10) for b in range(10) if 0 < abs(a - b) <= 3]
@@ -50,14 +52,22 @@ def mined(tmp_path: Path) -> Path:
     knowledge.write(
         folder,
         [
-            ColorFact(name, tuple(row), tuple(c for c, share in zip(COLORS, row, strict=True) if share), 40)
+            ColorFact(
+                name,
+                tuple(row),
+                tuple(c for c, share in zip(COLORS, row, strict=True) if share),
+                40,
+            )
             for name, row in zip(names, shares.tolist(), strict=True)
         ],
         ColorFact,
     )
     knowledge.write(
         folder,
-        [SizeFact(names[a], names[b], 9 * (a > b), 9 * (a < b), (">" if a > b else "<",)) for a, b in near],
+        [
+            SizeFact(names[a], names[b], 9 * (a > b), 9 * (a < b), (">" if a > b else "<",))
+            for a, b in near
+        ],
         SizeFact,
     )
     knowledge.write(
@@ -72,7 +82,11 @@ def mined(tmp_path: Path) -> Path:
     )
     knowledge.write(
         folder,
-        [SubtypeFact(name, kind, 12) for name in names for kind in (name, f"red {name}", f"old {name}")],
+        [
+            SubtypeFact(name, kind, 12)
+            for name in names
+            for kind in (name, f"red {name}", f"old {name}")
+        ],
         SubtypeFact,
     )
     return folder
@@ -84,7 +98,8 @@ def test_published_files_give_the_published_splits(name: str) -> None:
     assert tuple(len(task.questions) for task in tasks.values()) == SIZES[name]
     assert list(tasks) == ["train", "validation", "test"]
     learnt = {q.id for part in ("train", "validation") for q in tasks[part].questions}
-    # Some pairs of the published transitive set are known after all, the other way round: 13 of them to train and val.
+    # Some pairs of the published transitive set are known after all, the other way round: 13 of
+    # them to train and val.
     again = [q for q in tasks["test"].questions if q.id in learnt]
     assert len(again) == (13 if name == "viphy-size-transitive" else 0)
     assert load_task(name, published()) == tasks["test"]
@@ -111,13 +126,18 @@ def test_questions_in_the_published_words() -> None:
     assert texts("viphy-size", "couch|fixture") == [
         ("couch is [MASK] than fixture in size", ("bigger", "smaller")),
         ("couch is [MASK] than fixture in size", ("larger", "smaller")),
-        ("the couch is [MASK] than fixture in size", ("bigger", "smaller")),  # as in the published code
+        # as in the published code
+        ("the couch is [MASK] than fixture in size", ("bigger", "smaller")),
         ("what is the size of couch in comparison to fixture? [MASK]", ("larger", "smaller")),
     ]
     assert texts("viphy-space", "living_room|sofa seat cushion|fireplace") == [
-        ("in a living room, the sofa seat cushion is located [MASK] the fireplace", ("above", "beside", "below")),
         (
-            "in a living room, where is sofa seat cushion located in comparison to fireplace? [MASK]",
+            "in a living room, the sofa seat cushion is located [MASK] the fireplace",
+            ("above", "beside", "below"),
+        ),
+        (
+            "in a living room, where is sofa seat cushion located in comparison to fireplace? "
+            "[MASK]",
             ("above", "similar level", "below"),
         ),
     ]
@@ -132,12 +152,20 @@ def test_tags_and_gold_of_published_questions() -> None:
     places = load_task("viphy-space", published())
     level = Counter(q.tags["level"] for q in places.questions)
     assert level["yes"] == sum("=" in q.gold for q in places.questions)
-    assert {q.tags["scene"] for q in places.questions} == {"bathroom", "bedroom", "kitchen", "living room", "office"}
+    assert {q.tags["scene"] for q in places.questions} == {
+        "bathroom",
+        "bedroom",
+        "kitchen",
+        "living room",
+        "office",
+    }
     assert {q.tags["labels"] for q in places.questions} == {"1", "2"}
     sizes = load_task("viphy-size", published())
     assert Counter(len(q.object.split("|")) for q in sizes.questions) == {2: 30_167}
     both_ways = Counter(q.object for q in sizes.questions)
-    assert max(both_ways.values()) == 2, "a pair and its mirror image are one object, and no other pair is"
+    assert max(both_ways.values()) == 2, (
+        "a pair and its mirror image are one object, and no other pair is"
+    )
 
 
 def test_the_transitive_repeats_are_said() -> None:
@@ -149,13 +177,17 @@ def test_the_transitive_repeats_are_said() -> None:
 
 
 def test_published_figures_stand_beside_the_published_questions_only(tmp_path: Path) -> None:
-    values = {(row.model, row.metric): row.value for row in load_task("viphy-size", published()).published}
+    values = {
+        (row.model, row.metric): row.value for row in load_task("viphy-size", published()).published
+    }
     assert values["BERT-large", "vocabulary_accuracy"] == 0.4461
     assert values["people", "accuracy"] == 0.9012
     folder = tmp_path / "changed"
     (folder / "results").mkdir(parents=True)
     text = shared("viphy/results/size.csv").read_text()
-    (folder / "results" / "size.csv").write_text(text.replace("guy,clock,303,60", "guy,clock,304,60"))
+    (folder / "results" / "size.csv").write_text(
+        text.replace("guy,clock,303,60", "guy,clock,304,60")
+    )
     changed = load_task("viphy-size", folder)
     assert changed.published == ()
     assert not changed.as_published
@@ -164,7 +196,11 @@ def test_published_figures_stand_beside_the_published_questions_only(tmp_path: P
 
 def test_linear_figures_are_at_hand_by_metric() -> None:
     clip = {
-        name: {row.metric: row.value for row in load_task(name, published()).linear_published if "CLIP" in row.model}
+        name: {
+            row.metric: row.value
+            for row in load_task(name, published()).linear_published
+            if "CLIP" in row.model
+        }
         for name in task_groups()["viphy"]
     }
     assert clip == {
@@ -172,18 +208,31 @@ def test_linear_figures_are_at_hand_by_metric() -> None:
         "viphy-size": {"accuracy": 0.7543},
         "viphy-size-subtype": {"accuracy": 0.6656},
         "viphy-size-transitive": {"accuracy": 0.7248},
-        "viphy-space": {"relaxed_accuracy": 0.6510, "true_confidence": 0.6356, "macro_f1_space": 0.6226},
+        "viphy-space": {
+            "relaxed_accuracy": 0.6510,
+            "true_confidence": 0.6356,
+            "macro_f1_space": 0.6226,
+        },
     }
 
 
 def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
     for name, total in (("viphy-color", 10), ("viphy-size", 48), ("viphy-space", 48)):
         tasks = load_task(name, mined).splits()
-        assert [len(task.questions) for task in tasks.values()] == [int(s * total) for s in (0.2, 0.1, 0.7)]
-        assert all(not task.published and not task.bad_rows and not task.citation for task in tasks.values())
-        assert [source.name for source in tasks["test"].data] == [knowledge.FILES[fact_kinds()[name]]]
+        assert [len(task.questions) for task in tasks.values()] == [
+            int(s * total) for s in (0.2, 0.1, 0.7)
+        ]
+        assert all(
+            not task.published and not task.bad_rows and not task.citation
+            for task in tasks.values()
+        )
+        assert [source.name for source in tasks["test"].data] == [
+            knowledge.FILES[fact_kinds()[name]]
+        ]
         assert not tasks["test"].as_published
-        left_over = () if total == 10 else ("2 of 48 rows in no split: each split's size is rounded down",)
+        left_over = (
+            () if total == 10 else ("2 of 48 rows in no split: each split's size is rounded down",)
+        )
         assert tasks["test"].data_notes == left_over
     color = load_task("viphy-color", mined).questions[0]
     assert sorted(color.gold.values()) == [0.25, 0.75]
@@ -200,7 +249,9 @@ def fact_kinds() -> dict[str, type]:
 def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
     subtypes = load_task("viphy-size-subtype", mined)
     assert len(subtypes.questions) == int(0.7 * 48)
-    assert all(name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values())
+    assert all(
+        name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values()
+    )
     assert [source.name for source in subtypes.data] == ["sizes.parquet", "subtypes.parquet"]
     assert subtypes.data_notes == ("derived by seesay (seed 0)",)
     transitive = load_task("viphy-size-transitive", mined)
@@ -241,7 +292,10 @@ def test_a_table_of_its_own_is_asked_whole() -> None:
     assert len(task.questions) == 99
     assert [row.row for row in task.bad_rows] == [42]
     assert task.published == ()
-    assert len(load_task("viphy-space", shared("viphy/examples/spatial_examples.tsv")).questions) == 100
+    assert (
+        len(load_task("viphy-space", shared("viphy/examples/spatial_examples.tsv")).questions)
+        == 100
+    )
     with pytest.raises(UserError, match=r"a single table without splits.*give a folder"):
         task.splits()
 
@@ -298,7 +352,9 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     assert linear[-4:] == added, "a probe is shown people's rows too"
 
 
-def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_coda_costs_its_rows_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     without = color.load(published())
     (tmp_path / "stored" / "coda").mkdir(parents=True)
     for file in ("annotations.jsonl", "objects.jsonl"):
@@ -307,13 +363,17 @@ def test_a_damaged_coda_costs_its_rows_only(tmp_path: Path, caplog: pytest.LogCa
     assert "shown without the human row" in caplog.text
 
 
-def test_rows_of_coda_that_cannot_be_used_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_rows_of_coda_that_cannot_be_used_are_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = Path(shutil.copytree(shared("coda/objects.jsonl").parent, tmp_path / "coda"))
     with (folder / "objects.jsonl").open("a") as file:
         file.write('{"class_id": 5}\n')
     rows, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
     assert human.human_figures(rows, folder).objects == 432
-    assert re.search(r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'", caplog.text)
+    assert re.search(
+        r"1 rows of .*objects\.jsonl cannot be used \(row \d+: 'class_id'", caplog.text
+    )
 
 
 def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
@@ -331,13 +391,18 @@ def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
 
 
 def test_derived_sets_are_built_where_the_published_ones_are_absent(tmp_path: Path) -> None:
-    """From the published pairs; they are not the published sets, so no published figure stands beside them."""
+    """From the published pairs; they are not the published sets, so no published figure stands
+    beside them."""
     for file in ("results/size.csv", "data/object_subtypes_o100_s10.json"):
         (tmp_path / file).parent.mkdir()
         shutil.copy(shared(f"viphy/{file}"), tmp_path / file)
-    subtypes, transitive = (load_task(f"viphy-size-{kind}", tmp_path) for kind in ("subtype", "transitive"))
+    subtypes, transitive = (
+        load_task(f"viphy-size-{kind}", tmp_path) for kind in ("subtype", "transitive")
+    )
     assert len(transitive.questions) == 20_000
-    assert abs(len(subtypes.questions) - 23_926) < 300, "as many as the published draw, but for repeats"
+    assert abs(len(subtypes.questions) - 23_926) < 300, (
+        "as many as the published draw, but for repeats"
+    )
     for task in (subtypes, transitive):
         assert task.data_notes == ("derived by seesay (seed 0)",)
         assert task.citation

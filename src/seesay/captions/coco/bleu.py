@@ -1,4 +1,5 @@
-"""BLEU as the COCO evaluation counts it (Papineni et al., 2002, with its own constants), and unigram precision."""
+"""BLEU as the COCO evaluation counts it (Papineni et al., 2002, with its own constants), and
+unigram precision."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _TINY, _SMALL = 1e-15, 1e-9
 
 
 def statistics(corpus: CaptionCorpus) -> FloatArray:
-    """One row per caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length, closest reference length.
+    """One row per caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length,
+    closest reference length.
 
     Of two references equally close the shorter one counts.
     """
@@ -25,7 +27,9 @@ def statistics(corpus: CaptionCorpus) -> FloatArray:
     lengths = corpus.words.lengths
     rows = np.zeros((n, 2 * ORDERS + 2))
     for k, pair in enumerate(corpus.gram_pairs):
-        rows[:, k] = np.bincount(pair.hypotheses.text, np.minimum(pair.hypotheses.count, pair.most), minlength=n)
+        rows[:, k] = np.bincount(
+            pair.hypotheses.text, np.minimum(pair.hypotheses.count, pair.most), minlength=n
+        )
         rows[:, ORDERS + k] = np.maximum(0, lengths[:n] - k)
     rows[:, -2] = lengths[:n]
     gap = np.abs(lengths[n:] - lengths[:n][corpus.owner])
@@ -37,7 +41,8 @@ def statistics(corpus: CaptionCorpus) -> FloatArray:
 
 def pooled(order: int, sums: FloatArray) -> FloatArray:
     """BLEU-`order` of each row of summed statistics."""
-    matches, grams = sums[..., :order], sums[..., ORDERS : ORDERS + order]
+    matches = sums[..., :order]
+    grams = sums[..., ORDERS : ORDERS + order]
     precision = np.prod((matches + _TINY) / (grams + _SMALL), axis=-1) ** (1 / order)
     ratio = (sums[..., -2] + _TINY) / (sums[..., -1] + _SMALL)
     with np.errstate(over="ignore"):
@@ -46,7 +51,12 @@ def pooled(order: int, sums: FloatArray) -> FloatArray:
 
 
 BLEU = tuple(
-    Metric(f"BLEU-{order}", f"Shared n-grams of 1 to {order} words, with a brevity penalty.", statistics, value)
+    Metric(
+        f"BLEU-{order}",
+        f"Shared n-grams of 1 to {order} words, with a brevity penalty.",
+        statistics,
+        value,
+    )
     for order in range(1, ORDERS + 1)
     for value in [partial(pooled, order)]
 )
@@ -57,11 +67,13 @@ def bleu(corpus: CaptionCorpus) -> list[Measurement]:
     return measure(BLEU, corpus)
 
 
-def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bool = False) -> float:
+def unigram_precision(
+    hypothesis: str, references: Sequence[str], *, clipped: bool = False
+) -> float:
     """The share of a caption's words that occur in any reference.
 
-    Clipped, a word counts at most as often as in the reference that has it most often (the modified precision of
-    Papineni et al., 2002, section 2.1).
+    Clipped, a word counts at most as often as in the reference that has it most often (the modified
+    precision of Papineni et al., 2002, section 2.1).
 
     >>> the = ["the cat is on the mat", "there is a cat on the mat"]
     >>> unigram_precision("the the the the the the the", the)
@@ -75,7 +87,11 @@ def unigram_precision(hypothesis: str, references: Sequence[str], *, clipped: bo
     most: Counter[str] = Counter()
     for reference in references:
         most |= Counter(reference.split())
-    matched = sum(min(count, most[word]) if clipped else count for word, count in words.items() if word in most)
+    matched = sum(
+        min(count, most[word]) if clipped else count
+        for word, count in words.items()
+        if word in most
+    )
     return matched / words.total()
 
 
@@ -87,9 +103,11 @@ def _words(corpus: CaptionCorpus) -> FloatArray:
 
 
 PRECISION = Metric(
-    "unigram precision", "The share of words that occur in any reference.", _words,
+    "unigram precision",
+    "The share of words that occur in any reference.",
+    _words,
     lambda sums: np.asarray(sums[..., 0] / np.maximum(sums[..., 1], 1.0)),
-)  # fmt: skip
+)
 
 
 def precision(corpus: CaptionCorpus) -> Measurement:

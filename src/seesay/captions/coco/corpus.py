@@ -8,7 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from seesay.captions.coco.ngrams import GramCounts, Grams, Ints, Words, changes, count_grams, lookup, number_words
+from seesay.captions.coco.ngrams import (
+    GramCounts,
+    Grams,
+    Ints,
+    Words,
+    changes,
+    count_grams,
+    lookup,
+    number_words,
+)
 from seesay.captions.coco.tokenize import tokenize
 from seesay.errors import UserError
 from seesay.metrics.base import FloatArray
@@ -23,7 +32,10 @@ class CaptionCorpus:
 
     def __post_init__(self) -> None:
         if len(self.hypotheses) != len(self.references):
-            raise UserError(f"{len(self.hypotheses)} captions stand against {len(self.references)} sets of references.")
+            raise UserError(
+                f"{len(self.hypotheses)} captions stand against {len(self.references)} sets of "
+                "references."
+            )
         if not len(self.hypotheses):
             raise UserError("There is no caption to score.")
         for i, references in enumerate(self.references):
@@ -31,9 +43,14 @@ class CaptionCorpus:
                 raise UserError(f"Caption {i + 1} has no reference: give each at least one.")
 
     @classmethod
-    def tokenized(cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> CaptionCorpus:
+    def tokenized(
+        cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> CaptionCorpus:
         """From raw text."""
-        return cls([tokenize(text) for text in hypotheses], [[tokenize(text) for text in refs] for refs in references])
+        return cls(
+            [tokenize(text) for text in hypotheses],
+            [[tokenize(text) for text in refs] for refs in references],
+        )
 
     def __len__(self) -> int:
         return len(self.hypotheses)
@@ -46,7 +63,9 @@ class CaptionCorpus:
     @cached_property
     def words(self) -> Words:
         """Words of the captions, then of all references."""
-        return number_words([*self.hypotheses, *(reference for row in self.references for reference in row)])
+        return number_words(
+            [*self.hypotheses, *(reference for row in self.references for reference in row)]
+        )
 
     @cached_property
     def grams(self) -> Grams:
@@ -60,11 +79,13 @@ class CaptionCorpus:
 
 
 class GramPair:
-    """The n-grams of one order: of captions and of references, with keys of gram and image, in order."""
+    """The n-grams of one order: of captions and of references, with keys of gram and image, in
+    order."""
 
     def __init__(self, table: GramCounts, owner: Ints, images: int) -> None:
         caption = table.text < images
-        self.hypotheses, self.references = table.take(caption), table.take(~caption)
+        self.hypotheses = table.take(caption)
+        self.references = table.take(~caption)
         self.references.text[:] -= images
         self.hypothesis_key = self.hypotheses.gram * np.int64(images) + self.hypotheses.text
         self.reference_key = self.references.gram * np.int64(images) + owner[self.references.text]

@@ -21,13 +21,17 @@ FUSION = "average fusion"
 
 
 def evaluate(
-    corpus: CaptionCorpus, resources: MeteorResources | None, frequency: DocumentFrequency | None = None, jobs: int = 1
+    corpus: CaptionCorpus,
+    resources: MeteorResources | None,
+    frequency: DocumentFrequency | None = None,
+    jobs: int = 1,
 ) -> list[Measurement]:
     """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D, their average, and unigram precision.
 
     Without `resources`, neither METEOR nor the average.
     """
-    blues, words = bleu(corpus), precision(corpus)
+    blues = bleu(corpus)
+    words = precision(corpus)
     rest = [rouge(corpus), cider_d(corpus, frequency)]
     if resources is None:
         return [*blues, *rest, words]
@@ -37,15 +41,19 @@ def evaluate(
 
 
 def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:
-    """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the average fusion.
+    """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the
+    average fusion.
 
-    The mean is taken of the corpus figures, so that a resample of captions moves all parts together.
+    The mean is taken of the corpus figures, so that a resample of captions moves all parts
+    together.
     """
     ends = np.cumsum([part.statistics.shape[1] for part in parts])[:-1].tolist()
 
     def value(sums: FloatArray) -> FloatArray:
         columns = np.split(sums, ends, axis=-1)
-        return np.asarray(np.mean([part.metric.value(c) for part, c in zip(parts, columns, strict=True)], axis=0))
+        return np.asarray(
+            np.mean([part.metric.value(c) for part, c in zip(parts, columns, strict=True)], axis=0)
+        )
 
     def stats(corpus: CaptionCorpus) -> FloatArray:
         return np.hstack([part.metric.stats(corpus) for part in parts])
@@ -56,7 +64,8 @@ def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Two systems by one metric: the difference with its interval, and the p-value of the sign-flip test."""
+    """Two systems by one metric: the difference with its interval, and the p-value of the sign-flip
+    test."""
 
     name: str
     difference: Difference
@@ -69,9 +78,12 @@ def compare(
     """Paired tests of two systems on the same captions' references, metric by metric."""
     tests = []
     for ours, theirs in zip(a, b, strict=True):
-        left, right = ours.statistics[None], theirs.statistics[None]
+        left = ours.statistics[None]
+        right = theirs.statistics[None]
         difference = paired_bootstrap(left, right, resamples, ours.metric.value)
-        p = sign_flip(left, right, objects, ours.metric.value, flips=resamples.resamples, seed=resamples.seed)
+        p = sign_flip(
+            left, right, objects, ours.metric.value, flips=resamples.resamples, seed=resamples.seed
+        )
         tests.append(PairedTest(ours.name, difference, p))
     return tests
 
@@ -85,8 +97,14 @@ def signature(
 ) -> str:
     """How the numbers were made, in one line."""
     counts = {len(references) for references in corpus.references}
-    references = str(counts.pop()) if len(counts) == 1 else f"{min(counts)}-{max(counts)}"
-    document = f"given:{frequency.images}" if frequency else f"references:{len(corpus)}"
+    if len(counts) == 1:
+        references = str(counts.pop())
+    else:
+        references = f"{min(counts)}-{max(counts)}"
+    if frequency:
+        document = f"given:{frequency.images}"
+    else:
+        document = f"references:{len(corpus)}"
     matchers = resources.modules if resources else "none"
     return (
         f"tok:ptb-3.4.1-lc-nopunct|nrefs:{references}|bleu:coco|meteor:1.5-{matchers}|rouge:l-1.2|"

@@ -1,8 +1,9 @@
-"""The Penn Treebank tokenizer of the COCO evaluation (Stanford's, version 3.4.1), as a table of patterns.
+"""The Penn Treebank tokenizer of the COCO evaluation (Stanford's, version 3.4.1), as a table of
+patterns.
 
-It works as a lexer generator does: at each place the pattern that matches most text wins, its right context counted,
-and among equals the first. Tokens that the COCO evaluation throws away (quotes, full stops, dashes) are written alike,
-however the tokenizer tells opening from closing.
+It works as a lexer generator does: at each place the pattern that matches most text wins, its right
+context counted, and among equals the first. Tokens that the COCO evaluation throws away (quotes,
+full stops, dashes) are written alike, however the tokenizer tells opening from closing.
 """
 
 from __future__ import annotations
@@ -78,9 +79,13 @@ def _classes() -> _Classes:
     pure = "A-Za-z" + category("Lu", "Ll", "Lt", "Lm", "Lo")
     digit = "0-9" + category("Nd")
     marks = ranges(lexicon.MARKS)
-    letter, alnum, hard = f"[{pure}{marks}\xad]", f"[{pure}{marks}{digit}\xad]", f"[{pure}{marks}{digit}]"
+    letter = f"[{pure}{marks}\xad]"
+    alnum = f"[{pure}{marks}{digit}\xad]"
+    hard = f"[{pure}{marks}{digit}]"
     word = f"{letter}{alnum}*(?:[.!?]{letter}{alnum}*)*"
-    return _Classes(letter, alnum, hard, pure, digit, word, f"(?:[dDoOlL]{_APOSTROPHE}{hard})?{hard}+")
+    return _Classes(
+        letter, alnum, hard, pure, digit, word, f"(?:[dDoOlL]{_APOSTROPHE}{hard})?{hard}+"
+    )
 
 
 Row = str | tuple[str, Write]
@@ -88,12 +93,20 @@ Row = str | tuple[str, Write]
 
 
 def _tags_and_contractions(kinds: _Classes) -> Iterator[Row]:
-    apostrophe, name, word = _APOSTROPHE, "[A-Za-z][A-Za-z0-9_:.-]*", kinds.word
+    apostrophe = _APOSTROPHE
+    name = "[A-Za-z][A-Za-z0-9_:.-]*"
+    word = kinds.word
     attribute = rf"{name}(?:{_BLANK}*={_BLANK}*(?:'[^'\r\n]*'|\"[^\"\r\n]*\"))?"
     inside = rf"[!?][A-Za-z-][^>\r\n]*|/?{name}(?:{_BLANK}+{attribute})*{_BLANK}*/?"
     yield f"(<(?:{inside}){_BLANK}*>)", _joined
     yield "(?i)(-(?:lrb|rrb|lsb|rsb|lcb|rcb)-)"
-    for first, second in (("can", "not"), ("gon|wan", "na"), ("got", "ta"), ("lem|gim", "me"), ("'t", "is|was")):
+    for first, second in (
+        ("can", "not"),
+        ("gon|wan", "na"),
+        ("got", "ta"),
+        ("lem|gim", "me"),
+        ("'t", "is|was"),
+    ):
         yield f"(?i)({first})(?:{second})"
     yield rf"(?i)({kinds.letter}*[^\W\d_nN])n{apostrophe}t"
     yield f"(?i)(n{apostrophe}t)", _straight
@@ -102,7 +115,9 @@ def _tags_and_contractions(kinds: _Classes) -> Iterator[Row]:
 
 
 def _words(kinds: _Classes) -> Iterator[Row]:
-    apostrophe, letter, alnum = _APOSTROPHE, kinds.letter, kinds.alnum
+    apostrophe = _APOSTROPHE
+    letter = kinds.letter
+    alnum = kinds.alnum
     yield r"(?i)(ph\.d\.)[A-Za-z]?"
     small = f"{either(lexicon.SMALL_SHORT)}|{either(lexicon.SMALL_SHORT.title())}"
     yield rf"((?:(?i:{either(lexicon.SHORT)})|{capitalised(lexicon.CAPITAL_SHORT)}|{small})\.)(?:.|$)"
@@ -182,9 +197,17 @@ def _signs(_: _Classes) -> Iterator[Row]:
 
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
-    """The table, in order of precedence. Built on first use: the classes of characters take some milliseconds."""
+    """The table, in order of precedence. Built on first use: the classes of characters take some
+    milliseconds."""
     kinds = _classes()
-    groups = (_tags_and_contractions, _words, _addresses, _numbers, _compounds_and_abbreviations, _signs)
+    groups = (
+        _tags_and_contractions,
+        _words,
+        _addresses,
+        _numbers,
+        _compounds_and_abbreviations,
+        _signs,
+    )
     table = []
     for row in chain.from_iterable(group(kinds) for group in groups):
         pattern, write = (row, str) if isinstance(row, str) else row
@@ -195,9 +218,11 @@ def rules() -> tuple[Rule, ...]:
 def step(text: str, at: int) -> tuple[str, int]:
     """The token at a place, in its own case, and where it ends.
 
-    What is in no class, such as a blank or an emoji, gives an empty token: it is dropped and parts words.
+    What is in no class, such as a blank or an emoji, gives an empty token: it is dropped and parts
+    words.
     """
-    if text[at] == " ":  # no rule begins with it, and with a quote only one: a text may hold nothing else
+    # no rule begins with it, and with a quote only one: a text may hold nothing else
+    if text[at] == " ":
         return "", at + 1
     if text[at] == '"':
         return "''", at + 1
@@ -206,7 +231,9 @@ def step(text: str, at: int) -> tuple[str, int]:
     for pattern, how in rules():
         match = pattern.match(text, at)
         if match is not None and match.end() > reach:
-            reach, stop, write = match.end(), match.end(1), how
+            reach = match.end()
+            stop = match.end(1)
+            write = how
     if stop == at:
         return "", at + 1
     return write(text[at:stop]).replace("\xad", ""), stop

@@ -1,7 +1,7 @@
 """N-grams of many texts at once, as integer arrays: BLEU and CIDEr are sums over them.
 
-A gram of order k is numbered by the pair (number of its first k − 1 words, last word), so that no number outgrows 64
-bits whatever the vocabulary.
+A gram of order k is numbered by the pair (number of its first k − 1 words, last word), so that no
+number outgrows 64 bits whatever the vocabulary.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ ORDERS = 4
 
 @dataclass(frozen=True)
 class Words:
-    """The words of many texts in a row, as numbers of a vocabulary, and the number of words of each text."""
+    """The words of many texts in a row, as numbers of a vocabulary, and the number of words of each
+    text."""
 
     vocabulary: list[str]
     numbers: Ints
@@ -63,7 +64,8 @@ def expand(starts: Ints, counts: Ints) -> Ints:
 class GramCounts:
     """The grams of one order: row i says that text `text[i]` holds gram `gram[i]` `count[i]` times.
 
-    Rows are sorted by gram, then text. `place` says where among all words each gram is first written.
+    Rows are sorted by gram, then text. `place` says where among all words each gram is first
+    written.
     """
 
     text: Ints
@@ -91,7 +93,9 @@ class Grams:
 
 def count_grams(words: Words) -> Grams:
     """The grams of order 1 to `ORDERS`."""
-    numbers, text_of, at = words.numbers, words.text, np.arange(len(words.numbers))
+    numbers = words.numbers
+    text_of = words.text
+    at = np.arange(len(words.numbers))
     left = np.cumsum(words.lengths)[text_of] - at  # words from here to the text's end
     key = gram = numbers
     tables = []
@@ -107,7 +111,9 @@ def count_grams(words: Words) -> Grams:
         gram = np.empty_like(key)
         gram[by_key] = number
         rows = np.flatnonzero(new | changes(texts))
-        tables.append(GramCounts(texts[rows], number[rows], np.diff(rows, append=len(at)), at[by_key[new]]))
+        tables.append(
+            GramCounts(texts[rows], number[rows], np.diff(rows, append=len(at)), at[by_key[new]])
+        )
     return Grams(words, tables)
 
 

@@ -1,4 +1,5 @@
-"""ROUGE-L as the COCO evaluation counts it (Lin, 2004): best precision and best recall, over the references apart."""
+"""ROUGE-L as the COCO evaluation counts it (Lin, 2004): best precision and best recall, over the
+references apart."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def word_places(words: Sequence[str]) -> dict[str, int]:
 
 
 def longest_common_subsequence(places: dict[str, int], length: int, right: Sequence[str]) -> int:
-    """Its length, one bit per word of a text (Hyyrö, 2004): a row of the table is one addition of integers."""
+    """Its length, one bit per word of a text (Hyyrö, 2004): a row of the table is one addition of
+    integers."""
     full = (1 << length) - 1
     row = full
     for word in right:
@@ -33,7 +35,8 @@ def longest_common_subsequence(places: dict[str, int], length: int, right: Seque
 
 
 def rouge_l(hypothesis: str, references: Sequence[str], beta: float = BETA) -> float:
-    """F of longest common subsequences for one tokenised caption, recall weighing β² times as much as precision.
+    """F of longest common subsequences for one tokenised caption, recall weighing β² times as much
+    as precision.
 
     An empty text is one empty token, as the COCO evaluation has it.
     """
@@ -56,7 +59,11 @@ def rouge(corpus: CaptionCorpus) -> Measurement:
 
 
 def _scores(corpus: CaptionCorpus) -> FloatArray:
-    return np.asarray([rouge_l(*texts) for texts in zip(corpus.hypotheses, corpus.references, strict=True)])
+    return np.asarray(
+        [rouge_l(*texts) for texts in zip(corpus.hypotheses, corpus.references, strict=True)]
+    )
 
 
-ROUGE_L = mean_metric("ROUGE-L", "Longest common subsequence with the references.", _scores, undefined=0.0)
+ROUGE_L = mean_metric(
+    "ROUGE-L", "Longest common subsequence with the references.", _scores, undefined=0.0
+)

@@ -1,8 +1,9 @@
-"""Captions as the COCO evaluation tokenises them: Penn Treebank tokens in lower case, its punctuation list removed.
+"""Captions as the COCO evaluation tokenises them: Penn Treebank tokens in lower case, its
+punctuation list removed.
 
-A tokenised caption is a string with one blank between tokens, as `pycocoevalcap` holds it. That is not a detail: a
-phone number or a tag is one token with a no-break space inside, which ROUGE counts once and BLEU, CIDEr and METEOR
-(which split at any white space) count as several.
+A tokenised caption is a string with one blank between tokens, as `pycocoevalcap` holds it. That is
+not a detail: a phone number or a tag is one token with a no-break space inside, which ROUGE counts
+once and BLEU, CIDEr and METEOR (which split at any white space) count as several.
 """
 
 from __future__ import annotations
@@ -14,18 +15,38 @@ from seesay.captions.coco.lexer import lex, step
 from seesay.captions.coco.lexicon import ABBREVIATIONS, TWO_TOKENS
 
 PUNCTUATION = frozenset(
-    ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
+    [
+        "''",
+        "'",
+        "``",
+        "`",
+        "-LRB-",
+        "-RRB-",
+        "-LCB-",
+        "-RCB-",
+        ".",
+        "?",
+        "!",
+        ",",
+        ":",
+        "-",
+        "--",
+        "...",
+        ";",
+    ]
 )
-"""COCO's list. It is compared with tokens already in lower case, so the bracket names never match: `-lrb-` stays."""
+"""COCO's list. It is compared with tokens already in lower case, so the bracket names never match:
+`-lrb-` stays."""
 
-# What no neighbour can change: letters, perhaps hyphens inside, perhaps one mark after. A full stop needs two letters
-# before it (an initial looks at the next word) and no abbreviation.
+# What no neighbour can change: letters, perhaps hyphens inside, perhaps one mark after. A full stop
+# needs two letters before it (an initial looks at the next word) and no abbreviation.
 _PLAIN = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)*)('s)?([,;:!?]?|\.)")
 _LINE_BREAKS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def tokenize(caption: str) -> str:
-    """A caption's tokens in lower case without punctuation, joined by blanks. A line break is a blank.
+    """A caption's tokens in lower case without punctuation, joined by blanks. A line break is a
+    blank.
 
     >>> tokenize('A man (in the U.S.) isn\\'t "riding" his bike.')
     "a man -lrb- in the u.s. -rrb- is n't riding his bike"
@@ -41,7 +62,8 @@ def tokenize(caption: str) -> str:
 def _with_context(caption: str) -> str:
     """The same for a caption with chunks that are not plain: only those are lexed."""
     tokens = []
-    at, begins = 0, True
+    at = 0
+    begins = True
     while at < len(caption):
         if begins:
             end = caption.find(" ", at)
@@ -67,7 +89,9 @@ def _context_free(chunk: str) -> str | None:
     match = _PLAIN.fullmatch(chunk)
     if match is None:
         return None
-    word, genitive, mark = match[1].lower(), match[2], match[3]
+    word = match[1].lower()
+    genitive = match[2]
+    mark = match[3]
     if mark == "." and (len(word) < 2 or word in ABBREVIATIONS):
         return None
     if not genitive and word not in TWO_TOKENS:

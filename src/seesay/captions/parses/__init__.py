@@ -11,6 +11,15 @@ from seesay.captions.parses.parseval import MismatchError, ParseScore, parseval,
 from seesay.captions.parses.trees import BadTreeError, Bracket, ParseTree, parse, read_trees
 
 __all__ = [
-    "BadTreeError", "Bracket", "EvalbParameters", "MismatchError", "ParseScore", "ParseTree", "parse", "parseval",
-    "read_parameters", "read_trees", "score",
-]  # fmt: skip
+    "BadTreeError",
+    "Bracket",
+    "EvalbParameters",
+    "MismatchError",
+    "ParseScore",
+    "ParseTree",
+    "parse",
+    "parseval",
+    "read_parameters",
+    "read_trees",
+    "score",
+]

@@ -12,7 +12,8 @@ from seesay.errors import UserError
 class EvalbParameters:
     """The defaults are those of COLLINS.prm (evalb's README, section 6).
 
-    A deleted label takes its word along if it is a tag, and only its bracket if it is a constituent.
+    A deleted label takes its word along if it is a tag, and only its bracket if it is a
+    constituent.
     """
 
     delete: frozenset[str] = frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."})
@@ -37,7 +38,8 @@ _SETS = {"DELETE_LABEL": 1, "DELETE_LABEL_FOR_LENGTH": 1, "EQ_LABEL": 2, "EQ_WOR
 
 
 def read_parameters(path: Path) -> EvalbParameters:
-    """From a file as evalb reads it. `DEBUG` and `MAX_ERROR` are taken and change nothing: every error is reported."""
+    """From a file as evalb reads it. `DEBUG` and `MAX_ERROR` are taken and change nothing: every
+    error is reported."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -48,12 +50,19 @@ def read_parameters(path: Path) -> EvalbParameters:
         name, *values = line.split() if line.strip() and not line.startswith("#") else ("",)
         if not name:
             continue
-        if name in _NUMBERS and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
+        if (
+            name in _NUMBERS
+            and len(values) == 1
+            and values[0].isdecimal()
+            and len(values[0]) <= _MOST_DIGITS
+        ):
             numbers[name] = int(values[0])
         elif _SETS.get(name) == len(values):
             sets[name].add(tuple(values))
         else:
-            raise UserError(f"Line {number} of {path} is not an evalb parameter: {line.strip()[:60]!r}.")
+            raise UserError(
+                f"Line {number} of {path} is not an evalb parameter: {line.strip()[:60]!r}."
+            )
     return EvalbParameters(
         frozenset(label for (label,) in sets["DELETE_LABEL"]),
         frozenset(label for (label,) in sets["DELETE_LABEL_FOR_LENGTH"]),

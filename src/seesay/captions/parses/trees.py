@@ -1,4 +1,5 @@
-"""Penn Treebank brackets, read safely: no recursion, so that no depth is too deep, and a bad tree costs only itself."""
+"""Penn Treebank brackets, read safely: no recursion, so that no depth is too deep, and a bad tree
+costs only itself."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Bracket:
 
 @dataclass(slots=True)
 class ParseTree:
-    """A parse without its shape: words with tags, and brackets, the innermost and leftmost first."""
+    """A parse without its shape: words with tags, and brackets, the innermost and leftmost
+    first."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -59,7 +61,12 @@ def parse(text: str) -> ParseTree:
         token = tokens[at]
         following = tokens[at + 1 : at + 4]
         if token == "(":
-            if len(following) == 3 and following[2] == ")" and "(" not in following and following[1] != ")":
+            if (
+                len(following) == 3
+                and following[2] == ")"
+                and "(" not in following
+                and following[1] != ")"
+            ):
                 tree.tags.append(following[0])
                 tree.words.append(following[1])
                 at += 4
@@ -81,7 +88,8 @@ def parse(text: str) -> ParseTree:
 
 
 def read_trees(path: Path) -> list[TreeRow]:
-    """The parses of a file in order, each with its line; None for an empty line where every parse has one line."""
+    """The parses of a file in order, each with its line; None for an empty line where every parse
+    has one line."""
     with read_errors(path):
         raw = path.read_bytes()
     rows = split_trees(raw.decode("utf-8-sig", "replace").split("\n"))
@@ -93,7 +101,8 @@ def read_trees(path: Path) -> list[TreeRow]:
 def split_trees(lines: list[str]) -> list[TreeRow]:
     """The parses of the lines of a file.
 
-    A parse begins with a bracket at the beginning of a line; the lines after it that do not are part of it.
+    A parse begins with a bracket at the beginning of a line; the lines after it that do not are
+    part of it.
     """
     while lines and not lines[-1].strip():
         lines.pop()
@@ -103,12 +112,14 @@ def split_trees(lines: list[str]) -> list[TreeRow]:
 
 
 def _chunks(lines: list[str]) -> Iterator[tuple[int, str]]:
-    start, held = 0, list[str]()
+    start = 0
+    held = list[str]()
     for number, line in enumerate(lines, 1):
         if line.startswith("(") or not held:
             if held and "".join(held).strip():
                 yield start, "\n".join(held)
-            start, held = number, []
+            start = number
+            held = []
         held.append(line)
     if "".join(held).strip():
         yield start, "\n".join(held)

@@ -1,4 +1,5 @@
-"""Scoring text against references, from files or from memory: captions as COCO does, parses as evalb does.
+"""Scoring text against references, from files or from memory: captions as COCO does, parses as
+evalb does.
 
 >>> scores = score_captions(["A dog runs."] * 2, [["A dog is running."], ["A cat sleeps."]], use_meteor=False)
 >>> round(scores.figures["BLEU-1"].value, 3)

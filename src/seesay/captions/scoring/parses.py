@@ -8,7 +8,14 @@ from pathlib import Path
 
 from seesay import __version__
 from seesay.captions.defaults import RESAMPLES
-from seesay.captions.parses import EvalbParameters, MismatchError, ParseScore, ParseTree, parseval, score
+from seesay.captions.parses import (
+    EvalbParameters,
+    MismatchError,
+    ParseScore,
+    ParseTree,
+    parseval,
+    score,
+)
 from seesay.captions.parses.parameters import read_parameters
 from seesay.captions.parses.trees import TreeRow, read_trees, split_trees
 from seesay.captions.scoring.records import TextRecord, make_records, system_names
@@ -48,15 +55,20 @@ def score_parses(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> ParseScores:
-    """Labelled and unlabelled brackets, crossings and tags, over all sentences and up to evalb's cutoff length.
+    """Labelled and unlabelled brackets, crossings and tags, over all sentences and up to evalb's
+    cutoff length.
 
     `parameters` are evalb's, from its file or in memory; by default those of COLLINS.prm.
     """
-    rules = read_parameters(parameters) if isinstance(parameters, Path) else parameters or EvalbParameters()
+    if isinstance(parameters, Path):
+        rules = read_parameters(parameters)
+    else:
+        rules = parameters or EvalbParameters()
     (gold_name, golds), (test_name, tests) = _load(gold, "gold"), _load(test, "test")
     if len(golds) != len(tests):
         raise UserError(
-            f"{gold_name} has {len(golds)} parses and {test_name} has {len(tests)}: they are paired in order."
+            f"{gold_name} has {len(golds)} parses and {test_name} has {len(tests)}: they are "
+            "paired in order."
         )
     sentences: dict[int, ParseScore] = {}
     left_out: list[str] = []
@@ -67,10 +79,19 @@ def score_parses(
         else:
             left_out += compared
     if not sentences:
-        raise UserError(f"No sentence of {test_name} could be compared with {gold_name}: {left_out[0]}.")
-    source = parameters.name if isinstance(parameters, Path) else "COLLINS.prm" if parameters is None else "custom"
+        raise UserError(
+            f"No sentence of {test_name} could be compared with {gold_name}: {left_out[0]}."
+        )
+    if isinstance(parameters, Path):
+        source = parameters.name
+    elif parameters is None:
+        source = "COLLINS.prm"
+    else:
+        source = "custom"
     line = f"evalb:{source}|sentences:{len(golds)}|boot:{resamples}-seed{seed}|seesay:{__version__}"
-    short = {number: counts for number, counts in sentences.items() if counts.length <= rules.cutoff}
+    short = {
+        number: counts for number, counts in sentences.items() if counts.length <= rules.cutoff
+    }
     parts: dict[str | None, dict[int, ParseScore]] = {None: sentences}
     if short and len(short) < len(sentences):
         parts[f"length<={rules.cutoff}"] = short

@@ -14,7 +14,8 @@ from seesay.metrics.bootstrap import Resamples
 class TextRecord:
     """One figure of a system, with its 95 % interval; `slice` is a part of the texts, None for all.
 
-    Fields are those of a run's records (`seesay.runs.records.Record`), so that `--json` prints one form.
+    Fields are those of a run's records (`seesay.runs.records.Record`), so that `--json` prints one
+    form.
     """
 
     model: str
@@ -63,15 +64,30 @@ def make_records(
     """Each measurement with its 95 % interval."""
     return [
         TextRecord(
-            model=system, task=task, metric=measurement.name, slice=part, **asdict(interval),
-            n=len(measurement.statistics), signature=signature,
+            model=system,
+            task=task,
+            metric=measurement.name,
+            slice=part,
+            **asdict(interval),
+            n=len(measurement.statistics),
+            signature=signature,
         )
-        for measurement, interval in zip(measurements, resamples.measurements(measurements), strict=True)
-    ]  # fmt: skip
+        for measurement, interval in zip(
+            measurements, resamples.measurements(measurements), strict=True
+        )
+    ]
 
 
 def system_names(sources: Sequence[object]) -> list[str]:
-    """File names without endings; whole paths where two would be the same, and numbers for systems in memory."""
-    paths = [source if isinstance(source, str | Path) else f"system {i}" for i, source in enumerate(sources, 1)]
-    names = [Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+    """File names without endings; whole paths where two would be the same, and numbers for systems
+    in memory."""
+    paths = [
+        source if isinstance(source, str | Path) else f"system {i}"
+        for i, source in enumerate(sources, 1)
+    ]
+    names = [
+        Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name for path in paths
+    ]
+    if len(set(names)) == len(names):
+        return names
+    return [str(path) for path in paths]

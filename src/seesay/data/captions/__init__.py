@@ -1,7 +1,7 @@
 """Captions of every published form.
 
-`corpus` reads a corpus of captions, one caption at a time (to train on, to score, to find names and relations in);
-`pairs` brings captions and their references together (to measure them).
+`corpus` reads a corpus of captions, one caption at a time (to train on, to score, to find names and
+relations in); `pairs` brings captions and their references together (to measure them).
 """
 
 from __future__ import annotations

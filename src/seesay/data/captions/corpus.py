@@ -1,8 +1,10 @@
-"""One reader for every corpus of captions: it recognises the form, reads one caption at a time and counts.
+"""One reader for every corpus of captions: it recognises the form, reads one caption at a time and
+counts.
 
-Which picture a caption describes matters when some are held out: five captions of one picture say the same thing five
-times. Most forms name the picture. Files of plain text whose names differ only in a number (`train.1.en`, `train.2.en`,
-as in Multi30k) are parallel, so there the line is the picture.
+Which picture a caption describes matters when some are held out: five captions of one picture say
+the same thing five times. Most forms name the picture. Files of plain text whose names differ only
+in a number (`train.1.en`, `train.2.en`, as in Multi30k) are parallel, so there the line is the
+picture.
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ from typing import IO, Any, Self, cast
 from seesay.data.captions import data_sets, forms
 from seesay.data.captions.records import Caption, answer_of
 from seesay.data.json_stream import BrokenFileError, decode_entries, entries, is_text
-from seesay.data.lines import LONGEST_TEXT_LINE, BoundedGzipFile, decode_lines, open_bytes, read_head
+from seesay.data.lines import (
+    LONGEST_TEXT_LINE,
+    BoundedGzipFile,
+    decode_lines,
+    open_bytes,
+    read_head,
+)
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -46,14 +54,17 @@ class CorpusSummary:
 
 
 class Corpus:
-    """Captions (or any texts) of a file, of a data set's folder or of standard input ("-"), read once.
+    """Captions (or any texts) of a file, of a data set's folder or of standard input ("-"), read
+    once.
 
-    The form is recognised when the source is opened; one of no known form is refused. The first few unusable rows are
-    kept with their reasons (`bad_rows`).
+    The form is recognised when the source is opened; one of no known form is refused. The first few
+    unusable rows are kept with their reasons (`bad_rows`).
     """
 
     def __init__(self, source: Path | str, *, longest: int = LONGEST_TEXT_LINE) -> None:
-        self.name, self.form, self.unit = str(source), "", "line"
+        self.name = str(source)
+        self.form = ""
+        self.unit = "line"
         self.captions = self.blank = self.bad = 0
         self.bad_rows: list[BadRow] = []
         self.size: int | None = None
@@ -69,7 +80,8 @@ class Corpus:
                 self._open(stack)
             except forms.UnknownFormError as error:
                 raise UserError(
-                    f"'{self.name}' is not a corpus that seesay knows ({error}): give {forms.KNOWN}."
+                    f"'{self.name}' is not a corpus that seesay knows ({error}): give "
+                    f"{forms.KNOWN}."
                 ) from error
             except OSError as error:
                 raise UserError(f"Cannot read '{self.name}': {error.strerror or error}.") from error
@@ -77,7 +89,10 @@ class Corpus:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._stack.close()
 
@@ -145,10 +160,12 @@ class Corpus:
             json_form, numbered = forms.recognise_json(decode_entries(file))
         except BrokenFileError as error:
             raise forms.UnknownFormError(f"it is not JSON: {error}") from error
-        self.form, self.unit = json_form.name, "entry"
+        self.form = json_form.name
+        self.unit = "entry"
         if json_form is forms.VQA_ANSWERS:
             raise UserError(
-                f"'{self.name}' holds the answers of VQA: give its questions, and the answers are read beside them."
+                f"'{self.name}' holds the answers of VQA: give its questions, and the answers are "
+                "read beside them."
             )
         answers = _vqa_answers(path) if json_form is forms.VQA else {}
         self._rows = self._whole(forms.read_json(json_form, numbered, path.name, answers))
@@ -156,7 +173,11 @@ class Corpus:
     def _open_file(self, stack: ExitStack, path: Path) -> tuple[IO[bytes], bytes, bool]:
         """The file, decompressed, its first bytes, and whether these are all."""
         if self.name == STANDARD_INPUT:
-            return sys.stdin.buffer, cast("BufferedReader", sys.stdin.buffer).peek(forms.HEAD)[: forms.HEAD], False
+            return (
+                sys.stdin.buffer,
+                cast("BufferedReader", sys.stdin.buffer).peek(forms.HEAD)[: forms.HEAD],
+                False,
+            )
         self.size = path.stat().st_size
         head = read_head(path, forms.HEAD)
         file = stack.enter_context(open_bytes(path))
@@ -164,20 +185,25 @@ class Corpus:
         return file, head, len(head) < forms.HEAD
 
     def _whole(self, rows: Iterator[Caption | BadRow]) -> Iterator[Caption | BadRow]:
-        """The rows of a JSON document; one that breaks off is an error, and not a shorter corpus."""
+        """The rows of a JSON document; one that breaks off is an error, and not a shorter
+        corpus."""
         number = 0
         try:
             for row in rows:
                 number = row.row
                 yield row
         except BrokenFileError as error:
-            raise UserError(f"'{self.name}' is damaged after entry {number:,} ({error}): fetch it again.") from error
+            raise UserError(
+                f"'{self.name}' is damaged after entry {number:,} ({error}): fetch it again."
+            ) from error
 
 
 def distinct_sources(paths: Iterable[Path]) -> list[Path]:
     """The sources to read of those that were given: VQA's answers are read with their questions."""
     paths = list(paths)
-    read_beside = {path.with_name(_answers_name(path.name)) for path in paths if "questions" in path.name}
+    read_beside = {
+        path.with_name(_answers_name(path.name)) for path in paths if "questions" in path.name
+    }
     return [path for path in paths if path not in read_beside]
 
 
@@ -190,12 +216,19 @@ def _vqa_answers(questions: Path) -> dict[Any, str]:
     """The commonest answer to each question, by its number."""
     path = questions.with_name(_answers_name(questions.name))
     if path == questions or not path.is_file():
-        raise UserError(f"'{questions}' holds questions of VQA: put their answers, {path.name}, into the same folder.")
+        raise UserError(
+            f"'{questions}' holds questions of VQA: put their answers, {path.name}, into the same "
+            "folder."
+        )
     try:
         form, numbered = forms.recognise_json(entries(path))
         if form is not forms.VQA_ANSWERS:
             raise UserError(f"'{path}' does not hold the answers of VQA.")
         rows = (entry for _, entry in numbered if isinstance(entry, dict))
-        return {row.get("question_id"): answer for row in rows if (answer := answer_of(row)) is not None}
+        return {
+            row.get("question_id"): answer for row in rows if (answer := answer_of(row)) is not None
+        }
     except (BrokenFileError, forms.UnknownFormError) as error:
-        raise UserError(f"'{path}' is damaged, or not the answers of VQA ({error}): fetch it again.") from error
+        raise UserError(
+            f"'{path}' is damaged, or not the answers of VQA ({error}): fetch it again."
+        ) from error

@@ -1,6 +1,8 @@
-"""Data sets of Hugging Face's `datasets`, without that library: what `save_to_disk` writes, and Parquet files.
+"""Data sets of Hugging Face's `datasets`, without that library: what `save_to_disk` writes, and
+Parquet files.
 
-Arrow files are memory-mapped and only the columns with text are decoded: pictures in a data set cost nothing.
+Arrow files are memory-mapped and only the columns with text are decoded: pictures in a data set
+cost nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def read(path: Path) -> tuple[str, Rows]:
     fields = find_fields(dict.fromkeys(names))
     if fields is None:
         columns = ", ".join(map(repr, dict.fromkeys(names)))
-        raise UnknownFormError(f"its columns are {columns}; rename the one with captions to 'caption'")
+        raise UnknownFormError(
+            f"its columns are {columns}; rename the one with captions to 'caption'"
+        )
 
     def rows() -> Rows:
         records = (record for file in files for record in _records(file, fields.names))
@@ -40,12 +44,15 @@ def read(path: Path) -> tuple[str, Rows]:
 
 
 def _files(path: Path) -> list[Path]:
-    """The files of a data set: as its own lists name them (`save_to_disk`), or all Parquet files of a folder."""
+    """The files of a data set: as its own lists name them (`save_to_disk`), or all Parquet files of
+    a folder."""
     if path.is_file():
         return [path]
     if (path / "dataset_dict.json").is_file():
         with damage_as_user_error(path / "dataset_dict.json", "fetch it again"):
-            splits = [path / _own(split) for split in read_json(path / "dataset_dict.json")["splits"]]
+            splits = [
+                path / _own(split) for split in read_json(path / "dataset_dict.json")["splits"]
+            ]
         return [file for split in splits for file in _files(split)]
     if (path / "state.json").is_file():
         with damage_as_user_error(path / "state.json", "fetch it again"):
@@ -57,7 +64,8 @@ def _files(path: Path) -> list[Path]:
 
 
 def _own(name: object) -> str:
-    """The name of a file or folder directly in the data set's: a list may name no other of the machine."""
+    """The name of a file or folder directly in the data set's: a list may name no other of the
+    machine."""
     if not isinstance(name, str) or Path(name).name != name or name == "..":
         raise ValueError(f"it names {str(name)[:80]!r}, which is not one of its own files")
     return name
@@ -79,7 +87,8 @@ def _records(file: Path, names: list[str]) -> Iterator[Mapping[str, Any]]:
         return
     with _arrow_stream(file) as stream:
         for batch in stream:
-            batch.validate(full=True)  # else a wrong offset is a bus error, or reads whatever is in memory
+            # else a wrong offset is a bus error, or reads whatever is in memory
+            batch.validate(full=True)
             for start in range(0, batch.num_rows, ROWS_IN_MEMORY):
                 yield from batch.select(present).slice(start, ROWS_IN_MEMORY).to_pylist()
 

@@ -1,4 +1,5 @@
-"""The forms in which corpora of captions are published. A file is recognised by what it holds, not by its name."""
+"""The forms in which corpora of captions are published. A file is recognised by what it holds, not
+by its name."""
 
 from __future__ import annotations
 
@@ -19,8 +20,10 @@ from seesay.questions import BadRow
 HEAD = 1 << 16
 """Bytes by which a text file is recognised."""
 KNOWN = (
-    "text with one caption per line, Flickr's tokens, Conceptual Captions (TSV), COCO captions, Visual Genome's region "
-    "descriptions or questions, VQA v2, GQA, SBU, a table or JSON lines with a field 'caption', or the folder of a "
+    "text with one caption per line, Flickr's tokens, Conceptual Captions (TSV), COCO captions, "
+    "Visual Genome's region "
+    "descriptions or questions, VQA v2, GQA, SBU, a table or JSON lines with a field 'caption', or "
+    "the folder of a "
     "Hugging Face data set"
 )
 _MOST = 0.9
@@ -44,14 +47,17 @@ class TextForm(NamedTuple):
 
 
 def recognise_text(head: bytes, *, whole: bool) -> TextForm | None:
-    """The form of a text file by its first bytes; None for JSON that has to be read to be recognised."""
+    """The form of a text file by its first bytes; None for JSON that has to be read to be
+    recognised."""
     raw = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     raw = raw if whole or len(raw) == 1 else raw[:-1]
     lines = [line.decode("utf-8", errors="replace").rstrip("\r") for line in raw if line.strip()]
     if not lines:
         return PLAIN
     if len(raw) > 1 or whole:  # a cut line may end in half a character
-        readable = [line for line in lines if "\0" not in line and "\N{REPLACEMENT CHARACTER}" not in line]
+        readable = [
+            line for line in lines if "\0" not in line and "\N{REPLACEMENT CHARACTER}" not in line
+        ]
         if 2 * len(readable) < len(lines):
             raise UnknownFormError("it is not text in UTF-8")
         lines = readable
@@ -87,26 +93,33 @@ def _json_lines(lines: Sequence[str]) -> TextForm | None:
 
 
 def _table(lines: Sequence[str]) -> TextForm | None:
-    """A table with a header that names captions, or with a column of addresses; None if the lines are no table."""
+    """A table with a header that names captions, or with a column of addresses; None if the lines
+    are no table."""
     for delimiter in "\t,|":
         names = [name.strip().strip('"') for name in lines[0].split(delimiter)]
         if len(names) > 1 and all(re.fullmatch(r"[\w -]{1,40}", name) for name in names):
             fields = find_fields(names)
             if fields and (delimiter == "\t" or fields.picture or fields.answers):
                 read = partial(table_rows, path="The table", delimiter=delimiter)
-                return TextForm("table with a header", partial(_read_records, read=read, fields=fields))
+                return TextForm(
+                    "table with a header", partial(_read_records, read=read, fields=fields)
+                )
     columns = lines[0].count("\t") + 1
     if columns == 1 or not _most(lines, lambda line: line.count("\t") + 1 == columns):
         return None
     cells = [row for line in lines if len(row := line.split("\t")) == columns]
-    addresses = [column for column in range(columns) if _most([row[column] for row in cells], _URL.fullmatch)]
+    addresses = [
+        column for column in range(columns) if _most([row[column] for row in cells], _URL.fullmatch)
+    ]
     if len(addresses) != 1:
         raise UnknownFormError("it is a table without a header that names its captions")
     parse = partial(_conceptual, columns=columns, address=addresses[0])
     return TextForm("Conceptual Captions", partial(_read_by_line, parse=parse))
 
 
-def _read_by_line(lines: Iterator[Line], file: str, parse: Callable[[str, int, str], Caption | BadRow]) -> Rows:
+def _read_by_line(
+    lines: Iterator[Line], file: str, parse: Callable[[str, int, str], Caption | BadRow]
+) -> Rows:
     for number, line in lines:
         yield line if isinstance(line, BadRow) else parse(line, number, file)
 
@@ -118,7 +131,9 @@ def _plain(line: str, number: int, file: str) -> Caption:
 def _flickr(line: str, number: int, file: str) -> Caption | BadRow:
     if match := _FLICKR.fullmatch(line.strip()):
         return Caption(match[2].strip(), match[1], number)
-    return BadRow(number, "not 'picture#number', tab, caption") if line.strip() else Caption("", "", number)
+    if line.strip():
+        return BadRow(number, "not 'picture#number', tab, caption")
+    return Caption("", "", number)
 
 
 def _conceptual(line: str, number: int, file: str, columns: int, address: int) -> Caption | BadRow:
@@ -145,8 +160,9 @@ FLICKR = TextForm("Flickr tokens", partial(_read_by_line, parse=_flickr))
 
 
 class JsonForm(NamedTuple):
-    """A form of JSON documents: the array of its entries (None: they are the values of an object), their fields, and
-    who numbered their pictures: those of two corpora about the same pictures are held out together."""
+    """A form of JSON documents: the array of its entries (None: they are the values of an object),
+    their fields, and who numbered their pictures: those of two corpora about the same pictures are
+    held out together."""
 
     name: str
     array: str | None
@@ -156,25 +172,45 @@ class JsonForm(NamedTuple):
 
 
 VQA = JsonForm(
-    "VQA questions with answers", "questions", Fields(("question",), ("answer",), "image_id"),
-    ("question", "question_id", "image_id"), "coco",
-)  # fmt: skip
+    "VQA questions with answers",
+    "questions",
+    Fields(("question",), ("answer",), "image_id"),
+    ("question", "question_id", "image_id"),
+    "coco",
+)
 VQA_ANSWERS = JsonForm("VQA answers", "annotations", Fields(()), ("question_id", "answers"), "coco")
 SBU = JsonForm("SBU captions", "captions", Fields(()), (), "sbu")
 JSON_FORMS = (
-    JsonForm("COCO captions", "annotations", Fields(("caption",), (), "image_id"), ("caption", "image_id"), "coco"),
-    JsonForm("Visual Genome region descriptions", "", Fields(("regions",), (), "id"), ("regions",), "vg"),
-    JsonForm("Visual Genome questions with answers", "", Fields(("qas",), (), "id"), ("qas",), "vg"),
     JsonForm(
-        "GQA questions with answers", None, Fields(("question",), ("answer",), "imageId"), ("question", "imageId"), "vg"
+        "COCO captions",
+        "annotations",
+        Fields(("caption",), (), "image_id"),
+        ("caption", "image_id"),
+        "coco",
+    ),
+    JsonForm(
+        "Visual Genome region descriptions", "", Fields(("regions",), (), "id"), ("regions",), "vg"
+    ),
+    JsonForm(
+        "Visual Genome questions with answers", "", Fields(("qas",), (), "id"), ("qas",), "vg"
+    ),
+    JsonForm(
+        "GQA questions with answers",
+        None,
+        Fields(("question",), ("answer",), "imageId"),
+        ("question", "imageId"),
+        "vg",
     ),
     VQA,
     VQA_ANSWERS,
-)  # fmt: skip
+)
 
 
-def recognise_json(entries: Iterator[tuple[str, Any]]) -> tuple[JsonForm, Iterator[tuple[int, Any]]]:
-    """The form of a JSON document, by its first usable entry; and its entries with their numbers (from 1).
+def recognise_json(
+    entries: Iterator[tuple[str, Any]],
+) -> tuple[JsonForm, Iterator[tuple[int, Any]]]:
+    """The form of a JSON document, by its first usable entry; and its entries with their numbers
+    (from 1).
 
     Entries before that one are None: unusable.
     """
@@ -186,7 +222,9 @@ def recognise_json(entries: Iterator[tuple[str, Any]]) -> tuple[JsonForm, Iterat
             rest = (value for name, value in entries if array is None or name == array)
             return form, enumerate(chain(repeat(None, skipped), [entry], rest), 1)
         before[key] += 1
-    raise UnknownFormError(f"it is JSON with {_list(before)}" if any(before) else "it is JSON without captions")
+    raise UnknownFormError(
+        f"it is JSON with {_list(before)}" if any(before) else "it is JSON without captions"
+    )
 
 
 def _form_of(key: str, entry: object) -> JsonForm | None:
@@ -194,18 +232,28 @@ def _form_of(key: str, entry: object) -> JsonForm | None:
         return SBU if key == "captions" else None
     if not isinstance(entry, Mapping):
         return None
-    fits = (form for form in JSON_FORMS if form.array in (key, None) and all(name in entry for name in form.needs))
+    fits = (
+        form
+        for form in JSON_FORMS
+        if form.array in (key, None) and all(name in entry for name in form.needs)
+    )
     fields = None if key else find_fields(entry)
     return next(fits, fields and JsonForm("JSON records", "", fields, (), ""))
 
 
-def read_json(form: JsonForm, entries: Iterable[tuple[int, Any]], file: str, answers: Mapping[Any, str]) -> Rows:
+def read_json(
+    form: JsonForm, entries: Iterable[tuple[int, Any]], file: str, answers: Mapping[Any, str]
+) -> Rows:
     """The captions of a document's entries; `answers` by the number of their question, for VQA."""
     pictures = form.pictures or file
     for number, entry in entries:
         if form is SBU:
             text = next(texts_of(entry), None)
-            yield BadRow(number, "not a text") if text is None else Caption(text, f"sbu:{number}", number)
+            yield (
+                BadRow(number, "not a text")
+                if text is None
+                else Caption(text, f"sbu:{number}", number)
+            )
         elif form is VQA and isinstance(entry, Mapping):
             joined = {**entry, "answer": answers.get(entry.get("question_id"))}
             yield from captions_of(form.fields, joined, number, pictures)

@@ -1,4 +1,5 @@
-"""Records of other people (JSON objects, rows of tables and data sets) as captions with the pictures they describe."""
+"""Records of other people (JSON objects, rows of tables and data sets) as captions with the
+pictures they describe."""
 
 from __future__ import annotations
 
@@ -24,10 +25,17 @@ _TEXTS = tuple(
         "question",
     )
 )
-"""Fields with text, the likeliest first. jxie/flickr8k and others number them: caption_0, caption_1, …"""
+"""Fields with text, the likeliest first. jxie/flickr8k and others number them: caption_0,
+caption_1, …"""
 _PICTURES = tuple(
     re.compile(name, re.IGNORECASE)
-    for name in (r"(image|img|coco|picture)_?id", r"(image_?|file_?)name", "(image_?)?url", "image", "id")
+    for name in (
+        r"(image|img|coco|picture)_?id",
+        r"(image_?|file_?)name",
+        "(image_?)?url",
+        "image",
+        "id",
+    )
 )
 _INNER = ("raw", "caption", "phrase", "text")
 _ANSWERS = ("answer", "multiple_choice_answer", "answers")
@@ -57,19 +65,29 @@ class Fields(NamedTuple):
 def find_fields(names: Iterable[str]) -> Fields | None:
     """The fields that hold captions, or questions with answers; None if there is none."""
     names = [name.strip() for name in names]
-    texts = next(filter(None, ([name for name in names if kind.fullmatch(name)] for kind in _TEXTS)), None)
+    texts = next(
+        filter(None, ([name for name in names if kind.fullmatch(name)] for kind in _TEXTS)), None
+    )
     if texts is None:
         return None
-    answers = tuple(name for name in _ANSWERS if name in names)[:1] if texts[0].lower() == "question" else ()
+    if texts[0].lower() == "question":
+        answers = tuple(name for name in _ANSWERS if name in names)[:1]
+    else:
+        answers = ()
     if texts[0].lower() == "question" and not answers:
         return None
     return Fields(
-        tuple(texts), answers, next((name for kind in _PICTURES for name in names if kind.fullmatch(name)), None)
+        tuple(texts),
+        answers,
+        next((name for kind in _PICTURES for name in names if kind.fullmatch(name)), None),
     )
 
 
-def captions_of(fields: Fields, record: object, row: int, pictures: str) -> Iterator[Caption | BadRow]:
-    """The captions of a record, or why it has none. `pictures` is the collection that numbers the pictures."""
+def captions_of(
+    fields: Fields, record: object, row: int, pictures: str
+) -> Iterator[Caption | BadRow]:
+    """The captions of a record, or why it has none. `pictures` is the collection that numbers the
+    pictures."""
     if not isinstance(record, Mapping):
         yield BadRow(row, "not a JSON object")
         return
@@ -81,13 +99,17 @@ def captions_of(fields: Fields, record: object, row: int, pictures: str) -> Iter
             value = {"question": value, "answer": record.get(fields.answers[0])}
         for text in texts_of(value):
             if text is None:
-                yield BadRow(row, f"no text in '{name}'" if not fields.answers else "no question or no answer")
+                yield BadRow(
+                    row,
+                    f"no text in '{name}'" if not fields.answers else "no question or no answer",
+                )
             else:
                 yield Caption(text, named, row)
 
 
 def texts_of(value: object) -> Iterator[str | None]:
-    """The texts in a field: one, a list of them, or objects that hold one; None for what is no text.
+    """The texts in a field: one, a list of them, or objects that hold one; None for what is no
+    text.
 
     A question is read with its answer, as CLIP-BERT was trained on Visual Genome's.
     """
@@ -97,7 +119,8 @@ def texts_of(value: object) -> Iterator[str | None]:
         for part in value:
             yield from texts_of(part)
     elif isinstance(value, Mapping) and "question" in value:
-        question, answer = value["question"], answer_of(value)
+        question = value["question"]
+        answer = answer_of(value)
         complete = isinstance(question, str) and question.strip() and answer
         yield from texts_of(f"{question} {answer}" if complete else None)
     elif isinstance(value, Mapping) and any(name in value for name in _INNER):

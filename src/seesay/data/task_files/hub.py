@@ -1,4 +1,5 @@
-"""Data sets of the Hub, through the `datasets` package, and the pictures that rows hold themselves."""
+"""Data sets of the Hub, through the `datasets` package, and the pictures that rows hold
+themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from seesay.digests import text_digest
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.files import atomic_write
 
-ADDRESS = re.compile(r"hf:(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w./-]+?)(?:#(?P<split>[\w.\[\]:%+-]+))?")
+ADDRESS = re.compile(
+    r"hf:(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w./-]+?)(?:#(?P<split>[\w.\[\]:%+-]+))?"
+)
 LARGEST_PICTURE = 64 << 20
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 
@@ -23,18 +26,25 @@ def hub_rows(address: str, split: str, config: str) -> Iterator[Mapping[str, Any
     """The rows of a data set at one revision, its pictures as bytes; no code of it is run."""
     match = ADDRESS.fullmatch(address)
     if match is None:
-        raise UserError(f"'{address}' is not a data set on the Hub: write hf:owner/name@revision, or …@revision#split.")
+        raise UserError(
+            f"'{address}' is not a data set on the Hub: write hf:owner/name@revision, or "
+            "…@revision#split."
+        )
     try:
         from datasets import Audio, Image, Video, load_dataset
     except ImportError as error:
         raise missing_extra("Reading a data set from the Hub", "datasets", error) from error
     try:
-        loaded = load_dataset(match["name"], config or None, split=match["split"] or split, revision=match["revision"])
+        loaded = load_dataset(
+            match["name"], config or None, split=match["split"] or split, revision=match["revision"]
+        )
     except Exception as error:  # whatever the library raises, its message belongs to the user
         raise UserError(f"Cannot read {address}: {first_line(error)}.") from error
     refuse_too_many(address, len(loaded))
     features = dict(loaded.features.items())
-    loaded = loaded.remove_columns([name for name, kind in features.items() if isinstance(kind, Audio | Video)])
+    loaded = loaded.remove_columns(
+        [name for name, kind in features.items() if isinstance(kind, Audio | Video)]
+    )
     pictures = [name for name, kind in features.items() if isinstance(kind, Image)]
     for name in pictures:
         loaded = loaded.cast_column(name, Image(decode=False))
@@ -70,7 +80,8 @@ def store_picture(value: Any) -> str:
 
 
 def _with_bytes(row: Mapping[str, Any], pictures: list[str]) -> dict[str, Any]:
-    """The row with the bytes of pictures that `datasets` has as files: those it has downloaded, and no others."""
+    """The row with the bytes of pictures that `datasets` has as files: those it has downloaded, and
+    no others."""
     from datasets import config
     from huggingface_hub import constants
 
@@ -79,7 +90,10 @@ def _with_bytes(row: Mapping[str, Any], pictures: list[str]) -> dict[str, Any]:
         value = row[name]
         if value is not None and value["bytes"] is None and value["path"]:
             path = Path(value["path"]).resolve()
-            downloaded = (Path(config.HF_DATASETS_CACHE).resolve(), Path(constants.HF_HUB_CACHE).resolve())
+            downloaded = (
+                Path(config.HF_DATASETS_CACHE).resolve(),
+                Path(constants.HF_HUB_CACHE).resolve(),
+            )
             if any(path.is_relative_to(folder) for folder in downloaded) and path.is_file():
                 filled[name] = {**value, "bytes": path.read_bytes()}
     return filled

@@ -28,12 +28,15 @@ def side_by_side(first: Row, second: Row, shared: str | None = None) -> Row:
     """One row of two: column `x` becomes `x_a` and `x_b`, unless both share it."""
     cells = {} if shared is None else {shared: first.cells[shared]}
     for side, row in zip(SIDES, (first, second), strict=True):
-        cells |= {f"{column}{side}": value for column, value in row.cells.items() if column != shared}
+        cells |= {
+            f"{column}{side}": value for column, value in row.cells.items() if column != shared
+        }
     return Row(first.number, cells, first.file)
 
 
 def drawn_pairs(rule: DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
-    """Pairs of neighbours in shuffled orders, one order after another, so that every row occurs about equally often."""
+    """Pairs of neighbours in shuffled orders, one order after another, so that every row occurs
+    about equally often."""
     generator = np.random.RandomState(rule.seed)
     seen: set[tuple[int, int]] = set()
     wanted = min(rule.draw_pairs, len(rows) * (len(rows) - 1) // 2)
@@ -43,8 +46,12 @@ def drawn_pairs(rule: DrawPairs, rows: Sequence[Row]) -> Iterator[Row]:
         generator.shuffle(order)
         idle += 1
         for i, j in order[: len(rows) // 2 * 2].reshape(-1, 2).tolist():
-            pair, first, second = (min(i, j), max(i, j)), rows[i].cells, rows[j].cells
-            if pair in seen or any(first.get(column) == second.get(column) for column in rule.differ):
+            pair = (min(i, j), max(i, j))
+            first = rows[i].cells
+            second = rows[j].cells
+            if pair in seen or any(
+                first.get(column) == second.get(column) for column in rule.differ
+            ):
                 continue
             seen.add(pair)
             idle = 0
@@ -63,11 +70,16 @@ def ranked_pairs(rule: RankPairs, rows: Sequence[Row], bad: list[BadRow]) -> lis
         else:
             bad.append(row.bad(f"'{rule.by}' is {row.cells.get(rule.by)!r}, not a number above 0"))
     if len(numbered) > MOST_RANKED:
-        raise UserError(f"There are {len(numbered):,} rows; pairs are ranked of {MOST_RANKED:,} at most: take fewer.")
+        raise UserError(
+            f"There are {len(numbered):,} rows; pairs are ranked of {MOST_RANKED:,} at most: take "
+            "fewer."
+        )
     by_kind = _pairs_by_kind(rule, numbered)
     if numbered and not any(by_kind.values()):
         least = min(rule.ratios.values())
-        raise UserError(f"There are no two rows of which one has {least:g} times the '{rule.by}' of the other.")
+        raise UserError(
+            f"There are no two rows of which one has {least:g} times the '{rule.by}' of the other."
+        )
     generator = random.Random(rule.seed)
     for pairs in by_kind.values():
         generator.shuffle(pairs)
@@ -80,8 +92,11 @@ def ranked_pairs(rule: RankPairs, rows: Sequence[Row], bad: list[BadRow]) -> lis
     return drawn
 
 
-def _pairs_by_kind(rule: RankPairs, numbered: Sequence[tuple[Row, float]]) -> dict[Kind, list[Pair]]:
-    """Every pair that may be drawn, by its kind: the places of the larger row and of the smaller."""
+def _pairs_by_kind(
+    rule: RankPairs, numbered: Sequence[tuple[Row, float]]
+) -> dict[Kind, list[Pair]]:
+    """Every pair that may be drawn, by its kind: the places of the larger row and of the
+    smaller."""
     names = list(rule.ratios)
     starts = list(rule.ratios.values())
     likeness = ("same", "different") if rule.alike else ("",)
@@ -95,14 +110,20 @@ def _pairs_by_kind(rule: RankPairs, numbered: Sequence[tuple[Row, float]]) -> di
             continue
         alike = ""
         if rule.alike:
-            alike = "same" if row.cells.get(rule.alike) == other.cells.get(rule.alike) else "different"
+            if row.cells.get(rule.alike) == other.cells.get(rule.alike):
+                alike = "same"
+            else:
+                alike = "different"
         pair = (first, second) if is_larger else (second, first)
         by_kind[names[range_number - 1], alike].append(pair)
     return by_kind
 
 
-def _least_used_first(by_kind: Mapping[Kind, Sequence[Pair]], wanted: int) -> dict[Kind, list[Pair]]:
-    """Equally many pairs of every kind, as far as there are so many; rows that occur the least come first."""
+def _least_used_first(
+    by_kind: Mapping[Kind, Sequence[Pair]], wanted: int
+) -> dict[Kind, list[Pair]]:
+    """Equally many pairs of every kind, as far as there are so many; rows that occur the least come
+    first."""
     quota = wanted // len(by_kind)
     waiting = {kind: list(pairs) for kind, pairs in by_kind.items()}
     drawn: dict[Kind, list[Pair]] = {kind: [] for kind in by_kind}

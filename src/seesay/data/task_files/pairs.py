@@ -1,7 +1,8 @@
-"""Minimal pairs: two whole sentences that differ in one respect, of which one is acceptable or fits the picture (the
-shape of BLiMP, SugarCrepe and What's Up).
+"""Minimal pairs: two whole sentences that differ in one respect, of which one is acceptable or fits
+the picture (the shape of BLiMP, SugarCrepe and What's Up).
 
-The two stand as first and second by a digest of the question's name, so that neither place is the right one more often.
+The two stand as first and second by a digest of the question's name, so that neither place is the
+right one more often.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def expanded(fields: Any) -> Any:
     return {
         **fields,
         "options": list(PLACES),
-        "gold": {"column": pairs["good"]} if isinstance(pairs, dict) and isinstance(pairs.get("good"), str) else "good",
+        "gold": {"column": pairs["good"]}
+        if isinstance(pairs, dict) and isinstance(pairs.get("good"), str)
+        else "good",
         "templates": {"sentence": {"text": SLOT, "words": words}},
     }
 

@@ -36,7 +36,8 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 @dataclass
 class Declaration:
-    """A task file as it was read: what it declares, where, and what is wrong. Without `file` nothing can be built."""
+    """A task file as it was read: what it declares, where, and what is wrong. Without `file`
+    nothing can be built."""
 
     path: Path
     document: YamlDocument
@@ -53,7 +54,10 @@ class Declaration:
         """The task's name: its own, else that of the file or, for `task.yaml`, of the folder."""
         if self.file is not None and self.file.name:
             return self.file.name
-        stem = self.path.stem if self.path.stem != "task" else self.path.resolve().parent.name
+        if self.path.stem != "task":
+            stem = self.path.stem
+        else:
+            stem = self.path.resolve().parent.name
         return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("-._")[:64] or "task"
 
     def add(self, message: str, *at: str | int, hint: bool = False) -> None:
@@ -70,11 +74,15 @@ def locate(path: Path) -> Path:
     if len(named) == 1 or len(files) == 1:
         return (named or files)[0]
     names = ", ".join(file.name for file in files[:5])
-    raise UserError(f"'{path}' has {f'several task files ({names}): name one' if files else 'no task file (*.yaml)'}.")
+    raise UserError(
+        f"'{path}' has "
+        f"{f'several task files ({names}): name one' if files else 'no task file (*.yaml)'}."
+    )
 
 
 def read_declaration(path: Path, text: str | None = None) -> Declaration:
-    """Read a task file, or the text of one. What is wrong with one field does not hide what is wrong with another."""
+    """Read a task file, or the text of one. What is wrong with one field does not hide what is
+    wrong with another."""
     document = read_yaml(path) if text is None else parse_yaml(text, path.name)
     declaration = Declaration(path, document, problems=list(document.problems))
     if not isinstance(document.value, dict):
@@ -95,8 +103,8 @@ def read_declaration(path: Path, text: str | None = None) -> Declaration:
 def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> TaskFile | None:
     """What remains of a file without its wrong parts, so that the rest of it is checked too.
 
-    None where a part is wrong, or seems to be misspelt, that decides what a row is: everything after it would look
-    wrong as well.
+    None where a part is wrong, or seems to be misspelt, that decides what a row is: everything
+    after it would look wrong as well.
     """
     content = copy.deepcopy(value)
     for place in places:
@@ -104,7 +112,11 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
         meant = did_you_mean(name, [field for field in TaskFile.model_fields if field not in value])
         if name in DECISIVE or any(f"'{field}'" in meant for field in DECISIVE):
             return None
-        if name in ("templates", "choice_templates") and isinstance(content.get(name), dict) and len(place) > 1:
+        if (
+            name in ("templates", "choice_templates")
+            and isinstance(content.get(name), dict)
+            and len(place) > 1
+        ):
             content[name].pop(place[1], None)
         else:
             content.pop(name, None)
@@ -116,7 +128,9 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
 
 def _message(detail: ErrorDetails) -> str:
     """What pydantic found, as a sentence about the field."""
-    name = next((str(step) for step in reversed(detail["loc"]) if not str(step).startswith("<")), "the file")
+    name = next(
+        (str(step) for step in reversed(detail["loc"]) if not str(step).startswith("<")), "the file"
+    )
     kind = detail["type"]
     if kind in ("too_short", "too_long"):
         least, most = (detail["ctx"].get(bound) for bound in ("min_length", "max_length"))
@@ -132,7 +146,10 @@ def _message(detail: ErrorDetails) -> str:
         return f"'{name}' is {detail['input']!r}: use small letters, digits, '-', '.' and '_'"
     wanted = detail["msg"].removeprefix("Input should be ")
     value = detail["input"]
-    shown = "empty" if value is None else f"a {'list' if isinstance(value, list) else 'mapping'}"
+    if value is None:
+        shown = "empty"
+    else:
+        shown = f"a {'list' if isinstance(value, list) else 'mapping'}"
     shown = repr(value) if isinstance(value, str) else shown
     return f"'{name}' is {shown}: it should be {wanted[:1].lower()}{wanted[1:]}"
 
@@ -143,6 +160,8 @@ def _siblings(location: tuple[str | int, ...]) -> list[str]:
         return list(TaskFile.model_fields)
     if location[0] == "rules":
         kind = row_rules.KINDS.get(str(location[2]).strip("<>"))
-        return list(kind.model_fields) if kind else list(row_rules.KINDS)
+        if kind:
+            return list(kind.model_fields)
+        return list(row_rules.KINDS)
     part = _PARTS.get(str(location[0]))
     return list(part.model_fields) if part else []

@@ -27,13 +27,17 @@ def _texts(file: TaskFile) -> list[tuple[Steps, str]]:
     """The texts that are put to models, which see the declared fields as well as the columns."""
     templates: list[tuple[Steps, str]] = []
     for place in ("templates", "choice_templates"):
-        templates += [((place, name, "text"), entry.text) for name, entry in getattr(file, place).items()]
+        templates += [
+            ((place, name, "text"), entry.text) for name, entry in getattr(file, place).items()
+        ]
     templates += [(("neutral", name), f"{{{name}}}") for name in file.neutral]
     return [*templates, (("linear_text",), file.linear_text)]
 
 
 def _text_sources(file: TaskFile) -> list[tuple[Steps, str]]:
-    sources: list[tuple[Steps, str]] = [(("fields", name), source) for name, source in file.fields.items()]
+    sources: list[tuple[Steps, str]] = [
+        (("fields", name), source) for name, source in file.fields.items()
+    ]
     sources += [(("tags", name), source) for name, source in file.tag_sources.items()]
     for place in ("id", "object", "picture"):
         sources += [((place,), source) for source in as_names(getattr(file, place))]

@@ -1,4 +1,5 @@
-"""What may be done to rows before they become questions: declared rules, none of which executes anything."""
+"""What may be done to rows before they become questions: declared rules, none of which executes
+anything."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ class Condition(Part):
         if self.values:
             return value in self.values
         number = as_number(value)
-        return (self.at_least is None or number >= self.at_least) and (self.at_most is None or number <= self.at_most)
+        return (self.at_least is None or number >= self.at_least) and (
+            self.at_most is None or number <= self.at_most
+        )
 
 
 class Drop(Condition):
@@ -83,7 +86,8 @@ class ThresholdRule(Part):
     def _fits(self) -> Self:
         if len(self.names) != len(self.at) + 1:
             raise ValueError(
-                f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has {len(self.names)}"
+                f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has "
+                f"{len(self.names)}"
             )
         if list(self.at) != sorted(set(self.at)):
             raise ValueError("'at' must rise")
@@ -126,7 +130,8 @@ class Unique(Part):
 
 
 class Expect(Part):
-    """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the reason."""
+    """Refuse the rows that are not as they should be: they are bad rows, listed one by one with the
+    reason."""
 
     expect: Columns
     """The column, or columns; none may be empty, unless `values` has ""."""
@@ -139,7 +144,8 @@ class Expect(Part):
 class Compare(Part):
     """How likely a number drawn for the first column is larger than one drawn for the second.
 
-    With standard deviations, both are taken as normal: Φ((a − b) / √(sa² + sb²)); without, it is 1, 0, or ½ for equals.
+    With standard deviations, both are taken as normal: Φ((a − b) / √(sa² + sb²)); without, it is 1,
+    0, or ½ for equals.
     """
 
     compare: Annotated[tuple[Text, Text], READS]
@@ -151,14 +157,16 @@ class Compare(Part):
 
 
 class PairUp(Part):
-    """Make one row of the two rows that are equal in a column; column `x` becomes `x_a` and `x_b`."""
+    """Make one row of the two rows that are equal in a column; column `x` becomes `x_a` and
+    `x_b`."""
 
     pair_up: Column
     """The column that the two rows share."""
 
 
 class DrawPairs(Part):
-    """Draw pairs of rows with a seed, every row about equally often; column `x` becomes `x_a` and `x_b`."""
+    """Draw pairs of rows with a seed, every row about equally often; column `x` becomes `x_a` and
+    `x_b`."""
 
     draw_pairs: int = Field(ge=1, le=1_000_000)
     """The number of pairs; each is drawn once."""
@@ -169,10 +177,12 @@ class DrawPairs(Part):
 
 
 class RankPairs(Part):
-    """Draw pairs of rows, the larger one first: equally many of every kind, and every row about equally often.
+    """Draw pairs of rows, the larger one first: equally many of every kind, and every row about
+    equally often.
 
-    A kind is a range of the ratio of the two numbers and, with `alike`, whether the two rows are equal in a column.
-    Column `x` becomes `x_a` and `x_b`; `ratio` is the name of the range, and `alike` is "same" or "different".
+    A kind is a range of the ratio of the two numbers and, with `alike`, whether the two rows are
+    equal in a column. Column `x` becomes `x_a` and `x_b`; `ratio` is the name of the range, and
+    `alike` is "same" or "different".
     """
 
     rank_pairs: int = Field(ge=1, le=1_000_000)
@@ -195,7 +205,8 @@ class RankPairs(Part):
 
 
 class BothWays(Part):
-    """Ask about two things in both orders: a row is followed by the one with the two exchanged, if that is not there.
+    """Ask about two things in both orders: a row is followed by the one with the two exchanged, if
+    that is not there.
 
     A row that compares a thing with itself, or contradicts an earlier one, is a bad row.
     """
@@ -214,7 +225,9 @@ class BothWays(Part):
     @model_validator(mode="after")
     def _turns(self) -> Self:
         if bool(self.label) != bool(self.opposites):
-            raise ValueError("'label' and 'opposites' go together: the column, and what its answers turn into")
+            raise ValueError(
+                "'label' and 'opposites' go together: the column, and what its answers turn into"
+            )
         return self
 
     @property
@@ -248,10 +261,20 @@ def as_number(value: Any) -> float:
 
 
 KINDS: dict[str, type[Part]] = {
-    "drop": Drop, "keep": Keep, "rename": Rename, "threshold": ThresholdRule, "cut": Cut, "count": Count,
-    "unique": Unique, "expect": Expect, "compare": Compare, "pair_up": PairUp, "draw_pairs": DrawPairs,
-    "rank_pairs": RankPairs, "both_ways": BothWays,
-}  # fmt: skip
+    "drop": Drop,
+    "keep": Keep,
+    "rename": Rename,
+    "threshold": ThresholdRule,
+    "cut": Cut,
+    "count": Count,
+    "unique": Unique,
+    "expect": Expect,
+    "compare": Compare,
+    "pair_up": PairUp,
+    "draw_pairs": DrawPairs,
+    "rank_pairs": RankPairs,
+    "both_ways": BothWays,
+}
 
 
 def rule_name(rule: Part) -> str:
@@ -280,6 +303,8 @@ Rule = Annotated[
     | Annotated[RankPairs, Tag("<rank_pairs>")]
     | Annotated[BothWays, Tag("<both_ways>")],
     Discriminator(
-        _kind, custom_error_type="rule", custom_error_message=f"a rule begins with one of {', '.join(KINDS)}"
+        _kind,
+        custom_error_type="rule",
+        custom_error_message=f"a rule begins with one of {', '.join(KINDS)}",
     ),
 ]

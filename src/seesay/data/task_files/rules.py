@@ -39,13 +39,19 @@ def _two_sided(columns: Iterable[str], shared: Container[str] = ()) -> dict[str,
 
 def unknown_in(rule: Rule, columns: dict[str, None]) -> list[tuple[str, str]]:
     """What a rule reads that does not exist: the field that names it, and the message."""
-    return [(field, no_column(column, columns)) for field, column in rule.columns_read() if column not in columns]
+    return [
+        (field, no_column(column, columns))
+        for field, column in rule.columns_read()
+        if column not in columns
+    ]
 
 
 def apply(rule: Rule, table: Table) -> Table:
     """The table with a rule applied to it."""
     columns = columns_after(rule, table.columns)
-    rows, bad, notes = table.rows, list(table.bad), list(table.notes)
+    rows = table.rows
+    bad = list(table.bad)
+    notes = list(table.notes)
     match rule:
         case rules.Drop() | rules.Keep():
             column, keep = (rule.keep, True) if isinstance(rule, rules.Keep) else (rule.drop, False)
@@ -57,12 +63,19 @@ def apply(rule: Rule, table: Table) -> Table:
             if rule.refuse:
                 bad += [row.bad(f"repeats row {first.number}") for row, first in repeated]
             else:
-                _note(notes, len(repeated), f"the same {', '.join(rule.unique)} as a row before", rule.because)
+                _note(
+                    notes,
+                    len(repeated),
+                    f"the same {', '.join(rule.unique)} as a row before",
+                    rule.because,
+                )
         case rules.PairUp():
             rows = list(_paired_up(rule, rows, bad))
         case rules.DrawPairs():
             rows = list(drawn_pairs(rule, rows))
-            notes.append(f"{len(rows):,} pairs drawn from {len(table.rows):,} rows with seed {rule.seed}")
+            notes.append(
+                f"{len(rows):,} pairs drawn from {len(table.rows):,} rows with seed {rule.seed}"
+            )
         case rules.RankPairs():
             rows = ranked_pairs(rule, rows, bad)
             if len(rows) < rule.rank_pairs:
@@ -88,7 +101,9 @@ def _meant(rule: rules.Condition) -> str:
 
 
 def _key(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else json.dumps(value, sort_keys=True)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True)
 
 
 def _distinct(rule: rules.Unique, rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, Row]]]:
@@ -105,7 +120,9 @@ def _distinct(rule: rules.Unique, rows: Sequence[Row]) -> tuple[list[Row], list[
     return list(seen.values()), repeated
 
 
-def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: list[BadRow]) -> Iterator[Row]:
+def _each(
+    change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: list[BadRow]
+) -> Iterator[Row]:
     """Every row changed; a row that cannot be is a bad one."""
     for row in rows:
         try:
@@ -119,10 +136,14 @@ def _each(change: Callable[[dict[str, Any]], None], rows: Sequence[Row], bad: li
 def _rename(rule: rules.Rename, cells: dict[str, Any]) -> None:
     def renamed(value: Any) -> Any:
         other = value if rule.otherwise is None else rule.otherwise
-        return rule.values.get(value, other) if isinstance(value, str) else other
+        if isinstance(value, str):
+            return rule.values.get(value, other)
+        return other
 
     value = cells.get(rule.rename)
-    cells[rule.into or rule.rename] = [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
+    cells[rule.into or rule.rename] = (
+        [renamed(item) for item in value] if isinstance(value, list) else renamed(value)
+    )
 
 
 def _name_range(rule: rules.ThresholdRule, cells: dict[str, Any]) -> None:
@@ -144,7 +165,10 @@ def _count(rule: rules.Count, cells: dict[str, Any]) -> None:
 
 def _compare(rule: rules.Compare, cells: dict[str, Any]) -> None:
     first, second = (_number(cells, column) for column in rule.compare)
-    spread = math.hypot(*(_number(cells, column) for column in rule.sd)) if rule.sd else 0.0
+    if rule.sd:
+        spread = math.hypot(*(_number(cells, column) for column in rule.sd))
+    else:
+        spread = 0.0
     if spread > 0:
         share = 0.5 * (1 + math.erf((first - second) / (spread * math.sqrt(2))))
     else:
@@ -189,7 +213,10 @@ def _both_ways(rule: rules.BothWays, rows: Sequence[Row], bad: list[BadRow]) -> 
             consistent.setdefault(_place(rule, row.cells), row)
     for row in consistent.values():
         first, second = (str(row.cells.get(column)) for column in rule.things)
-        together = {rule.into: "|".join(sorted((first, second)))} if rule.into else {}
+        if rule.into:
+            together = {rule.into: "|".join(sorted((first, second)))}
+        else:
+            together = {}
         yield row._replace(cells=row.cells | together)
         turned = _turned(rule, row.cells) | together
         if _place(rule, turned) not in consistent:
@@ -206,7 +233,9 @@ def _contradiction(rule: rules.BothWays, row: Row, earlier: Mapping[tuple[Any, .
         return ""
     said = other.cells.get(rule.label)
     agrees = rule.opposite(str(said)) == row.cells.get(rule.label)
-    return "" if agrees else f"row {other.number} says that '{second}' is {said} '{first}'"
+    if agrees:
+        return ""
+    return f"row {other.number} says that '{second}' is {said} '{first}'"
 
 
 def _place(rule: rules.BothWays, cells: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -221,7 +250,8 @@ def _turned(rule: rules.BothWays, cells: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def entries(value: Any, separator: str, column: str) -> list[str]:
-    """The entries of a cell that lists something: a list, a JSON list written as a text, or a text with separators."""
+    """The entries of a cell that lists something: a list, a JSON list written as a text, or a text
+    with separators."""
     if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
         try:
             loaded = parse_json(value)
@@ -232,7 +262,9 @@ def entries(value: Any, separator: str, column: str) -> list[str]:
     if isinstance(value, list):
         return [str(item) for item in value]
     if isinstance(value, str):
-        return [part.strip() for part in value.split(separator) if part.strip()] if separator else [value]
+        if separator:
+            return [part.strip() for part in value.split(separator) if part.strip()]
+        return [value]
     raise BadValueError(f"'{column}' is not a list")
 
 

@@ -1,7 +1,9 @@
-"""The grammar of a task file, with a sentence under every field: `seesay tasks schema` prints it for editors.
+"""The grammar of a task file, with a sentence under every field: `seesay tasks schema` prints it
+for editors.
 
-A text is whatever is written, numbers and `yes` included. Where a field takes a *text source*, it is the name of a
-column, or a text with columns in braces: `{fruit}`, `{Fruit}` with a capital, `{a fruit}` with its article.
+A text is whatever is written, numbers and `yes` included. Where a field takes a *text source*, it
+is the name of a column, or a text with columns in braces: `{fruit}`, `{Fruit}` with a capital, `{a
+fruit}` with its article.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ class Options(Part):
     def _one(self) -> Self:
         exactly_one(self, "column", "columns", "answers", "sets")
         if bool(self.sets) != bool(self.by):
-            raise ValueError("'sets' and 'by' go together: `by` names the column that chooses the set")
+            raise ValueError(
+                "'sets' and 'by' go together: `by` names the column that chooses the set"
+            )
         if self.within and not self.answers:
             raise ValueError("'within' goes with 'answers'")
         return self
@@ -85,18 +89,18 @@ class Gold(Part):
     separator: Text = ""
     """What separates several right labels in that column."""
     says: Literal["label", "index", "number", "letter", "column"] = "label"
-    """What the column holds: the label itself, the option's index from 0 or number from 1, its letter from A, or the
-    name of its column."""
+    """What the column holds: the label itself, the option's index from 0 or number from 1, its
+    letter from A, or the name of its column."""
     share: Column = ""
     """A column with the number of people who gave that label; its weight is their share."""
     of: float | None = Field(default=None, gt=0)
     """With `share`: the number of people who were asked."""
     weights: Annotated[ByLabel | None, READS] = None
-    """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the labels, or one column
-    that holds a mapping."""
+    """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the
+    labels, or one column that holds a mapping."""
     votes: Annotated[ByLabel | None, READS] = None
-    """Numbers of votes instead of one label, given as `weights` are, or one column that lists the votes; a label weighs
-    its share."""
+    """Numbers of votes instead of one label, given as `weights` are, or one column that lists the
+    votes; a label weighs its share."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -121,7 +125,8 @@ class TemplateText(Part):
     def _slot(cls, text: str) -> str:
         if text.count(SLOT) != 1:
             raise ValueError(
-                f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: {text!r}"
+                f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: "
+                f"{text!r}"
             )
         return text
 
@@ -139,7 +144,9 @@ def _by_name(value: Any) -> Any:
     return value
 
 
-TemplateEntry = Annotated[TemplateText, BeforeValidator(_as_template, json_schema_input_type=str | TemplateText)]
+TemplateEntry = Annotated[
+    TemplateText, BeforeValidator(_as_template, json_schema_input_type=str | TemplateText)
+]
 Templates = Annotated[
     dict[str, TemplateEntry],
     Field(max_length=MOST_TEMPLATES),
@@ -187,7 +194,8 @@ TagSources = Annotated[
 
 
 class Wording(Part):
-    """How a task puts its questions, where Python code reads their rows, and what was published about it."""
+    """How a task puts its questions, where Python code reads their rows, and what was published
+    about it."""
 
     templates: Templates
     """The ways to put a question, by name."""
@@ -209,7 +217,8 @@ class TaskFile(Part):
     model_config = ConfigDict(title="seesay task file")
 
     name: Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] | None = None
-    """The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's name."""
+    """The task's name in results: small letters, digits, '-', '.' and '_'. Default: the file's
+    name."""
     version: Text = "1"
     """The version; a change of the questions deserves a new one."""
     title: Text = ""
@@ -223,8 +232,9 @@ class TaskFile(Part):
     dataset: Text = ""
     """The data set of `seesay data` that the files of rows belong to."""
     rows: RowSources
-    """The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet), `hf:owner/name@revision`, several of
-    these, the rows themselves, or one of these for each of `train`, `validation` and `test`."""
+    """The rows: a file beside this one (CSV, TSV, JSON lines, JSON, Parquet),
+    `hf:owner/name@revision`, several of these, the rows themselves, or one of these for each of
+    `train`, `validation` and `test`."""
     read: Reading = Reading()
     """How the files of rows are written."""
     rules: list[Rule] = Field(default=[])
@@ -232,31 +242,32 @@ class TaskFile(Part):
     split: Split | None = None
     """How the rows are divided, where there is not one file per split."""
     id: ColumnOrColumns | None = None
-    """A question's name: a text source, or columns whose values are joined. Default: the row's number."""
+    """A question's name: a text source, or columns whose values are joined. Default: the row's
+    number."""
     object: ColumnOrColumns | None = None
-    """What a question is about; intervals are clustered by it. A text source, or columns whose values together make it,
-    in any order. Default: every question is about something of its own."""
+    """What a question is about; intervals are clustered by it. A text source, or columns whose
+    values together make it, in any order. Default: every question is about something of its own."""
     fields: dict[str, Text] = Field(default={})
     """Names for text sources, to be used in templates. Columns can be used without."""
     options: OptionSource | None = None
-    """The options: a list, the name of a column that lists them, or a mapping that says where they come from. Default:
-    all values of the gold column."""
+    """The options: a list, the name of a column that lists them, or a mapping that says where they
+    come from. Default: all values of the gold column."""
     gold: GoldSource
     """The right answer: the column with its label, or a mapping for anything else."""
     pairs: Pairs | None = None
-    """Minimal pairs instead of gold, options and templates: the columns with the good and the bad sentence of each
-    row."""
+    """Minimal pairs instead of gold, options and templates: the columns with the good and the bad
+    sentence of each row."""
     picture: Text | None = None
-    """A text source for the path of the question's picture, below the folder of the rows; or a column that holds the
-    picture itself, in a data set of the Hub or a Parquet file."""
+    """A text source for the path of the question's picture, below the folder of the rows; or a
+    column that holds the picture itself, in a data set of the Hub or a Parquet file."""
     tags: TagSources = Field(default={})
     """What results are sliced by: columns, or names with their text sources."""
     nested_by: Text = ""
-    """A tag whose values are nested sets of the same questions: each has its figure, and there is none over all of
-    them."""
+    """A tag whose values are nested sets of the same questions: each has its figure, and there is
+    none over all of them."""
     templates: Templates = Field(min_length=1)
-    """The ways to put a question, by name: a text with one [MASK] and columns in braces, or a mapping with `text` and
-    `words`. One text, or a list of them, will do too."""
+    """The ways to put a question, by name: a text with one [MASK] and columns in braces, or a
+    mapping with `text` and `words`. One text, or a list of them, will do too."""
     words: dict[str, Text] = Field(default={})
     """The word that stands for an option in every template."""
     choice_templates: Templates = Field(default={})
@@ -264,7 +275,8 @@ class TaskFile(Part):
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})
-    """What to put for columns in the prompt of the calibrated rule, which must not name the object."""
+    """What to put for columns in the prompt of the calibrated rule, which must not name the
+    object."""
     metrics: Names = ()
     """Metrics by name, the headline first. Default: one that fits the gold answers."""
     published: list[PublishedFigure] = Field(default=[])
@@ -286,28 +298,39 @@ class TaskFile(Part):
     @property
     def gold_rule(self) -> Gold:
         """The gold answers in their long form."""
-        return self.gold if isinstance(self.gold, Gold) else Gold(column=self.gold)
+        if isinstance(self.gold, Gold):
+            return self.gold
+        return Gold(column=self.gold)
 
     @property
     def option_rule(self) -> Options | tuple[str, ...]:
         """The options in their long form; by default all answers of the gold column."""
         if self.options is None:
             return Options(answers=self.gold_rule.column)
-        return Options(column=self.options) if isinstance(self.options, str) else self.options
+        if isinstance(self.options, str):
+            return Options(column=self.options)
+        return self.options
 
     @property
     def sources(self) -> dict[str, str | list[str] | list[dict[str, Any]]]:
-        """The sources of rows by split: a file or data set, several of them, or rows; one alone is asked, as `test`."""
+        """The sources of rows by split: a file or data set, several of them, or rows; one alone is
+        asked, as `test`."""
         if not isinstance(self.rows, SplitRows):
             return cast("dict[str, str | list[str] | list[dict[str, Any]]]", {"test": self.rows})
-        parts = {"test": self.rows.test, "train": self.rows.train, "validation": self.rows.validation}
+        parts = {
+            "test": self.rows.test,
+            "train": self.rows.train,
+            "validation": self.rows.validation,
+        }
         declared = {name: source for name, source in parts.items() if source is not None}
         return cast("dict[str, str | list[str] | list[dict[str, Any]]]", declared)
 
     @property
     def tag_sources(self) -> Mapping[str, str]:
         """The tags by name."""
-        return self.tags if isinstance(self.tags, dict) else {name: name for name in self.tags}
+        if isinstance(self.tags, dict):
+            return self.tags
+        return {name: name for name in self.tags}
 
 
 def json_schema() -> dict[str, Any]:

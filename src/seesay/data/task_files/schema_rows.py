@@ -6,7 +6,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
-from seesay.data.task_files.schema_base import Column, Names, Part, Text, TextBranch, exactly_one, kind_of
+from seesay.data.task_files.schema_base import (
+    Column,
+    Names,
+    Part,
+    Text,
+    TextBranch,
+    exactly_one,
+    kind_of,
+)
 
 MOST_INLINE = 10_000
 
@@ -37,7 +45,8 @@ Source = Annotated[
 
 
 class SplitRows(Part):
-    """One source of rows per split. The questions of `test` are asked; linear probes train on `train`."""
+    """One source of rows per split. The questions of `test` are asked; linear probes train on
+    `train`."""
 
     test: Source
     """The rows that are asked."""

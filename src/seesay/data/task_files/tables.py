@@ -1,7 +1,7 @@
 """Tables of a task file's rows: from files, from the Hub, or written in the task file itself.
 
-A cell is a text, a list, a mapping or None (JSON's null, or a key that a row lacks). A row that cannot be read is
-reported and costs only itself.
+A cell is a text, a list, a mapping or None (JSON's null, or a key that a row lacks). A row that
+cannot be read is reported and costs only itself.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Cell = Any
 
 @dataclass
 class Table:
-    """Rows with their columns; `bad` are those that cannot be used, `notes` what was done to them, `pictures` the
-    columns that held pictures themselves."""
+    """Rows with their columns; `bad` are those that cannot be used, `notes` what was done to them,
+    `pictures` the columns that held pictures themselves."""
 
     rows: list[Row] = field(default_factory=list)
     columns: dict[str, None] = field(default_factory=dict)
@@ -40,11 +40,17 @@ def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
     delimiter = "\t" if kind == "tsv" else reading.delimiter
     columns = reading.columns
     rows = read_rows(
-        path, format=kind, delimiter=delimiter, columns=columns, strip=reading.strip, list_key=reading.list
+        path,
+        format=kind,
+        delimiter=delimiter,
+        columns=columns,
+        strip=reading.strip,
+        list_key=reading.list,
     )
     table = _table(rows, reading, pictures)
     if kind in ("csv", "tsv"):
-        table.columns = dict.fromkeys(columns or column_names(path, delimiter))  # also where no row is usable
+        # also where no row is usable
+        table.columns = dict.fromkeys(columns or column_names(path, delimiter))
     return table
 
 
@@ -52,7 +58,10 @@ def inside(folder: Path, name: str) -> Path:
     """A path below a folder; one that leaves it is refused."""
     path = path_below(folder, name)
     if path is None or Path(name).is_absolute():
-        raise UserError(f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it into it.")
+        raise UserError(
+            f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it "
+            "into it."
+        )
     return path
 
 
@@ -104,7 +113,10 @@ def _table(rows: Rows, reading: Reading, pictures: bool = False) -> Table:
         if held := [name for name, value in values.items() if is_picture(value)]:
             table.pictures.update(held)
             try:
-                values = {**values, **{name: store_picture(values[name]) if pictures else None for name in held}}
+                values = {
+                    **values,
+                    **{name: store_picture(values[name]) if pictures else None for name in held},
+                }
             except BadValueError as error:
                 table.bad.append(row.bad(str(error)))
                 table.columns |= dict.fromkeys(map(str, values))

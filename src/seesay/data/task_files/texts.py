@@ -1,7 +1,7 @@
 """Text sources: the name of a column, or a text with columns in braces.
 
-`{fruit}` is the column's value, `{Fruit}` the same with a capital, `{a fruit}` and `{A fruit}` with its article. There
-are no expressions: a name in braces is looked up, and nothing else is done.
+`{fruit}` is the column's value, `{Fruit}` the same with a capital, `{a fruit}` and `{A fruit}` with
+its article. There are no expressions: a name in braces is looked up, and nothing else is done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ LONGEST = 20_000
 _SYNTAX = re.compile(r"[.\[\]]")
 _AN = re.compile(r"(?:[aeio]|u(?!ni|se|ti|k|r[aie]))|(?:hour|honest|hono|heir)", re.IGNORECASE)
 _A = re.compile(r"(?:eu|ewe|one\b|once|ouija)", re.IGNORECASE)
-_HARMLESS = str.maketrans("\n\t\u00a0\u2009\u202f", "     ")  # line ends, tabs and spaces of other widths
+# line ends, tabs and spaces of other widths
+_HARMLESS = str.maketrans("\n\t\u00a0\u2009\u202f", "     ")
 _HAS_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 
 Cells = Mapping[str, Any]
@@ -41,7 +42,9 @@ def with_article(noun: str) -> str:
     >>> with_article("apple"), with_article("the sky")
     ('an apple', 'the sky')
     """
-    return noun if _HAS_ARTICLE.match(noun) else f"{article(noun)} {noun}"
+    if _HAS_ARTICLE.match(noun):
+        return noun
+    return f"{article(noun)} {noun}"
 
 
 def capital(text: str) -> str:
@@ -50,18 +53,30 @@ def capital(text: str) -> str:
 
 
 def references(text: str) -> list[str]:
-    """The names in a text's braces, each once. A text whose braces cannot be read is a ValueError."""
+    """The names in a text's braces, each once. A text whose braces cannot be read is a
+    ValueError."""
     names: dict[str, None] = {}
     try:
         parts = list(Formatter().parse(text))
     except ValueError:
-        raise ValueError(f"the braces of {text!r} do not match: write {{{{ and }}}} for braces that stay") from None
+        raise ValueError(
+            f"the braces of {text!r} do not match: write {{{{ and }}}} for braces that stay"
+        ) from None
     for _, name, spec, conversion in parts:
         if name is None:
             continue
         if spec or conversion or not name or _SYNTAX.search(name):
-            shown = "{" + name + (f":{spec}" if spec else "") + (f"!{conversion}" if conversion else "") + "}"
-            article_hint = f": write {{{name} {spec}}}" if name in ("a", "A") and spec else ""
+            shown = (
+                "{"
+                + name
+                + (f":{spec}" if spec else "")
+                + (f"!{conversion}" if conversion else "")
+                + "}"
+            )
+            if name in ("a", "A") and spec:
+                article_hint = f": write {{{name} {spec}}}"
+            else:
+                article_hint = ""
             raise ValueError(f"{shown} is not a column's name{article_hint}")
         names[name] = None
     return list(names)
@@ -97,7 +112,8 @@ def no_column(name: str, columns: Collection[str]) -> str:
 
 
 def reference_getter(reference: str, columns: Collection[str]) -> Getter:
-    """A function from a row to what a name in braces stands for; None where the row has no such cell."""
+    """A function from a row to what a name in braces stands for; None where the row has no such
+    cell."""
     column = column_of(reference, columns)
     if column is None:
         raise KeyError(reference)
@@ -122,7 +138,8 @@ def reference_getter(reference: str, columns: Collection[str]) -> Getter:
 
 
 def source_getter(source: str, columns: Collection[str]) -> Getter:
-    """A function from a row to the text of a text source. In a text with braces, runs of spaces become one."""
+    """A function from a row to the text of a text source. In a text with braces, runs of spaces
+    become one."""
     if "{" not in source:
         return reference_getter(source, columns)
     getters = {name: reference_getter(name, columns) for name in references(source)}
@@ -141,13 +158,17 @@ def _text(cells: Cells, column: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise BadValueError(f"'{column}' is a {'list' if isinstance(value, list) else 'mapping'}, not a text")
+        raise BadValueError(
+            f"'{column}' is a {'list' if isinstance(value, list) else 'mapping'}, not a text"
+        )
     return value
 
 
 def usable(value: str, name: str, *, empty: bool = False) -> str:
-    """A text that may stand in a prompt: not empty, not endless, without control characters and slots."""
-    if value.isprintable() and 0 < len(value) < 200 and "[" not in value:  # nearly every text: the rest takes longer
+    """A text that may stand in a prompt: not empty, not endless, without control characters and
+    slots."""
+    # nearly every text: the rest takes longer
+    if value.isprintable() and 0 < len(value) < 200 and "[" not in value:
         return value
     if not value and not empty:
         raise BadValueError(f"'{name}' is empty")

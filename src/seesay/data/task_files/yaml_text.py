@@ -1,7 +1,8 @@
 """YAML as plain text values with their places, so that every message can say where.
 
-Scalars stay as they are written: `no` is the word no, `1.0` the version 1.0, and a gold label 1 equals a cell 1.
-Tags (`!function`) and aliases (`*name`) are refused: nothing executes, and no file grows when it is read.
+Scalars stay as they are written: `no` is the word no, `1.0` the version 1.0, and a gold label 1
+equals a cell 1. Tags (`!function`) and aliases (`*name`) are refused: nothing executes, and no file
+grows when it is read.
 """
 
 from __future__ import annotations
@@ -36,23 +37,35 @@ class Problem:
     hint: bool = False
 
     def __str__(self) -> str:
-        place = f"{self.file}, line {self.line}, column {self.column}" if self.line else self.file
-        return f"{place}: {self.message}." if place else f"{self.message}."
+        if self.line:
+            place = f"{self.file}, line {self.line}, column {self.column}"
+        else:
+            place = self.file
+        if place:
+            return f"{place}: {self.message}."
+        return f"{self.message}."
 
 
 class TaskFileError(UserError):
-    """A task file that cannot be used. The message is its first problem; `problems` has them all."""
+    """A task file that cannot be used. The message is its first problem; `problems` has them
+    all."""
 
     def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         more = len(problems) - 1
-        others = f" There {'is' if more == 1 else 'are'} {quantity(more, 'more problem')}: " if more else ""
-        super().__init__(f"{problems[0]}{others}{f'`seesay tasks check {path}` lists them all.' if more else ''}")
+        if more:
+            others = f" There {'is' if more == 1 else 'are'} {quantity(more, 'more problem')}: "
+        else:
+            others = ""
+        super().__init__(
+            f"{problems[0]}{others}{f'`seesay tasks check {path}` lists them all.' if more else ''}"
+        )
 
 
 @dataclass
 class YamlDocument:
-    """The value of a YAML file, the place of everything in it, and what was wrong with its syntax."""
+    """The value of a YAML file, the place of everything in it, and what was wrong with its
+    syntax."""
 
     file: str
     value: Any = None
@@ -63,20 +76,30 @@ class YamlDocument:
         """A problem at a path, or at the nearest thing around it that the file has."""
         path: Steps = ()
         value = self.value
-        for step in at:  # steps that the file does not have, such as the branch of a union, are skipped
-            inside = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+        # steps that the file does not have, such as the branch of a union, are skipped
+        for step in at:
+            if isinstance(value, dict):
+                inside = value
+            elif isinstance(value, list):
+                inside = dict(enumerate(value))
+            else:
+                inside = {}
             if step in inside:
-                path, value = (*path, step), inside[step]
+                path = (*path, step)
+                value = inside[step]
         line, column = self.places.get(path, (1, 1))
         return Problem(message, self.file, line, column, hint)
 
 
 def read_yaml(path: Path) -> YamlDocument:
-    """The document of a file. Syntax errors are among its problems; a file that cannot be read is a UserError."""
+    """The document of a file. Syntax errors are among its problems; a file that cannot be read is a
+    UserError."""
     with read_errors(path), path.open("rb") as file:
         raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:
-        problem = Problem(f"larger than {LARGEST >> 20} MB: put the rows into a file of their own", path.name)
+        problem = Problem(
+            f"larger than {LARGEST >> 20} MB: put the rows into a file of their own", path.name
+        )
         return YamlDocument(path.name, problems=[problem])
     try:
         return parse_yaml(raw.decode("utf-8-sig"), path.name)
@@ -94,7 +117,9 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        document.problems.append(Problem(f"not YAML ({error.problem}): {_QUOTES}", name, line, column))
+        document.problems.append(
+            Problem(f"not YAML ({error.problem}): {_QUOTES}", name, line, column)
+        )
     except yaml.YAMLError as error:
         document.problems.append(Problem(f"not YAML ({first_line(error)})", name, 1, 1))
     return document
@@ -102,7 +127,8 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
 
 @dataclass
 class _Frame:
-    """A mapping or list that is being read; `path` is its own, `key` the one whose value comes next."""
+    """A mapping or list that is being read; `path` is its own, `key` the one whose value comes
+    next."""
 
     value: Any
     path: Steps
@@ -110,7 +136,8 @@ class _Frame:
 
 
 def _build(document: YamlDocument, text: str) -> None:
-    """Fill the document from the parser's events, which need no recursion however deep the file is."""
+    """Fill the document from the parser's events, which need no recursion however deep the file
+    is."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     stack: list[_Frame] = []
     documents = 0
@@ -120,7 +147,9 @@ def _build(document: YamlDocument, text: str) -> None:
             documents += 1
             if documents > 1:
                 document.problems.append(
-                    Problem("a second document begins here: one task per file", document.file, *place)
+                    Problem(
+                        "a second document begins here: one task per file", document.file, *place
+                    )
                 )
                 return
         elif isinstance(event, yaml.AliasEvent):
@@ -174,4 +203,5 @@ class _RefusedError(Exception):
     """Valid YAML that a task file may not hold."""
 
     def __init__(self, message: str, event: Any) -> None:
-        self.message, self.place = message, (event.start_mark.line + 1, event.start_mark.column + 1)
+        self.message = message
+        self.place = (event.start_mark.line + 1, event.start_mark.column + 1)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from seesay.judge.study import Study
     from seesay.judge.web.server import ServerAddresses
 
-app = typer.Typer(help="Ask people the same questions as models, and export their answers.", no_args_is_help=True)
+app = typer.Typer(
+    help="Ask people the same questions as models, and export their answers.", no_args_is_help=True
+)
 app.command()(preview)
 app.command()(plan)
 
@@ -29,26 +31,45 @@ app.command()(plan)
 def serve(
     source: options.Source,
     study: Annotated[
-        Path | None, typer.Option(help="The study file, new or existing. [default: NAME.judge.sqlite]")
+        Path | None,
+        typer.Option(help="The study file, new or existing. [default: NAME.judge.sqlite]"),
     ] = None,
-    database: Annotated[str | None, typer.Option(help="postgresql://… instead of a file, for many people.")] = None,
-    name: Annotated[str, typer.Option(help="The name of the study. [default: the task's or the file's]")] = "",
+    database: Annotated[
+        str | None, typer.Option(help="postgresql://… instead of a file, for many people.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="The name of the study. [default: the task's or the file's]")
+    ] = "",
     title: Annotated[str | None, typer.Option(help="The heading that participants see.")] = None,
-    consent: Annotated[Path | None, typer.Option(help="Markdown that participants must agree to first.")] = None,
+    consent: Annotated[
+        Path | None, typer.Option(help="Markdown that participants must agree to first.")
+    ] = None,
     instructions: Annotated[Path | None, typer.Option(help="Markdown above every page.")] = None,
     texts: Annotated[
-        Path | None, typer.Option(help="YAML with the study's texts, check and practice, by language.")
+        Path | None,
+        typer.Option(help="YAML with the study's texts, check and practice, by language."),
     ] = None,
     languages: Annotated[
-        str | None, typer.Option(help="Languages of the page, the default first, such as en,de. [default: en]")
+        str | None,
+        typer.Option(help="Languages of the page, the default first, such as en,de. [default: en]"),
     ] = None,
     researcher: Annotated[str | None, typer.Option(help="Your name, for the consent page.")] = None,
-    institution: Annotated[str | None, typer.Option(help="Your institution, for the consent page.")] = None,
-    contact: Annotated[str | None, typer.Option(help="Your address for questions; needed with --public-url.")] = None,
+    institution: Annotated[
+        str | None, typer.Option(help="Your institution, for the consent page.")
+    ] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Your address for questions; needed with --public-url.")
+    ] = None,
     ethics: Annotated[str | None, typer.Option(help="The number of the ethics approval.")] = None,
-    withdrawal: Annotated[str | None, typer.Option(help="How people withdraw their answers.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="How long it takes. [default: from --pilot]")] = None,
-    pilot: Annotated[Path | None, typer.Option(help="A finished study, from which the time is taken.")] = None,
+    withdrawal: Annotated[
+        str | None, typer.Option(help="How people withdraw their answers.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="How long it takes. [default: from --pilot]")
+    ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="A finished study, from which the time is taken.")
+    ] = None,
     data: options.Data = None,
     template: options.TemplateName = None,
     limit: options.Limit = None,
@@ -62,33 +83,61 @@ def serve(
     pages: options.Pages = None,
     controls: options.Controls = None,
     design: Annotated[
-        str | None, typer.Option(metavar="fixed|adaptive", help="adaptive: more judgements where people disagree.")
+        str | None,
+        typer.Option(
+            metavar="fixed|adaptive", help="adaptive: more judgements where people disagree."
+        ),
     ] = None,
-    min_judgements: Annotated[int | None, typer.Option(help="Adaptive: the least per item. [default: 5]")] = None,
+    min_judgements: Annotated[
+        int | None, typer.Option(help="Adaptive: the least per item. [default: 5]")
+    ] = None,
     width: Annotated[
-        float | None, typer.Option(help="Adaptive: the 95 % interval's width that is enough. [default: 0.4]")
+        float | None,
+        typer.Option(help="Adaptive: the 95 % interval's width that is enough. [default: 0.4]"),
     ] = None,
-    lease: Annotated[float | None, typer.Option(help="Minutes until idle items go to others. [default: 30]")] = None,
-    slider_start: Annotated[SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")] = None,
-    completion_code: Annotated[str | None, typer.Option(help="One code for all. [default: a code each]")] = None,
-    return_url: Annotated[str | None, typer.Option(help="Link at the end; {code} stands for the code.")] = None,
+    lease: Annotated[
+        float | None, typer.Option(help="Minutes until idle items go to others. [default: 30]")
+    ] = None,
+    slider_start: Annotated[
+        SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")
+    ] = None,
+    completion_code: Annotated[
+        str | None, typer.Option(help="One code for all. [default: a code each]")
+    ] = None,
+    return_url: Annotated[
+        str | None, typer.Option(help="Link at the end; {code} stands for the code.")
+    ] = None,
     seed: options.Seed = None,
-    links: Annotated[int, typer.Option(min=0, max=10_000, help="Create and print this many personal links.")] = 0,
+    links: Annotated[
+        int, typer.Option(min=0, max=10_000, help="Create and print this many personal links.")
+    ] = 0,
     password_file: Annotated[
         Path | None,
-        typer.Option(help="Holds the researcher's password. [default: $SEESAY_JUDGE_PASSWORD, or generated]"),
+        typer.Option(
+            help="Holds the researcher's password. [default: $SEESAY_JUDGE_PASSWORD, or generated]"
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")] = 8080,
-    public_url: Annotated[str, typer.Option(help="The public address, such as https://study.example.org.")] = "",
-    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 for any free one.")
+    ] = 8080,
+    public_url: Annotated[
+        str, typer.Option(help="The public address, such as https://study.example.org.")
+    ] = "",
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Trust a proxy on this machine.")
+    ] = False,
     prolific_keys: Annotated[
-        Path | None, typer.Option(help="Prolific's public keys (JWKS): admit only workers whose link it has signed.")
+        Path | None,
+        typer.Option(
+            help="Prolific's public keys (JWKS): admit only workers whose link it has signed."
+        ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with Ctrl-C."""
+    """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with
+    Ctrl-C."""
     options.require_extra()
     from seesay.judge.storage.studies import create_or_open_study
     from seesay.judge.web.languages import check_languages
@@ -175,7 +224,9 @@ def serve(
 @app.command()
 def link(
     location: options.Location,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=10_000, help="Number of links.")] = 1,
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, max=10_000, help="Number of links.")
+    ] = 1,
     name: options.StudyName = "",
     public_url: Annotated[str, typer.Option(help="The public address.")] = "http://127.0.0.1:8080",
     as_json: Json = False,
@@ -196,7 +247,9 @@ def link(
 @app.command()
 def withdraw(
     location: options.Location,
-    code: Annotated[str, typer.Argument(metavar="CODE_OR_LINK", help="A completion code, or a personal link.")],
+    code: Annotated[
+        str, typer.Argument(metavar="CODE_OR_LINK", help="A completion code, or a personal link.")
+    ],
     name: options.StudyName = "",
 ) -> None:
     """Delete what a participant answered who withdraws. It cannot be undone."""
@@ -216,28 +269,43 @@ def export(
     location: options.Location,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")],
     name: options.StudyName = "",
-    model_name: Annotated[str, typer.Option("--as", help="The name of the participants in reports.")] = "people",
+    model_name: Annotated[
+        str, typer.Option("--as", help="The name of the participants in reports.")
+    ] = "people",
     distinct_above: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude people who rate a control of unlike words above this.")
+        float,
+        typer.Option(
+            min=0, max=1, help="Exclude people who rate a control of unlike words above this."
+        ),
     ] = 0.6,
     same_below: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude people who rate a word with itself below this.")
+        float,
+        typer.Option(min=0, max=1, help="Exclude people who rate a word with itself below this."),
     ] = 0.9,
     known_below: Annotated[
-        float, typer.Option(min=0, max=1, help="Exclude people with a smaller share of known answers correct.")
+        float,
+        typer.Option(
+            min=0, max=1, help="Exclude people with a smaller share of known answers correct."
+        ),
     ] = 0.7,
     seconds_below: Annotated[
         float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
     ] = 0,
     adjudicated: Annotated[
-        bool, typer.Option("--adjudicated", help="Count only judgements that agree with the researcher's rulings.")
+        bool,
+        typer.Option(
+            "--adjudicated", help="Count only judgements that agree with the researcher's rulings."
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")] = 0,
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples per interval.")] = 10_000,
+    resamples: Annotated[
+        int, typer.Option(min=100, help="Bootstrap resamples per interval.")
+    ] = 10_000,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Exclude careless participants and aggregate: tables, agreement, and a run in which people stand as a model."""
+    """Exclude careless participants and aggregate: tables, agreement, and a run in which people
+    stand as a model."""
     options.require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.judge.results.agreement import AGREEMENT_SCALE
@@ -246,7 +314,10 @@ def export(
     from seesay.judge.storage.studies import open_study
 
     criteria = QualityCriteria(
-        distinct_above=distinct_above, same_below=same_below, known_below=known_below, seconds_below=seconds_below
+        distinct_above=distinct_above,
+        same_below=same_below,
+        known_below=known_below,
+        seconds_below=seconds_below,
     )
     with open_study(location, name) as opened:
         exported = export_study(
@@ -272,8 +343,10 @@ def export(
         )
         return
     out.print(
-        f"{report.people_counted} of {report.people} people and {report.judgements_counted} of {report.judgements} "
-        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} items."
+        f"{report.people_counted} of {report.people} people and {report.judgements_counted} of "
+        f"{report.judgements} "
+        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} "
+        "items."
     )
     for excluded in report.excluded:
         out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
@@ -286,9 +359,14 @@ def export(
     if quiet:
         return
     out.print(f"Tables: {output}")
-    out.print(f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}")
+    out.print(
+        f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}"
+    )
 
 
 def _columns(coefficient: Coefficient) -> tuple[str, str]:
-    interval = "" if coefficient.low is None else f"{coefficient.low:.3f}–{coefficient.high:.3f}"
+    if coefficient.low is None:
+        interval = ""
+    else:
+        interval = f"{coefficient.low:.3f}–{coefficient.high:.3f}"
     return "–" if coefficient.value is None else f"{coefficient.value:.3f}", interval

@@ -10,27 +10,53 @@ import typer
 from seesay.errors import UserError, missing_extra
 
 Source = Annotated[
-    str, typer.Argument(metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file.")
+    str,
+    typer.Argument(
+        metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file."
+    ),
 ]
 Location = Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or postgresql://….")]
-StudyName = Annotated[str, typer.Option("--name", help="The name of the study, where a database holds several.")]
-Data = Annotated[Path | None, typer.Option(help="The task's data file or folder, instead of the data folder's.")]
-TemplateName = Annotated[str | None, typer.Option("--template", help="The template people read. Default: the first.")]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Ask at most this many questions.")]
+StudyName = Annotated[
+    str, typer.Option("--name", help="The name of the study, where a database holds several.")
+]
+Data = Annotated[
+    Path | None, typer.Option(help="The task's data file or folder, instead of the data folder's.")
+]
+TemplateName = Annotated[
+    str | None, typer.Option("--template", help="The template people read. Default: the first.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", "-n", min=1, help="Ask at most this many questions.")
+]
 ControlIds = Annotated[
-    Path | None, typer.Option("--known", help="A file with ids of control questions, one per line. Default: drawn.")
+    Path | None,
+    typer.Option(
+        "--known", help="A file with ids of control questions, one per line. Default: drawn."
+    ),
 ]
 AnswerKind = Annotated[
-    str, typer.Option("--answer", metavar="choice|several|number|text", help="How people answer a task's questions.")
+    str,
+    typer.Option(
+        "--answer",
+        metavar="choice|several|number|text",
+        help="How people answer a task's questions.",
+    ),
 ]
-Most = Annotated[int, typer.Option("--most", min=0, help="With --answer several: name at most this many. 0: any.")]
-Icons = Annotated[Path | None, typer.Option(help="A folder of pictures, called after words or options.")]
+Most = Annotated[
+    int,
+    typer.Option("--most", min=0, help="With --answer several: name at most this many. 0: any."),
+]
+Icons = Annotated[
+    Path | None, typer.Option(help="A folder of pictures, called after words or options.")
+]
 OddWord = Annotated[str, typer.Option(help="The word of the controls that resembles no other.")]
 Judgements = Annotated[int | None, typer.Option(help="Judgements per item. [default: 10]")]
 PerPage = Annotated[int | None, typer.Option(help="Items per page. [default: 20]")]
 Pages = Annotated[int | None, typer.Option("--pages", help="Pages per participant. [default: 3]")]
 Controls = Annotated[int | None, typer.Option(help="Controls per page. [default: 2]")]
-Seed = Annotated[int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")]
+Seed = Annotated[
+    int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")
+]
 
 
 def only_set(**options: Any) -> dict[str, Any]:
@@ -49,7 +75,9 @@ def read_text(path: Path | None) -> str | None:
 
 def read_lines(path: Path | None) -> list[str] | None:
     text = read_text(path)
-    return None if text is None else [line.strip() for line in text.splitlines() if line.strip()]
+    if text is None:
+        return None
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def require_extra() -> None:

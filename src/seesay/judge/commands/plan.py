@@ -1,4 +1,5 @@
-"""`seesay judge preview` and `plan`: what a study looks like, and what it takes, before anyone is invited."""
+"""`seesay judge preview` and `plan`: what a study looks like, and what it takes, before anyone is
+invited."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def preview(
     from seesay.judge.study_builder import build_study
     from seesay.judge.web.pages import sample_page
 
-    design = options.only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = options.only_set(
+        judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed
+    )
     study = build_study(
         source,
         design,
@@ -64,9 +67,15 @@ def preview(
             }
         )
         return
-    out.print(f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} judgements each.")
+    out.print(
+        f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} "
+        "judgements each."
+    )
     pages_each = "one page" if study.max_pages == 1 else f"{study.max_pages} pages"
-    out.print(f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items each.")
+    out.print(
+        f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items "
+        "each."
+    )
     for row in study.bad_rows[:5]:
         out.print(f"Left out: {row}")
     rows = [(entry.place, entry.item.line, entry.item.control) for entry in page]
@@ -77,17 +86,32 @@ def plan(
     source: options.Source,
     width: Annotated[
         float | None,
-        typer.Option(min=0.01, max=1, help="Width of each item's 95 % interval that is enough; else --judgements."),
+        typer.Option(
+            min=0.01,
+            max=1,
+            help="Width of each item's 95 % interval that is enough; else --judgements.",
+        ),
     ] = None,
     agreement: Annotated[
-        float, typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer.")
+        float,
+        typer.Option(min=0.05, max=1, help="How often people give an item's most frequent answer."),
     ] = 0.8,
     spread: Annotated[
-        float, typer.Option(min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1.")
+        float,
+        typer.Option(
+            min=0.01, max=0.5, help="Of ratings: their standard deviation on one item, from 0 to 1."
+        ),
     ] = 0.2,
-    pilot: Annotated[Path | None, typer.Option(help="A study to take agreement and time per item from.")] = None,
-    pay: Annotated[float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")] = None,
-    fee: Annotated[float, typer.Option(min=0, max=5, help="The site's fee as a share of the pay, such as 0.33.")] = 0.0,
+    pilot: Annotated[
+        Path | None, typer.Option(help="A study to take agreement and time per item from.")
+    ] = None,
+    pay: Annotated[
+        float | None, typer.Option(min=0, help="Pay per judgement, in any currency.")
+    ] = None,
+    fee: Annotated[
+        float,
+        typer.Option(min=0, max=5, help="The site's fee as a share of the pay, such as 0.33."),
+    ] = 0.0,
     data: options.Data = None,
     limit: options.Limit = None,
     judgements: options.Judgements = None,
@@ -103,21 +127,35 @@ def plan(
     from seesay.judge.planning import plan_study
     from seesay.judge.study_builder import build_study
 
-    design = options.only_set(judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed)
+    design = options.only_set(
+        judgements=judgements, per_page=per_page, pages=pages, controls=controls, seed=seed
+    )
     study = build_study(source, design, data=data, limit=limit)
-    plan = plan_study(study, width=width, agreement=agreement, spread=spread, pilot=pilot, pay=pay, fee=fee)
-    items, plans = len(study.measured), plan.designs
+    plan = plan_study(
+        study, width=width, agreement=agreement, spread=spread, pilot=pilot, pay=pay, fee=fee
+    )
+    items = len(study.measured)
+    plans = plan.designs
     if as_json:
         print_json({"items": items, "width": plan.width, "plans": [asdict(each) for each in plans]})
         return
     out.print(f"{study.title} ({study.name}): {items} items, controls not counted.")
     rows = [
-        (each.design, f"{each.judgements_per_item:.1f}", each.judgements, each.people,
-         "–" if each.minutes is None else f"{each.minutes:.0f}", "–" if each.cost is None else f"{each.cost:,.2f}")
+        (
+            each.design,
+            f"{each.judgements_per_item:.1f}",
+            each.judgements,
+            each.people,
+            "–" if each.minutes is None else f"{each.minutes:.0f}",
+            "–" if each.cost is None else f"{each.cost:,.2f}",
+        )
         for each in plans
-    ]  # fmt: skip
-    out.print(table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows))
+    ]
     out.print(
-        f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval is at most "
+        table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows)
+    )
+    out.print(
+        f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval "
+        "is at most "
         f"{plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost needs --pay."
     )

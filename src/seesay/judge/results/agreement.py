@@ -1,4 +1,5 @@
-"""How far the participants of a study agree, with intervals, and how well one of them predicts the others."""
+"""How far the participants of a study agree, with intervals, and how well one of them predicts the
+others."""
 
 from __future__ import annotations
 
@@ -25,15 +26,18 @@ from seesay.metrics.agreement import (
 from seesay.metrics.base import IntArray, ratio
 
 AGREEMENT_SCALE = (
-    "1 is perfect agreement. Kappa and alpha are 0 where people agree as often as chance would have it, and below 0 "
-    "where they agree less; from 0.8 labels are usually called reliable, from 0.67 usable (Krippendorff 2004)."
+    "1 is perfect agreement. Kappa and alpha are 0 where people agree as often as chance would "
+    "have it, and below 0 "
+    "where they agree less; from 0.8 labels are usually called reliable, from 0.67 usable "
+    "(Krippendorff 2004)."
 )
 _REDRAWS = 200
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
 class Coefficient(Document):
-    """An agreement coefficient with its 95 % interval (bootstrap over items); null where it is undefined."""
+    """An agreement coefficient with its 95 % interval (bootstrap over items); null where it is
+    undefined."""
 
     value: float | None
     low: float | None = None
@@ -82,10 +86,14 @@ def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> Flo
     return table
 
 
-def _choice_counts(judgements: Sequence[Judgement], items: Sequence[StudyItem], labels: Sequence[str]) -> IntArray:
+def _choice_counts(
+    judgements: Sequence[Judgement], items: Sequence[StudyItem], labels: Sequence[str]
+) -> IntArray:
     """Items by labels: how many participants chose each."""
     counts = Counter((j.item.id, label) for j in judgements for label in j.labels)
-    return np.array([[counts[item.id, label] for label in labels] for item in items], dtype=np.int64)
+    return np.array(
+        [[counts[item.id, label] for label in labels] for item in items], dtype=np.int64
+    )
 
 
 def agreement_coefficients(
@@ -102,8 +110,12 @@ def agreement_coefficients(
     assert study.task is not None
     labels = study.task.labels
     if study.kind != "choice":  # a text may name several labels, or none
-        return _naming_coefficients(_choice_counts(judgements, items, labels), judgements, items, draw)
-    offered = np.array([[label in _options(item) for label in labels] for item in items], dtype=np.float64)
+        return _naming_coefficients(
+            _choice_counts(judgements, items, labels), judgements, items, draw
+        )
+    offered = np.array(
+        [[label in _options(item) for label in labels] for item in items], dtype=np.float64
+    )
     return _choice_coefficients(_choice_counts(judgements, items, labels), offered, draw)
 
 
@@ -119,7 +131,9 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
     interval = krippendorff(table, "interval")
     return {
         "krippendorff_alpha_interval": _interval(interval, draw, "Krippendorff's alpha, interval"),
-        "krippendorff_alpha_ordinal": _coefficient(ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"),
+        "krippendorff_alpha_ordinal": _coefficient(
+            ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"
+        ),
         "split_half": _coefficient(
             halves.correlation,
             *_percentiles([half.correlation for half in redrawn_halves]),
@@ -141,7 +155,8 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
 def _naming_coefficients(
     named: IntArray, judgements: Sequence[Judgement], items: Sequence[StudyItem], draw: Resamples
 ) -> dict[str, Coefficient]:
-    """Where several labels may be named, each label of an item is a judgement of its own: named or not."""
+    """Where several labels may be named, each label of an item is a judgement of its own: named or
+    not."""
     people = Counter(j.item.id for j in judgements)
     judged = np.array([people[item.id] for item in items])
     kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in named.T if label.any()]
@@ -152,17 +167,25 @@ def _naming_coefficients(
     width = kappas[0].rows.shape[1]
 
     def mean(sums: FloatArray) -> FloatArray:
-        values = [kappas[0].value(sums[..., i * width : (i + 1) * width]) for i in range(len(kappas))]
+        values = [
+            kappas[0].value(sums[..., i * width : (i + 1) * width]) for i in range(len(kappas))
+        ]
         defined = ~np.isnan(values)
-        return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0), undefined=np.nan)
+        return ratio(
+            np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0), undefined=np.nan
+        )
 
     return {"fleiss_kappa_named": _interval(AgreementStatistics(rows, mean), draw, meaning)}
 
 
-def _choice_coefficients(table: IntArray, offered: FloatArray, draw: Resamples) -> dict[str, Coefficient]:
+def _choice_coefficients(
+    table: IntArray, offered: FloatArray, draw: Resamples
+) -> dict[str, Coefficient]:
     coefficients = {
         "fleiss_kappa": _interval(fleiss(table), draw, "Fleiss' kappa"),
-        "krippendorff_alpha": _interval(krippendorff_counts(table, "nominal"), draw, "Krippendorff's alpha, nominal"),
+        "krippendorff_alpha": _interval(
+            krippendorff_counts(table, "nominal"), draw, "Krippendorff's alpha, nominal"
+        ),
     }
     if (table.sum(axis=1) >= 2).any():
         judgements, rows = leave_one_out(table, offered)
@@ -172,7 +195,9 @@ def _choice_coefficients(table: IntArray, offered: FloatArray, draw: Resamples) 
             by_item = np.zeros((len(table), stats.shape[1]))
             np.add.at(by_item, rows, stats)
             meaning = f"{name} of one person, gold being what is typical of the others' answers"
-            coefficients[f"leave_one_out_{name}"] = _interval(AgreementStatistics(by_item, metric.value), draw, meaning)
+            coefficients[f"leave_one_out_{name}"] = _interval(
+                AgreementStatistics(by_item, metric.value), draw, meaning
+            )
     return coefficients
 
 
@@ -185,7 +210,8 @@ def agreement_report(
     coefficients: Mapping[str, Coefficient],
 ) -> AgreementReport:
     """Everything in one document."""
-    people, judged = {j.person for j in judgements}, {j.item.id for j in counted}
+    people = {j.person for j in judgements}
+    judged = {j.item.id for j in counted}
     return AgreementReport(
         study=study.name,
         fingerprint=study.fingerprint,
@@ -204,8 +230,12 @@ def agreement_report(
 
 
 def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
-    """The clusters of the bootstrap: a task's objects, so that questions about one object stay together, or pairs."""
-    objects = {question.id: question.object for question in study.task.questions} if study.task else {}
+    """The clusters of the bootstrap: a task's objects, so that questions about one object stay
+    together, or pairs."""
+    if study.task:
+        objects = {question.id: question.object for question in study.task.questions}
+    else:
+        objects = {}
     return [objects.get(item.base, item.id) for item in items]
 
 
@@ -229,5 +259,8 @@ def _percentiles(redrawn: Sequence[float]) -> tuple[float, float]:
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:
-    finite = {name: x if math.isfinite(x) else None for name, x in (("value", value), ("low", low), ("high", high))}
+    finite = {
+        name: x if math.isfinite(x) else None
+        for name, x in (("value", value), ("low", low), ("high", high))
+    }
     return Coefficient(**finite, meaning=meaning)

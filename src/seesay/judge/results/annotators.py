@@ -1,4 +1,5 @@
-"""What each participant's answers look like: competence, straight-lining, speed. Columns to look at; none excludes."""
+"""What each participant's answers look like: competence, straight-lining, speed. Columns to look
+at; none excludes."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share")
 _SMOOTHING = 0.5
 """Answers added to each cell of a confusion matrix: most people give a few dozen."""
 _MAX_LABELS = 50
-"""Of more labels no confusion matrix can be estimated from a few dozen answers: competence and label stay empty."""
+"""Of more labels no confusion matrix can be estimated from a few dozen answers: competence and
+label stay empty."""
 _FAST = 1 / 3
 """An answer is fast that took less than this part of the item's median time."""
 
@@ -25,13 +27,17 @@ _FAST = 1 / 3
 def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
     """For each participant with a measured judgement:
 
-    competence: of labels the probability of a true one (Dawid & Skene 1979), of ratings the correlation with the mean
-    of the others; longest_run: answers in a row that are the same; same_share: the share of their most frequent answer;
-    fast_share: of answers given in less than a third of the item's median time.
+    competence: of labels the probability of a true one (Dawid & Skene 1979), of ratings the
+    correlation with the mean of the others; longest_run: answers in a row that are the same;
+    same_share: the share of their most frequent answer; fast_share: of answers given in less than a
+    third of the item's median time.
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
     competence = _competence(study, measured)
-    usual = {item: median(judgement.seconds for judgement in group) for item, group in by_item(measured).items()}
+    usual = {
+        item: median(judgement.seconds for judgement in group)
+        for item, group in by_item(measured).items()
+    }
     columns: dict[int, dict[str, Any]] = {}
     for person, theirs in by_participant(measured).items():
         in_order = sorted(theirs, key=lambda judgement: judgement.given)
@@ -45,8 +51,11 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
     return columns
 
 
-def estimated_labels(study: Study, judgements: Sequence[Judgement]) -> dict[str, tuple[tuple[str, ...], float]]:
-    """The labels of each item that Dawid and Skene's model holds for true, and how sure it is of the least sure one."""
+def estimated_labels(
+    study: Study, judgements: Sequence[Judgement]
+) -> dict[str, tuple[tuple[str, ...], float]]:
+    """The labels of each item that Dawid and Skene's model holds for true, and how sure it is of
+    the least sure one."""
     fit = _fit(study, judgements)
     if fit is None:
         return {}
@@ -80,7 +89,8 @@ Fit = tuple[DawidSkene, dict[tuple[str, str | None], int], dict[int, int]]
 
 
 def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
-    """The model of a study's labels. Where several may be named, each option of an item is a question: named or not."""
+    """The model of a study's labels. Where several may be named, each option of an item is a
+    question: named or not."""
     one_label = study.kind == "choice"
     if len(_labels(study) if one_label else study.measured[0].names) > _MAX_LABELS:
         return None
@@ -101,7 +111,11 @@ def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
         return None
     item, annotator, label_given = np.array(rows, dtype=np.int64).T
     labels = len(place) if one_label else 2
-    return dawid_skene(item, annotator, label_given, labels=labels, smoothing=_SMOOTHING), items, people
+    return (
+        dawid_skene(item, annotator, label_given, labels=labels, smoothing=_SMOOTHING),
+        items,
+        people,
+    )
 
 
 def _labels(study: Study) -> Sequence[str]:
@@ -109,12 +123,17 @@ def _labels(study: Study) -> Sequence[str]:
 
 
 def _correlation_with_others(judgements: Sequence[Judgement]) -> dict[int, float]:
-    sums = {item: (float(sum(j.value for j in group)), len(group)) for item, group in by_item(judgements).items()}
+    sums = {
+        item: (float(sum(j.value for j in group)), len(group))
+        for item, group in by_item(judgements).items()
+    }
     correlations: dict[int, float] = {}
     for person, theirs in by_participant(judgements).items():
         shared = [(j.value, sums[j.item.id]) for j in theirs if sums[j.item.id][1] > 1]
         own = np.array([value for value, _ in shared], dtype=np.float64)
-        others = np.array([(total - value) / (count - 1) for value, (total, count) in shared], dtype=np.float64)
+        others = np.array(
+            [(total - value) / (count - 1) for value, (total, count) in shared], dtype=np.float64
+        )
         if len(shared) > 2 and own.std() > 0 and others.std() > 0:
             correlations[person] = float(np.corrcoef(own, others)[0, 1])
     return correlations

@@ -25,8 +25,13 @@ class Dispute:
 
 
 def disputed_items(judgements: Sequence[Judgement]) -> list[Dispute]:
-    """The disputed items of a study with labels, from the judgements that count; the most disputed first."""
-    labelled = [judgement for judgement in judgements if judgement.item.has_labels and not judgement.item.control]
+    """The disputed items of a study with labels, from the judgements that count; the most disputed
+    first."""
+    labelled = [
+        judgement
+        for judgement in judgements
+        if judgement.item.has_labels and not judgement.item.control
+    ]
     disputes: list[tuple[float, Dispute]] = []
     for group in by_item(labelled).values():
         counts = Counter("; ".join(judgement.labels) for judgement in group).most_common()
@@ -38,16 +43,30 @@ def disputed_items(judgements: Sequence[Judgement]) -> list[Dispute]:
 
 def read_rulings(tx: Transaction) -> dict[str, tuple[str, ...]]:
     """The labels that a researcher ruled to be right, by item."""
-    return {str(item): tuple(json.loads(labels)) for item, labels in tx.execute("SELECT item, labels FROM ruling")}
+    return {
+        str(item): tuple(json.loads(labels))
+        for item, labels in tx.execute("SELECT item, labels FROM ruling")
+    }
 
 
 def save_ruling(tx: Transaction, item: StudyItem, labels: Sequence[str], now: float) -> None:
     """Store what a researcher rules on an item; without labels an earlier ruling is taken back."""
     tx.execute("DELETE FROM ruling WHERE item = ?", item.id)
     if labels:
-        tx.execute("INSERT INTO ruling (item, labels, given) VALUES (?, ?, ?)", item.id, json.dumps(list(labels)), now)
+        tx.execute(
+            "INSERT INTO ruling (item, labels, given) VALUES (?, ?, ?)",
+            item.id,
+            json.dumps(list(labels)),
+            now,
+        )
 
 
-def with_rulings(judgements: Sequence[Judgement], rulings: Mapping[str, Sequence[str]]) -> list[Judgement]:
+def with_rulings(
+    judgements: Sequence[Judgement], rulings: Mapping[str, Sequence[str]]
+) -> list[Judgement]:
     """The judgements without those on ruled items that name anything else than the ruling does."""
-    return [j for j in judgements if j.item.id not in rulings or set(j.labels) == set(rulings[j.item.id])]
+    return [
+        j
+        for j in judgements
+        if j.item.id not in rulings or set(j.labels) == set(rulings[j.item.id])
+    ]

@@ -43,7 +43,8 @@ def export_study(
     command: str = "",
     adjudicated: bool = False,
 ) -> StudyExport:
-    """Exclude careless participants, aggregate and write. The database is only read, so exports can be repeated.
+    """Exclude careless participants, aggregate and write. The database is only read, so exports can
+    be repeated.
 
     With `adjudicated`, judgements that contradict a researcher's ruling do not count.
     """
@@ -60,13 +61,22 @@ def export_study(
     write_table(folder, "items", item_table)
     write_table(folder, "judgements", judgement_rows(judgements, excluded))
     write_table(
-        folder, "people", people_rows(judgements, excluded, codes, annotator_columns(study, judgements), details)
+        folder,
+        "people",
+        people_rows(judgements, excluded, codes, annotator_columns(study, judgements), details),
     )
     write_text(folder / "agreement.json", report.model_dump_json(indent=2))
     write_text(folder / "study.json", study.model_dump_json(indent=2))
     try:
         run = write_human_run(
-            study, counted, coefficients, folder / "runs", name=name, resamples=resamples, seed=seed, command=command
+            study,
+            counted,
+            coefficients,
+            folder / "runs",
+            name=name,
+            resamples=resamples,
+            seed=seed,
+            command=command,
         )
     except TooFewJudgementsError as error:
         return StudyExport(folder, report, None, str(error))

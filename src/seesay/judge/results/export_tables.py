@@ -1,4 +1,5 @@
-"""The tables of an export, as CSV and Parquet: one row per item, per judgement and per participant."""
+"""The tables of an export, as CSV and Parquet: one row per item, per judgement and per
+participant."""
 
 from __future__ import annotations
 
@@ -25,10 +26,12 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def item_rows(
-    study: Study, judgements: Sequence[Judgement], rulings: Mapping[str, Sequence[str]] | None = None
+    study: Study,
+    judgements: Sequence[Judgement],
+    rulings: Mapping[str, Sequence[str]] | None = None,
 ) -> list[TableRow]:
-    """One row per measured item, judged or not. Of labels also those that the annotators' competence speaks for,
-    whether the item is disputed, and what a researcher ruled."""
+    """One row per measured item, judged or not. Of labels also those that the annotators'
+    competence speaks for, whether the item is disputed, and what a researcher ruled."""
     groups = by_item(judgements)
     rows = [_item_row(item, groups.get(item.id, [])) for item in study.measured]
     if not study.measured[0].has_labels:
@@ -57,7 +60,9 @@ def _item_row(item: StudyItem, judgements: Sequence[Judgement]) -> TableRow:
         }
     if item.has_labels:
         row |= _label_columns(judgements)
-    return row | {"seconds": median(judgement.seconds for judgement in judgements) if judgements else None}
+    return row | {
+        "seconds": median(judgement.seconds for judgement in judgements) if judgements else None
+    }
 
 
 def _label_columns(judgements: Sequence[Judgement]) -> TableRow:
@@ -72,7 +77,9 @@ def _label_columns(judgements: Sequence[Judgement]) -> TableRow:
     }
 
 
-def judgement_rows(judgements: Sequence[Judgement], excluded: Sequence[ExcludedParticipant]) -> list[TableRow]:
+def judgement_rows(
+    judgements: Sequence[Judgement], excluded: Sequence[ExcludedParticipant]
+) -> list[TableRow]:
     """One row per judgement as it was given, with whether it counts."""
     excluded_persons = {participant.person for participant in excluded}
     return [
@@ -101,8 +108,8 @@ def people_rows(
     columns: Mapping[int, Mapping[str, Any]],
     details: Mapping[int, Mapping[str, str]],
 ) -> list[TableRow]:
-    """One row per participant with a judgement, with whether they count and why not, and what else is known of them:
-    how their answers look (`annotators`), their language, check and practice."""
+    """One row per participant with a judgement, with whether they count and why not, and what else
+    is known of them: how their answers look (`annotators`), their language, check and practice."""
     noted = sorted({key for notes in details.values() for key in notes})
     reasons = {participant.person: "; ".join(participant.reasons) for participant in excluded}
     return [
@@ -122,8 +129,8 @@ def people_rows(
 
 
 def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
-    """Write a table as `name.csv` and `name.parquet`. An empty one is left out, and that of an earlier export removed:
-    it may hold answers that have been withdrawn since."""
+    """Write a table as `name.csv` and `name.parquet`. An empty one is left out, and that of an
+    earlier export removed: it may hold answers that have been withdrawn since."""
     if not rows:
         for suffix in ("csv", "parquet"):
             (folder / f"{name}.{suffix}").unlink(missing_ok=True)
@@ -136,4 +143,6 @@ def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
 
 def _cell(value: Any) -> Any:
     """Mark a text that a spreadsheet would run as a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value

@@ -1,4 +1,5 @@
-"""People as a model: a run folder like any other, which `seesay report` and `seesay compare` read."""
+"""People as a model: a run folder like any other, which `seesay report` and `seesay compare`
+read."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
 SMOOTHING = 1e-6
-"""Added to every option's share, so that its logarithm is finite; no figure changes by more than a millionth per
-option."""
+"""Added to every option's share, so that its logarithm is finite; no figure changes by more than a
+millionth per option."""
 
 _WAIT = "wait for participants, or check the thresholds that exclude them"
 SIMILARITY = Template("rating", "The words {a} and {b} are [MASK] in meaning.")
@@ -68,7 +69,11 @@ def write_human_run(
     ]
     # People are not asked the prompt without the object, so there is nothing to calibrate with.
     run_figures = figures(manifest, replace(task, neutral={}), answers)
-    run_figures += [_figure(manifest, task, key, value) for key, value in coefficients.items() if value.low is not None]
+    run_figures += [
+        _figure(manifest, task, key, value)
+        for key, value in coefficients.items()
+        if value.low is not None
+    ]
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="choose another --output"):
         store.write_manifest(folder, manifest)
@@ -87,10 +92,14 @@ def share_scores(shares: Sequence[float]) -> Scores:
     return Scores(logp, (1,) * len(logp), (1,) * len(logp))
 
 
-def _task_shares(study: Study, task: Task, judgements: Sequence[Judgement]) -> tuple[Task, dict[str, list[float]], str]:
-    """The questions that people judged. Their one template stands for all, so the run is comparable with models'.
+def _task_shares(
+    study: Study, task: Task, judgements: Sequence[Judgement]
+) -> tuple[Task, dict[str, list[float]], str]:
+    """The questions that people judged. Their one template stands for all, so the run is comparable
+    with models'.
 
-    A label's share is how often it is named among all that are named: whoever names two labels counts for both.
+    A label's share is how often it is named among all that are named: whoever names two labels
+    counts for both.
     """
     counts: dict[str, list[int]] = {}
     for judgement in judgements:
@@ -102,15 +111,20 @@ def _task_shares(study: Study, task: Task, judgements: Sequence[Judgement]) -> t
     questions = tuple(question for question in task.questions if question.id in counts)
     if not questions:
         raise TooFewJudgementsError(f"No judgement counts yet: {_WAIT}.")
-    shares = {question: [n / max(sum(chosen), 1) for n in chosen] for question, chosen in counts.items()}
+    shares = {
+        question: [n / max(sum(chosen), 1) for n in chosen] for question, chosen in counts.items()
+    }
     return replace(task, questions=questions), shares, _template(study)
 
 
-def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tuple[Task, dict[str, list[float]], str]:
+def _pair_shares(
+    study: Study, judgements: Sequence[Judgement], seed: int
+) -> tuple[Task, dict[str, list[float]], str]:
     """Pairs as questions with the options dissimilar and similar.
 
-    Gold is the file's similarity; where it has none, half of the judgements (drawn by the seed) are gold and the other
-    half are people's answers, so that people are never measured against themselves.
+    Gold is the file's similarity; where it has none, half of the judgements (drawn by the seed) are
+    gold and the other half are people's answers, so that people are never measured against
+    themselves.
     """
     values: dict[str, list[float]] = {}
     for judgement in judgements:
@@ -132,7 +146,10 @@ def _pair_shares(study: Study, judgements: Sequence[Judgement], seed: int) -> tu
             shares[item.id] = [1 - mean, mean]
             questions.append(_pair_question(study, item, gold))
     if not questions:
-        few = "No judgement counts" if referenced else "No pair has two judgements that count"
+        if referenced:
+            few = "No judgement counts"
+        else:
+            few = "No pair has two judgements that count"
         raise TooFewJudgementsError(f"{few} yet: {_WAIT}.")
     task = Task(
         name=study.name,
@@ -152,7 +169,9 @@ def _template(study: Study) -> str:
 def _pair_question(study: Study, item: RatingItem, gold: float) -> Question:
     a, b = item.words
     options = (study.design.low, study.design.high)
-    weights = {label: weight for label, weight in zip(options, (1 - gold, gold), strict=True) if weight > 0}
+    weights = {
+        label: weight for label, weight in zip(options, (1 - gold, gold), strict=True) if weight > 0
+    }
     return Question(item.id, {"a": a, "b": b}, options, weights, object=item.id)
 
 
@@ -163,8 +182,11 @@ class People(Model):
     scope = "choice"
 
     def __init__(self, name: str, study: Study, judgements: Sequence[Judgement]) -> None:
-        rows = sorted((judgement.person, judgement.item.id, judgement.value) for judgement in judgements)
-        self.name, self.fingerprint = name, json_digest([study.fingerprint, rows])
+        rows = sorted(
+            (judgement.person, judgement.item.id, judgement.value) for judgement in judgements
+        )
+        self.name = name
+        self.fingerprint = json_digest([study.fingerprint, rows])
 
 
 def _figure(manifest: Manifest, task: Task, metric: str, coefficient: Coefficient) -> Figure:

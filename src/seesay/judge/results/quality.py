@@ -1,4 +1,5 @@
-"""Exclude careless participants. The published rule: whoever fails a control loses all contributions."""
+"""Exclude careless participants. The published rule: whoever fails a control loses all
+contributions."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One participant's answer to one item: what was chosen as a number, what was typed as a text (`judge.items`)."""
+    """One participant's answer to one item: what was chosen as a number, what was typed as a text
+    (`judge.items`)."""
 
     person: int
     item: StudyItem
@@ -45,7 +47,8 @@ class Judgement:
 
 
 class QualityCriteria(Document):
-    """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019, appendix)."""
+    """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019,
+    appendix)."""
 
     distinct_above: Share = 0.6
     """Exclude above this rating of unlike words (green, above)."""
@@ -71,13 +74,16 @@ class ExcludedParticipant(Document):
 
 
 def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
-    """All judgements of a study, controls included, and the completion codes of the participants who have one."""
+    """All judgements of a study, controls included, and the completion codes of the participants
+    who have one."""
     rows = tx.execute(
         """SELECT a.person, a.item, value, start, how, seconds, changes, given, text FROM answer a
         LEFT JOIN typed t ON t.person = a.person AND t.item = a.item ORDER BY a.person, given, a.item"""
     )
     judgements = [
-        Judgement(person, study.items_by_id[item], value, start, how, seconds, changes, given, text or "")
+        Judgement(
+            person, study.items_by_id[item], value, start, how, seconds, changes, given, text or ""
+        )
         for person, item, value, start, how, seconds, changes, given, text in rows
     ]
     codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
@@ -87,7 +93,9 @@ def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dic
 def pilot_judgements(location: str) -> list[list[Judgement]]:
     """The judgements of each measured item of a study that has been answered, for plans."""
     with open_study(location) as opened:
-        judgements, _ = opened.database.submit(lambda tx: read_judgements(tx, opened.study)).result()
+        judgements, _ = opened.database.submit(
+            lambda tx: read_judgements(tx, opened.study)
+        ).result()
     measured = by_item([judgement for judgement in judgements if not judgement.item.control])
     if not measured:
         raise UserError(f"The pilot study '{location}' has no judgements.")
@@ -111,7 +119,9 @@ def by_participant(judgements: Sequence[Judgement]) -> dict[int, list[Judgement]
 
 
 def exclude_careless(
-    judgements: Sequence[Judgement], criteria: QualityCriteria, codes: Mapping[int, str] | None = None
+    judgements: Sequence[Judgement],
+    criteria: QualityCriteria,
+    codes: Mapping[int, str] | None = None,
 ) -> tuple[list[Judgement], list[ExcludedParticipant]]:
     """The judgements that count, without controls, and the participants who were excluded."""
     counted: list[Judgement] = []
@@ -121,7 +131,11 @@ def exclude_careless(
         reasons = _failed_criteria(theirs, criteria)
         if reasons:
             code = (codes or {}).get(person, "")
-            excluded.append(ExcludedParticipant(person=person, code=code, judgements=len(measured), reasons=reasons))
+            excluded.append(
+                ExcludedParticipant(
+                    person=person, code=code, judgements=len(measured), reasons=reasons
+                )
+            )
         else:
             counted += measured
     return counted, excluded
@@ -131,7 +145,8 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
     reasons = []
     correct: list[bool] = []
     for judgement in judgements:
-        item, rating = judgement.item, judgement.value / SLIDER_MAX
+        item = judgement.item
+        rating = judgement.value / SLIDER_MAX
         if item.control == "distinct" and rating > criteria.distinct_above:
             reasons.append(f"{item.quoted} rated {rating:.0%}, above {criteria.distinct_above:.0%}")
         elif item.control == "same" and rating < criteria.same_below:
@@ -139,7 +154,10 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
         elif item.control == "known":
             correct.append(item.is_correct(judgement.value, judgement.text))
     if correct and sum(correct) / len(correct) < criteria.known_below:
-        reasons.append(f"{sum(correct)} of {len(correct)} known answers correct, below {criteria.known_below:.0%}")
+        reasons.append(
+            f"{sum(correct)} of {len(correct)} known answers correct, below "
+            f"{criteria.known_below:.0%}"
+        )
     seconds = median(judgement.seconds for judgement in judgements)
     if seconds < criteria.seconds_below:
         reasons.append(f"median time {seconds:.2f} s per item, below {criteria.seconds_below:g} s")

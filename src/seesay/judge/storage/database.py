@@ -18,12 +18,14 @@ FORMAT = 1
 # The definition of the study, its format, its state and its secrets.
 _STUDY_TABLE = "CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _TABLES = (
-    # `taken` counts judgements given and leases held; it never exceeds the number that the design asks for.
+    # `taken` counts judgements given and leases held; it never exceeds the number that the design
+    # asks for.
     """CREATE TABLE IF NOT EXISTS item (
         id TEXT PRIMARY KEY, base TEXT NOT NULL, place BIGINT NOT NULL, control TEXT NOT NULL,
         taken BIGINT NOT NULL DEFAULT 0)""",
     "CREATE INDEX IF NOT EXISTS item_by_need ON item (control, taken, place)",
-    # `token` and `worker` are digests: neither the links nor the worker ids of crowdsourcing sites are stored.
+    # `token` and `worker` are digests: neither the links nor the worker ids of crowdsourcing sites
+    # are stored.
     """CREATE TABLE IF NOT EXISTS person (
         id BIGINT PRIMARY KEY, token TEXT NOT NULL UNIQUE, worker TEXT UNIQUE, source TEXT NOT NULL,
         created DOUBLE PRECISION NOT NULL, consented DOUBLE PRECISION, finished DOUBLE PRECISION,
@@ -53,16 +55,19 @@ _TABLES = (
     # One row per idempotency key: a request that is sent twice counts once.
     """CREATE TABLE IF NOT EXISTS receipt (
         person BIGINT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (person, key))""",
-    "CREATE TABLE IF NOT EXISTS session (token TEXT PRIMARY KEY, expires DOUBLE PRECISION NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS session (token TEXT PRIMARY KEY, expires DOUBLE PRECISION NOT "
+    "NULL)",
 )
 
 
 class UnavailableError(Exception):
-    """The database cannot store anything at the moment (full disk, lost server). The transaction was rolled back."""
+    """The database cannot store anything at the moment (full disk, lost server). The transaction
+    was rolled back."""
 
 
 class Transaction:
-    """Statements that are committed together or not at all. Without other writers there is nothing to lock."""
+    """Statements that are committed together or not at all. Without other writers there is nothing
+    to lock."""
 
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         """Run a statement and return its rows."""
@@ -73,31 +78,36 @@ class Transaction:
         raise NotImplementedError
 
     def lock_study(self, if_rows: str = "", *values: object) -> None:
-        """Block other assignments until the end; with a query, only if it has rows. Taken before `lock_person` where
-        both are needed."""
+        """Block other assignments until the end; with a query, only if it has rows. Taken before
+        `lock_person` where both are needed."""
 
     def lock_person(self, person: int) -> None:
         """Block other requests of the same participant until the end."""
 
     def defer_sync(self) -> None:
-        """Do not wait for the disk: this transaction reaches it with, or before, any later one that does wait."""
+        """Do not wait for the disk: this transaction reaches it with, or before, any later one that
+        does wait."""
 
 
 class Database(Protocol):
-    """Runs functions in transactions. Once a future has its result, it is on disk, unless it deferred that."""
+    """Runs functions in transactions. Once a future has its result, it is on disk, unless it
+    deferred that."""
 
     def submit(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> Future[T]:
-        """Queue a function; an exception in it rolls back the transaction and is raised by the future. Those that lock
-        the study wait for each other, and in a queue of their own they keep nobody else waiting."""
+        """Queue a function; an exception in it rolls back the transaction and is raised by the
+        future. Those that lock the study wait for each other, and in a queue of their own they keep
+        nobody else waiting."""
 
     def close(self) -> None:
         """Finish the queue and close the connections."""
 
 
 def create_tables(execute: Callable[[str], Any]) -> None:
-    """Create the tables that are not there yet, with a function that runs a statement and returns a cursor.
+    """Create the tables that are not there yet, with a function that runs a statement and returns a
+    cursor.
 
-    A database that a newer version of seesay has written is refused before anything else is read or changed.
+    A database that a newer version of seesay has written is refused before anything else is read or
+    changed.
     """
     execute(_STUDY_TABLE)
     row = execute("SELECT value FROM study WHERE key = 'format'").fetchone()
@@ -111,11 +121,14 @@ def _check_format(stored: str) -> None:
     number = parse_whole(stored) or 0
     if number > FORMAT:
         raise UserError(
-            f"The study was written by a newer version of seesay (in format {number}, and this version reads format "
+            f"The study was written by a newer version of seesay (in format {number}, and this "
+            "version reads format "
             f"{FORMAT}): update seesay to open it."
         )
     if number != FORMAT:
-        raise UserError(f"The study is damaged (its format is {stored[:20]!r}): restore it from a copy.")
+        raise UserError(
+            f"The study is damaged (its format is {stored[:20]!r}): restore it from a copy."
+        )
 
 
 def first_row(tx: Transaction, sql: str, *values: object) -> SqlRow | None:

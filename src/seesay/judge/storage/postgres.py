@@ -19,8 +19,8 @@ from seesay.judge.storage.database import SqlRow, Transaction, UnavailableError,
 T = TypeVar("T")
 PREFIX = "seesay_"
 _CONNECTIONS = 6
-"""For answers. They compete with the two that assign pages: beside sixteen, the slowest percent of 200 people waited
-1.3 to 4 times as long, for pages (docs/results.md)."""
+"""For answers. They compete with the two that assign pages: beside sixteen, the slowest percent of
+200 people waited 1.3 to 4 times as long, for pages (docs/results.md)."""
 _PAGE_CONNECTIONS = 2
 """For pages, which wait for the study's lock: one waits for it while the other commits."""
 _ATTEMPTS = 5
@@ -31,7 +31,8 @@ def _with_psycopg_parameters(sql: str) -> LiteralString:
 
 
 class PostgresTransaction(Transaction):
-    """Statements on one of the connections. Those without rows are sent with the next that has some or with the commit.
+    """Statements on one of the connections. Those without rows are sent with the next that has some
+    or with the commit.
 
     An answer takes a dozen statements; waiting for each of them was most of the time that it took.
     """
@@ -77,11 +78,14 @@ class PostgresTransaction(Transaction):
         self._unsent.clear()
         while self._cursor.nextset():
             pass
-        return self._cursor.fetchall() if self._cursor.description else []
+        if self._cursor.description:
+            return self._cursor.fetchall()
+        return []
 
 
 class PostgresDatabase:
-    """A pool of threads with one connection each. Lost connections are reopened; deadlocks are retried."""
+    """A pool of threads with one connection each. Lost connections are reopened; deadlocks are
+    retried."""
 
     def __init__(self, url: str, name: str) -> None:
         self._url = url
@@ -90,7 +94,9 @@ class PostgresDatabase:
         self._connections: list[psycopg.Connection[SqlRow]] = []
         self._guard = threading.Lock()
         with closing(_connect(url)) as connection:
-            row = connection.execute("SELECT hashtextextended(%s, 0)", (schema_name(name),)).fetchone()
+            row = connection.execute(
+                "SELECT hashtextextended(%s, 0)", (schema_name(name),)
+            ).fetchone()
             self._lock_key = int(row[0]) if row else 0
             try:
                 with connection.transaction():
@@ -101,10 +107,15 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 raise _unusable(error) from error
         self._threads = ThreadPoolExecutor(_CONNECTIONS, thread_name_prefix="seesay-judge-postgres")
-        # Those that wait for the study's lock would otherwise hold every thread, and answers would wait behind pages.
-        self._locking_threads = ThreadPoolExecutor(_PAGE_CONNECTIONS, thread_name_prefix="seesay-judge-postgres-pages")
+        # Those that wait for the study's lock would otherwise hold every thread, and answers would
+        # wait behind pages.
+        self._locking_threads = ThreadPoolExecutor(
+            _PAGE_CONNECTIONS, thread_name_prefix="seesay-judge-postgres-pages"
+        )
 
-    def submit(self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False) -> Future[T]:
+    def submit(
+        self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False
+    ) -> Future[T]:
         return (self._locking_threads if locks_study else self._threads).submit(self._run, work)
 
     def close(self) -> None:
@@ -136,7 +147,10 @@ class PostgresDatabase:
             connection = psycopg.connect(self._url, autocommit=True)
             connection.execute(SQL("SET search_path TO {}").format(self._schema))
             with self._guard:
-                self._connections = [*(old for old in self._connections if not old.closed), connection]
+                self._connections = [
+                    *(old for old in self._connections if not old.closed),
+                    connection,
+                ]
             self._local.connection = connection
         return connection
 
@@ -158,15 +172,19 @@ def list_studies(url: str) -> list[str]:
 
 
 def _connect(url: str) -> psycopg.Connection[SqlRow]:
-    """A connection. libpq quotes what it cannot parse, perhaps the password: such addresses are rejected first."""
+    """A connection. libpq quotes what it cannot parse, perhaps the password: such addresses are
+    rejected first."""
     try:
         parts = conninfo_to_dict(url)
-        malformed = not str(parts.get("port", "5432")).isdecimal() or "@" in str(parts.get("dbname", ""))
+        malformed = not str(parts.get("port", "5432")).isdecimal() or "@" in str(
+            parts.get("dbname", "")
+        )
     except psycopg.ProgrammingError:
         malformed = True
     if malformed:
         raise UserError(
-            "The PostgreSQL address cannot be parsed: percent-encode special characters of the password (%40 for @, "
+            "The PostgreSQL address cannot be parsed: percent-encode special characters of the "
+            "password (%40 for @, "
             "%2F for /)."
         ) from None
     try:
@@ -177,4 +195,6 @@ def _connect(url: str) -> psycopg.Connection[SqlRow]:
 
 def _unusable(error: psycopg.Error) -> UserError:
     reason = str(error).strip().splitlines()[0]
-    return UserError(f"The PostgreSQL database cannot be used ({reason}): check its address (--database).")
+    return UserError(
+        f"The PostgreSQL database cannot be used ({reason}): check its address (--database)."
+    )

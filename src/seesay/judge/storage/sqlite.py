@@ -1,7 +1,9 @@
-"""SQLite: one file per study. One thread writes and commits all queued transactions together, with one sync.
+"""SQLite: one file per study. One thread writes and commits all queued transactions together, with
+one sync.
 
-Commits are slow (each waits for the disk), so sharing one commit among the requests that arrived in the meantime lets
-hundreds of people answer at once. No request is answered "saved" before its commit has returned.
+Commits are slow (each waits for the disk), so sharing one commit among the requests that arrived in
+the meantime lets hundreds of people answer at once. No request is answered "saved" before its
+commit has returned.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class SqliteTransaction(Transaction):
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         marks = ", ".join("?" * len(columns))
-        self._connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+        self._connection.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
+        )
 
 
 _Request = tuple[Callable[[SqliteTransaction], Any], Future[Any]]
@@ -47,7 +51,9 @@ class SqliteDatabase:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
                 path.touch(mode=0o600)  # it contains the study's secrets
-            self._connection = sqlite3.connect(path, timeout=20, isolation_level=None, check_same_thread=False)
+            self._connection = sqlite3.connect(
+                path, timeout=20, isolation_level=None, check_same_thread=False
+            )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
@@ -59,7 +65,9 @@ class SqliteDatabase:
         self._thread = threading.Thread(target=self._run, name="seesay-judge-sqlite", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Callable[[SqliteTransaction], T], *, locks_study: bool = False) -> Future[T]:
+    def submit(
+        self, work: Callable[[SqliteTransaction], T], *, locks_study: bool = False
+    ) -> Future[T]:
         future: Future[T] = Future()
         self._queue.put((work, future))
         return future
@@ -72,7 +80,8 @@ class SqliteDatabase:
     def _run(self) -> None:
         while (first := self._queue.get()) is not None:
             batch = [first]
-            while len(batch) < _MAX_BATCH and not self._queue.empty():  # nobody else takes from the queue
+            # nobody else takes from the queue
+            while len(batch) < _MAX_BATCH and not self._queue.empty():
                 queued = self._queue.get()
                 if queued is None:
                     self._commit(batch)
@@ -81,7 +90,9 @@ class SqliteDatabase:
             self._commit(batch)
 
     def _commit(self, requests: Sequence[_Request]) -> None:
-        batch = [(work, future) for work, future in requests if future.set_running_or_notify_cancel()]
+        batch = [
+            (work, future) for work, future in requests if future.set_running_or_notify_cancel()
+        ]
         transaction = SqliteTransaction(self._connection)
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
@@ -95,7 +106,8 @@ class SqliteDatabase:
                     outcomes.append((future, None, error))
                 self._connection.execute("RELEASE request")
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:  # a full disk, a lock held for too long: the batch was not committed
+        # a full disk, a lock held for too long: the batch was not committed
+        except sqlite3.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             outcomes = [(future, None, UnavailableError(str(error))) for _, future in batch]

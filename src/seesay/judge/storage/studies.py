@@ -17,7 +17,14 @@ from pydantic import ValidationError
 from seesay.command_line import remove_secrets
 from seesay.errors import UserError, missing_extra
 from seesay.judge import participants, security
-from seesay.judge.storage.database import FORMAT, Database, Transaction, UnavailableError, get_setting, set_setting
+from seesay.judge.storage.database import (
+    FORMAT,
+    Database,
+    Transaction,
+    UnavailableError,
+    get_setting,
+    set_setting,
+)
 from seesay.judge.storage.sqlite import SqliteDatabase
 from seesay.judge.study import Study
 from seesay.judge.study_builder import build_study, option_name
@@ -29,7 +36,8 @@ _MIN_PASSWORD = 8
 
 @dataclass(frozen=True)
 class OpenStudy:
-    """A study with its open database. `password` is set only if it was generated just now and must be shown."""
+    """A study with its open database. `password` is set only if it was generated just now and must
+    be shown."""
 
     study: Study
     database: Database
@@ -38,7 +46,9 @@ class OpenStudy:
 
     def create_links(self, count: int, base_url: str) -> list[str]:
         """New personal links; they are not stored, so they can be shown only once."""
-        tokens = self.database.submit(lambda tx: participants.create_links(tx, count, time.time())).result()
+        tokens = self.database.submit(
+            lambda tx: participants.create_links(tx, count, time.time())
+        ).result()
         return [f"{base_url.rstrip('/')}/a/{token}" for token in tokens]
 
     def __enter__(self) -> Self:
@@ -74,19 +84,24 @@ def create_or_open_study(
     check: Callable[[Study], None] | None = None,
     **choices: Any,
 ) -> OpenStudy:
-    """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it exists.
+    """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it
+    exists.
 
-    `design` and `texts` hold the fields of `StudyDesign` and of `Study` or `ContactDetails` to set; `choices` go to
-    `build_study`. `check` may reject a study before it is created or opened.
+    `design` and `texts` hold the fields of `StudyDesign` and of `Study` or `ContactDetails` to set;
+    `choices` go to `build_study`. `check` may reject a study before it is created or opened.
     """
     password = _check_password(password)
-    design, texts = design or {}, texts or {}
+    design = design or {}
+    texts = texts or {}
     is_study = source.endswith(".sqlite") and Path(source).is_file()
     name = name or Path(source).stem
     location = source if is_study else location or f"{name}{SUFFIX}"
     database = open_database(location, name)
     try:
-        study = _require_study(database, location) if is_study else find_study(database)
+        if is_study:
+            study: Study | None = _require_study(database, location)
+        else:
+            study = find_study(database)
         if study is None:
             study = _build(source, design, texts, pilot, name=name, **choices)
         elif is_study:
@@ -104,29 +119,44 @@ def create_or_open_study(
 
 
 def _build(
-    source: str, design: Mapping[str, Any], texts: Mapping[str, str], pilot: Path | None, **choices: Any
+    source: str,
+    design: Mapping[str, Any],
+    texts: Mapping[str, str],
+    pilot: Path | None,
+    **choices: Any,
 ) -> Study:
     study = build_study(source, design, **choices)
     if pilot is not None and study.design.minutes is None:
         minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
-        study = study.model_copy(update={"design": study.design.model_copy(update={"minutes": minutes})})
+        study = study.model_copy(
+            update={"design": study.design.model_copy(update={"minutes": minutes})}
+        )
     details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
     own = {key: value for key, value in texts.items() if key not in details}
     return study.model_copy(update={**own, "contact": study.contact.model_copy(update=details)})
 
 
 def _refuse_other_study(
-    existing: Study, source: str, location: str, design: Mapping[str, Any], texts: Mapping[str, str], **choices: Any
+    existing: Study,
+    source: str,
+    location: str,
+    design: Mapping[str, Any],
+    texts: Mapping[str, str],
+    **choices: Any,
 ) -> None:
     """Reject an existing study that the same command would not create."""
     built = build_study(source, {**existing.design.model_dump(), **design}, **choices)
     _refuse_changes(existing, {key: getattr(built.design, key) for key in design}, texts)
-    where, text_file = remove_secrets(location), choices.get("text_file")
+    where = remove_secrets(location)
+    text_file = choices.get("text_file")
     if built.items != existing.items:
-        raise UserError(f"The study in {where} has other items than '{source}': choose another --study.")
+        raise UserError(
+            f"The study in {where} has other items than '{source}': choose another --study."
+        )
     if text_file is not None and built.texts != existing.texts:
         raise UserError(
-            f"The study in {where} was created with other texts than those of '{text_file}': leave --texts out to "
+            f"The study in {where} was created with other texts than those of '{text_file}': leave "
+            "--texts out to "
             "continue that study, or choose another --study."
         )
 
@@ -136,19 +166,25 @@ def seconds_per_item(location: str) -> float:
     with open_study(location) as pilot:
         rows = pilot.database.submit(lambda tx: tx.execute("SELECT seconds FROM answer")).result()
     if not rows:
-        raise UserError(f"The pilot study '{location}' has no answers: its time per item is unknown.")
+        raise UserError(
+            f"The pilot study '{location}' has no answers: its time per item is unknown."
+        )
     return median(float(row[0]) for row in rows)
 
 
 def minutes_per_person(study: Study, seconds: float) -> float:
     """How long a participant is busy who does all pages, at a time per item."""
     design = study.design
-    items = min(design.per_page * study.max_pages, len(study.measured)) + design.controls * study.max_pages
+    items = (
+        min(design.per_page * study.max_pages, len(study.measured))
+        + design.controls * study.max_pages
+    )
     return items * seconds / 60
 
 
 def open_database(location: str, name: str = "") -> Database:
-    """The database at a path or a `postgresql://` address; in PostgreSQL the study's name selects the schema."""
+    """The database at a path or a `postgresql://` address; in PostgreSQL the study's name selects
+    the schema."""
     if not is_postgres(location):
         return SqliteDatabase(Path(location))
     try:
@@ -173,12 +209,15 @@ def find_study(database: Database) -> Study | None:
 def _require_study(database: Database, location: str) -> Study:
     study = find_study(database)
     if study is None:
-        raise UserError(f"{remove_secrets(location)} contains no study: create it with `seesay judge serve`.")
+        raise UserError(
+            f"{remove_secrets(location)} contains no study: create it with `seesay judge serve`."
+        )
     return study
 
 
 def create_study(database: Database, study: Study) -> Study:
-    """Write a new study. If one exists, it must be the same: people's answers belong to what they saw."""
+    """Write a new study. If one exists, it must be the same: people's answers belong to what they
+    saw."""
 
     def work(tx: Transaction) -> Study:
         tx.lock_study()
@@ -194,14 +233,18 @@ def create_study(database: Database, study: Study) -> Study:
         tx.insert(
             "item",
             ("id", "base", "place", "control"),
-            [(item.id, item.base, place, item.control) for item, place in zip(study.items, order, strict=True)],
+            [
+                (item.id, item.base, place, item.control)
+                for item, place in zip(study.items, order, strict=True)
+            ],
         )
         return study
 
     existing = database.submit(work).result()
     if existing != study:
         raise UserError(
-            f"The study '{existing.name}' already exists with other items or settings: choose another --study."
+            f"The study '{existing.name}' already exists with other items or settings: choose "
+            "another --study."
         )
     return existing
 
@@ -213,20 +256,27 @@ def _read(tx: Transaction) -> Study | None:
     try:
         return Study.from_json(definition)
     except ValidationError as error:
-        raise UserError(f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy.") from error
+        raise UserError(
+            f"The study is damaged ({str(error).splitlines()[0]}): restore it from a copy."
+        ) from error
 
 
 def _stored_name(location: str, name: str) -> str:
-    """The name of a study in a PostgreSQL database, by default of its only one: opening another would create it."""
+    """The name of a study in a PostgreSQL database, by default of its only one: opening another
+    would create it."""
     try:
         from seesay.judge.storage.postgres import list_studies, schema_name
     except ImportError as error:
         raise missing_extra("PostgreSQL", "judge", error) from error
     names = list_studies(location)
     if not name and len(names) != 1:
-        raise UserError(f"The database holds {len(names)} studies ({', '.join(names)}): choose one with --name.")
+        raise UserError(
+            f"The database holds {len(names)} studies ({', '.join(names)}): choose one with --name."
+        )
     if name and schema_name(name) not in map(schema_name, names):
-        raise UserError(f"The database holds no study '{name}', only these: {', '.join(names) or 'none'}.")
+        raise UserError(
+            f"The database holds no study '{name}', only these: {', '.join(names) or 'none'}."
+        )
     return name or names[0]
 
 
@@ -239,7 +289,8 @@ def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str,
     for key, value in {**design, **texts}.items():
         if settings[key] != value:
             raise UserError(
-                f"The study '{study.name}' was created with another {option_name(key)}: leave this option out to "
+                f"The study '{study.name}' was created with another {option_name(key)}: leave this "
+                "option out to "
                 "continue that study, or choose another --study."
             )
 
@@ -250,12 +301,15 @@ def _check_password(password: str | None) -> str | None:
     if not lines:
         return None
     if len(lines[0]) < _MIN_PASSWORD:
-        raise UserError(f"The researcher's password is too short: use at least {_MIN_PASSWORD} characters.")
+        raise UserError(
+            f"The researcher's password is too short: use at least {_MIN_PASSWORD} characters."
+        )
     return lines[0]
 
 
 def _set_password(tx: Transaction, password: str | None) -> str | None:
-    """Store the given password, or generate one for a new study; returns it only where it was generated."""
+    """Store the given password, or generate one for a new study; returns it only where it was
+    generated."""
     tx.lock_study()
     if password is not None:
         set_setting(tx, "password", security.hash_password(password))

@@ -1,4 +1,5 @@
-"""The JSON API of the pages' scripts: one answer at a time, page progress, and the researcher's live counts."""
+"""The JSON API of the pages' scripts: one answer at a time, page progress, and the researcher's
+live counts."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ from seesay.judge.web.context import COOKIE, Routes, media_type
 
 def _integer(value: object) -> object:
     """JSON has one kind of number: 5.0 is the integer 5 (JSON Schema Validation, section 6.1.1)."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 JsonInteger = Annotated[int, BeforeValidator(_integer)]
@@ -69,7 +72,8 @@ class JsonApi(Routes):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "body"
-            status = 400 if first["type"] == "json_invalid" else 422  # such as a number of 5,000 digits
+            # such as a number of 5,000 digits
+            status = 400 if first["type"] == "json_invalid" else 422
             raise RequestRejectedError(status, f"{where}: {first['msg']}") from None
         if body.how != "typed" and "value" not in body.model_fields_set:
             missing = "value: Field required"  # as Pydantic says it, to a script
@@ -77,7 +81,9 @@ class JsonApi(Routes):
         now = self.context.clock()
         answer = ItemAnswer(body.value, body.how, body.text)
         progress = await self.run(
-            lambda tx: save_answer(tx, self.study, person, body.page, body.place, answer, body.key, now)
+            lambda tx: save_answer(
+                tx, self.study, person, body.page, body.place, answer, body.key, now
+            )
         )
         return JSONResponse(progress.model_dump())
 
@@ -114,7 +120,8 @@ class JsonApi(Routes):
 
 
 def openapi(study: Study) -> dict[str, Any]:
-    """The API in OpenAPI 3.1, derived from the models that validate it and the answers that the study's items allow."""
+    """The API in OpenAPI 3.1, derived from the models that validate it and the answers that the
+    study's items allow."""
     answer = AnswerIn.model_json_schema()
     answer["properties"]["how"]["enum"] = list(study.items[0].how)
     answer["properties"]["value"]["maximum"] = max(item.max_value for item in study.items)
@@ -129,14 +136,25 @@ def openapi(study: Study) -> dict[str, Any]:
         return {"application/json": {"schema": schema}}
 
     def operation(
-        name: str, summary: str, scheme: str, success: type[BaseModel], errors: tuple[int, ...], **more: Any
+        name: str,
+        summary: str,
+        scheme: str,
+        success: type[BaseModel],
+        errors: tuple[int, ...],
+        **more: Any,
     ) -> dict[str, Any]:
         rejected = {"description": "Rejected.", "content": content(ErrorOut.model_json_schema())}
         responses = {
             "200": {"description": "Success.", "content": content(success.model_json_schema())},
             **{str(status): rejected for status in errors},
         }
-        return {"operationId": name, "summary": summary, "security": [{scheme: []}], "responses": responses, **more}
+        return {
+            "operationId": name,
+            "summary": summary,
+            "security": [{scheme: []}],
+            "responses": responses,
+            **more,
+        }
 
     post_errors = (400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 503)
     body = {"required": True, "content": content(answer)}
@@ -146,16 +164,35 @@ def openapi(study: Study) -> dict[str, Any]:
         "info": {"title": "seesay judge", "version": __version__},
         "paths": {
             "/api/answers": {
-                "post": operation("answer", "Save one answer.", "link", PageProgress, post_errors, requestBody=body)
+                "post": operation(
+                    "answer",
+                    "Save one answer.",
+                    "link",
+                    PageProgress,
+                    post_errors,
+                    requestBody=body,
+                )
             },
-            "/api/progress": {"get": operation("progress", open_page, "link", PageProgress, (401, 429))},
+            "/api/progress": {
+                "get": operation("progress", open_page, "link", PageProgress, (401, 429))
+            },
             "/api/counts": {
-                "get": operation("counts", "Live counts, for the researcher.", "researcher", StudyProgress, (401, 429))
+                "get": operation(
+                    "counts",
+                    "Live counts, for the researcher.",
+                    "researcher",
+                    StudyProgress,
+                    (401, 429),
+                )
             },
         },
         "components": {
             "securitySchemes": {
-                "link": {"type": "http", "scheme": "bearer", "description": "The token of a participant's link."},
+                "link": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of a participant's link.",
+                },
                 "researcher": {"type": "apiKey", "in": "cookie", "name": COOKIE},
             }
         },

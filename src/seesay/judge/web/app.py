@@ -53,13 +53,19 @@ def make_app(
     limiter: RateLimiter | None = None,
 ) -> Starlette:
     """The application. All state is in the database: a server may be killed and restarted."""
-    secret, join = database.submit(lambda tx: (get_setting(tx, "secret"), get_setting(tx, "join"))).result()
+    secret, join = database.submit(
+        lambda tx: (get_setting(tx, "secret"), get_setting(tx, "join"))
+    ).result()
     if not secret or not join:
         raise ValueError("the study has not been initialised")
     limiter = limiter or RateLimiter()
-    context = AppContext(study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter)
-    pages, first_steps = ParticipantPages(context), FirstSteps(context)
-    researcher, api = ResearcherPages(context), JsonApi(context)
+    context = AppContext(
+        study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter
+    )
+    pages = ParticipantPages(context)
+    first_steps = FirstSteps(context)
+    researcher = ResearcherPages(context)
+    api = JsonApi(context)
     get_handlers = {
         "/": pages.front,
         "/join/{key}": pages.join,
@@ -117,8 +123,13 @@ async def _rejected(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    messages = {404: mark("There is nothing here."), 405: mark("This address does not support this method.")}
+    messages = {
+        404: mark("There is nothing here."),
+        405: mark("This address does not support this method."),
+    }
     message = messages.get(error.status_code)
-    response = error_response(request.url.path, RequestRejectedError(error.status_code, message or str(error.detail)))
+    response = error_response(
+        request.url.path, RequestRejectedError(error.status_code, message or str(error.detail))
+    )
     response.headers.update(error.headers or {})
     return response

@@ -1,9 +1,10 @@
 """Connections that do not finish their request: they get a deadline, and make room for others.
 
-A server that waits for every request to arrive is blocked by a few thousand connections that never send one to its end.
-Here a request has to arrive within a time, an address holds a limited number of connections, and where there are too
-many, the oldest that waits for its client is dropped: one that sends nothing, or is kept alive between two requests.
-No server offers this by its own options (docs/security.md), so an undocumented class of uvicorn is extended.
+A server that waits for every request to arrive is blocked by a few thousand connections that never
+send one to its end. Here a request has to arrive within a time, an address holds a limited number
+of connections, and where there are too many, the oldest that waits for its client is dropped: one
+that sends nothing, or is kept alive between two requests. No server offers this by its own options
+(docs/security.md), so an undocumented class of uvicorn is extended.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class ConnectionLimits:
     by_address: dict[str, dict[LimitedProtocol, None]] = field(default_factory=dict)
 
     def admit(self, protocol: LimitedProtocol, address: str) -> bool:
-        """Count a connection, dropping another one if there are too many; False where all are at work."""
+        """Count a connection, dropping another one if there are too many; False where all are at
+        work."""
         neighbours = self.by_address.get(address, {})
         for limit, others in ((self.per_address, neighbours), (self.total, self.connections)):
             if len(others) >= limit:
@@ -101,7 +103,8 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _check_request(self) -> None:
-        """Start the time of a request that has begun to arrive; what comes later does not prolong it."""
+        """Start the time of a request that has begun to arrive; what comes later does not prolong
+        it."""
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_timer()
         elif self._deadline is None and not self.transport.is_closing():
@@ -122,7 +125,8 @@ def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
 
 
 def allow_open_files(connections: int) -> int:
-    """Raise the process's limit of open files as far as allowed; returns how many connections fit: half of them."""
+    """Raise the process's limit of open files as far as allowed; returns how many connections fit:
+    half of them."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -130,7 +134,10 @@ def allow_open_files(connections: int) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return connections
-    files = 2 * connections if hard == resource.RLIM_INFINITY else min(2 * connections, hard)
+    if hard == resource.RLIM_INFINITY:
+        files = 2 * connections
+    else:
+        files = min(2 * connections, hard)
     if soft < files:
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     return min(connections, max(soft, files) // 2)
@@ -139,7 +146,8 @@ def allow_open_files(connections: int) -> int:
 def backlog_for(connections: int) -> int:
     """How many connections may wait to be accepted.
 
-    asyncio accepts all of them at once, and goes on to the next ones while the first are on their way to `admit`, which
-    drops others for them. If it runs out of files meanwhile, it accepts nobody for a second.
+    asyncio accepts all of them at once, and goes on to the next ones while the first are on their
+    way to `admit`, which drops others for them. If it runs out of files meanwhile, it accepts
+    nobody for a second.
     """
     return max(connections // 8, 1)

@@ -16,7 +16,13 @@ from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.database import Database, Transaction, UnavailableError, first_row
 from seesay.judge.study import Study
-from seesay.judge.web.rate_limits import PARTICIPANT_LIMIT, UNKNOWN_LIMIT, RateLimit, RateLimiter, address_key
+from seesay.judge.web.rate_limits import (
+    PARTICIPANT_LIMIT,
+    UNKNOWN_LIMIT,
+    RateLimit,
+    RateLimiter,
+    address_key,
+)
 
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
@@ -46,7 +52,9 @@ class AppContext:
             return await asyncio.wrap_future(self.database.submit(work, locks_study=locks_study))
         except UnavailableError:
             raise RequestRejectedError(
-                503, "This could not be saved just now. The page will try again; if it does not, reload it."
+                503,
+                "This could not be saved just now. The page will try again; if it does not, reload "
+                "it.",
             ) from None
 
     def limit(self, limit: RateLimit, key: str) -> None:
@@ -69,7 +77,8 @@ class AppContext:
             if row is None:
                 self.reject_unknown(request, 404, UNKNOWN_LINK)
             person, has_consented = row
-            if has_consented and len(self._person_ids) < _MAX_CACHED:  # this link stays theirs: it is looked up once
+            # this link stays theirs: it is looked up once
+            if has_consented and len(self._person_ids) < _MAX_CACHED:
                 self._person_ids[token] = person
         self.limit(PARTICIPANT_LIMIT, str(person))
         return person
@@ -82,7 +91,9 @@ class AppContext:
         now = self.clock()
         digest = security.digest(token)
         row = await self.run(
-            lambda tx: first_row(tx, "SELECT 1 FROM session WHERE token = ? AND expires > ?", digest, now)
+            lambda tx: first_row(
+                tx, "SELECT 1 FROM session WHERE token = ? AND expires > ?", digest, now
+            )
         )
         return token if row else None
 
@@ -93,10 +104,15 @@ class AppContext:
     def check_form(self, form: Mapping[str, str], *parts: object) -> None:
         """Reject a form that this server did not issue for this participant and purpose."""
         if not security.verify_signature(form.get("form", ""), self.secret, "form", *parts):
-            raise RequestRejectedError(403, "This form is not valid for you, or is out of date. Open your link again.")
+            raise RequestRejectedError(
+                403, "This form is not valid for you, or is out of date. Open your link again."
+            )
 
-    async def person_form(self, request: Request, purpose: str, *more: object) -> tuple[int, dict[str, str]]:
-        """The id of the participant with this link, and the fields of the form that they got for this purpose."""
+    async def person_form(
+        self, request: Request, purpose: str, *more: object
+    ) -> tuple[int, dict[str, str]]:
+        """The id of the participant with this link, and the fields of the form that they got for
+        this purpose."""
         person = await self.person(request, request.path_params["token"])
         form = await read_form(request)
         self.check_form(form, purpose, person, *more)
@@ -128,7 +144,12 @@ async def read_form(request: Request) -> dict[str, str]:
         raise RequestRejectedError(415, "A form is expected here.")
     body = await request.body()
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
+        pairs = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            max_num_fields=_MAX_FIELDS,
+            errors="strict",
+        )
     except (ValueError, UnicodeDecodeError):
         raise RequestRejectedError(400, "This form cannot be read.") from None
     fields = dict(pairs)

@@ -1,4 +1,5 @@
-"""Before the first page: the comprehension check, with an explanation and a second try, and practice with feedback."""
+"""Before the first page: the comprehension check, with an explanation and a second try, and
+practice with feedback."""
 
 from __future__ import annotations
 
@@ -47,7 +48,12 @@ class FirstSteps(Routes):
             status = get_details(tx, person).get("check", "")
             if not status.startswith((_PASSED, _FAILED)):
                 tries = 2 if status == _WRONG else 1
-                status = f"{_PASSED} {tries}" if not wrong else _FAILED if tries == 2 else _WRONG
+                if not wrong:
+                    status = f"{_PASSED} {tries}"
+                elif tries == 2:
+                    status = _FAILED
+                else:
+                    status = _WRONG
                 set_detail(tx, person, "check", status)
             return status
 
@@ -59,14 +65,24 @@ class FirstSteps(Routes):
     async def practice(self, request: Request) -> Response:
         """Show what was expected; the answers themselves are not kept."""
         person, form = await self._read(request, "practice")
-        token, texts = request.path_params["token"], LocalTexts(self.study)
+        token = request.path_params["token"]
+        texts = LocalTexts(self.study)
         places = range(1, len(texts.practice) + 1)
-        answers = read_answers(self.study, {**form, **{f"ok{place}": "confirmed" for place in places}})
+        answers = read_answers(
+            self.study, {**form, **{f"ok{place}": "confirmed" for place in places}}
+        )
         problems = _practice_problems(texts, answers)
         missing = any(place not in answers for place in places)
         if missing or problems:
             return first_steps_page(
-                self.context, "practice", token, person, 422, answers, missing=missing, problems=problems
+                self.context,
+                "practice",
+                token,
+                person,
+                422,
+                answers,
+                missing=missing,
+                problems=problems,
             )
         feedback = practice_feedback(texts, answers)
         right = f"{_PASSED} {sum(entry.right for entry in feedback)} of {len(feedback)}"
@@ -103,9 +119,14 @@ def first_steps_page(
     )
 
 
-def practice_items(practice: Sequence[PracticeItem], answers: Mapping[int, ItemAnswer]) -> list[PageItem]:
+def practice_items(
+    practice: Sequence[PracticeItem], answers: Mapping[int, ItemAnswer]
+) -> list[PageItem]:
     """The practice items as on a page, with the answers so far."""
-    return [PageItem(place, entry.item, 50, answers.get(place)) for place, entry in enumerate(practice, start=1)]
+    return [
+        PageItem(place, entry.item, 50, answers.get(place))
+        for place, entry in enumerate(practice, start=1)
+    ]
 
 
 def wrong_answers(questions: Sequence[CheckQuestion], form: Mapping[str, str]) -> list[int]:
@@ -118,7 +139,8 @@ def wrong_answers(questions: Sequence[CheckQuestion], form: Mapping[str, str]) -
 
 
 def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> dict[int, str]:
-    """What is wrong with answers that were given by mistake, such as a word instead of a number, by place."""
+    """What is wrong with answers that were given by mistake, such as a word instead of a number, by
+    place."""
     problems: dict[int, str] = {}
     for place, entry in enumerate(texts.practice, start=1):
         try:
@@ -129,7 +151,9 @@ def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> 
     return problems
 
 
-def practice_feedback(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> list[PracticeFeedback]:
+def practice_feedback(
+    texts: LocalTexts, answers: Mapping[int, ItemAnswer]
+) -> list[PracticeFeedback]:
     """What is said about each answer."""
     return [
         PracticeFeedback(

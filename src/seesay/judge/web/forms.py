@@ -17,5 +17,7 @@ def read_answers(study: Study, form: Mapping[str, str]) -> dict[int, ItemAnswer]
     for name, value in form.items():
         if match := _FIELD.fullmatch(name):
             fields.setdefault(int(match[2]), {})[match[1].rstrip("-")] = value
-    answers = {place: study.items[0].read_form(item_fields) for place, item_fields in fields.items()}
+    answers = {
+        place: study.items[0].read_form(item_fields) for place, item_fields in fields.items()
+    }
     return {place: answer for place, answer in answers.items() if answer is not None}

@@ -1,8 +1,8 @@
 """The languages of the page: message catalogues (gettext), and which of them a visitor reads.
 
-`make messages` collects the marked texts with Babel and compiles the catalogues; the server needs the standard library
-alone. A visitor reads the language that they chose (`?lang=de`, kept in a cookie), else the first of their browser's
-that the study offers, else the study's first.
+`make messages` collects the marked texts with Babel and compiles the catalogues; the server needs
+the standard library alone. A visitor reads the language that they chose (`?lang=de`, kept in a
+cookie), else the first of their browser's that the study offers, else the study's first.
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ from seesay.judge.texts import CheckQuestion, PracticeItem, StudyTexts
 from seesay.questions import SLOT
 
 PSEUDO = "ar-XB"
-"""English in right-to-left order, as the Unicode CLDR calls it: shows whether the layout can be mirrored."""
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "français", "es": "español", "zh": "中文", PSEUDO: "‮pseudo‬"}
+"""English in right-to-left order, as the Unicode CLDR calls it: shows whether the layout can be
+mirrored."""
+LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "français",
+    "es": "español",
+    "zh": "中文",
+    PSEUDO: "‮pseudo‬",
+}
 DRAFTS = ("fr", "es", "zh")
 """Catalogues that no native speaker has read yet."""
 _RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
@@ -66,14 +74,18 @@ def translate(message: str, values: Mapping[str, object] | None = None) -> str:
 
 def direction(language: str) -> str:
     """`rtl` or `ltr`, for HTML's `dir`."""
-    return "rtl" if language.partition("-")[0] in _RIGHT_TO_LEFT else "ltr"
+    if language.partition("-")[0] in _RIGHT_TO_LEFT:
+        return "rtl"
+    return "ltr"
 
 
 def check_languages(languages: Sequence[str]) -> None:
     """Reject languages without a catalogue."""
     for language in languages:
         if language not in LANGUAGES:
-            raise UserError(f"There is no catalogue of '{language}': choose of {', '.join(LANGUAGES)}.")
+            raise UserError(
+                f"There is no catalogue of '{language}': choose of {', '.join(LANGUAGES)}."
+            )
 
 
 def describe_rejection(error: RequestRejectedError) -> str:
@@ -82,7 +94,8 @@ def describe_rejection(error: RequestRejectedError) -> str:
 
 
 class LocalTexts:
-    """A study's texts in the visitor's language: its own, else those of the study's first language, else standard."""
+    """A study's texts in the visitor's language: its own, else those of the study's first language,
+    else standard."""
 
     def __init__(self, study: Study) -> None:
         language = current_language.get()
@@ -92,7 +105,8 @@ class LocalTexts:
         def find_text(name: str, standard: str) -> str:
             return getattr(own, name) or getattr(default, name) or translate(standard)
 
-        self._own, self.language = own, language
+        self._own = own
+        self.language = language
         self.title = find_text("title", study.title)
         self.consent = find_text("consent", study.consent)
         self.instructions = find_text("instructions", study.instructions)
@@ -109,7 +123,10 @@ class LocalTexts:
     def options(self, item: SentenceItem) -> list[str]:
         """The options as they are shown."""
         shown = item.option_texts or item.options
-        return [self._own.options.get(label, text) for label, text in zip(item.options, shown, strict=True)]
+        return [
+            self._own.options.get(label, text)
+            for label, text in zip(item.options, shown, strict=True)
+        ]
 
     def correct(self, item: BaseItem) -> str:
         """The right answers of a practice item."""
@@ -117,7 +134,8 @@ class LocalTexts:
 
 
 class LanguageChoice:
-    """Middleware that finds out which language the visitor reads, and remembers what they choose."""
+    """Middleware that finds out which language the visitor reads, and remembers what they
+    choose."""
 
     def __init__(self, app: ASGIApp, languages: Sequence[str]) -> None:
         self.app = app

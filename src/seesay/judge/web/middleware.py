@@ -1,4 +1,5 @@
-"""Middleware of every request: security headers, a limit on the size of bodies, and same-origin forms."""
+"""Middleware of every request: security headers, a limit on the size of bodies, and same-origin
+forms."""
 
 from __future__ import annotations
 
@@ -12,14 +13,16 @@ from seesay.judge.web.rendering import error_response
 MAX_BODY_BYTES = 64 * 1024
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # never to another site; `no-referrer` would also hide the origin from this one
+    # never to another site; `no-referrer` would also hide the origin from this one
+    "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -51,7 +54,9 @@ class RequestGuard:
         self.app = app
         self._public_host = _host(public_url)
         self.max_bytes = max_bytes
-        self._too_large = RequestRejectedError(413, f"The request is larger than {max_bytes // 1024} KiB.")
+        self._too_large = RequestRejectedError(
+            413, f"The request is larger than {max_bytes // 1024} KiB."
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,7 +68,8 @@ class RequestGuard:
             await error_response(scope["path"], self._too_large)(scope, receive, send)
             return
         origin = headers.get("origin")
-        own_hosts = {headers.get("host"), self._public_host or None}  # a proxy may send its own host name
+        # a proxy may send its own host name
+        own_hosts = {headers.get("host"), self._public_host or None}
         if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in own_hosts:
             foreign = RequestRejectedError(403, "This form comes from another site.")
             await error_response(scope["path"], foreign)(scope, receive, send)

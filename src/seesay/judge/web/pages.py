@@ -1,4 +1,5 @@
-"""The participants' pages: consent, pages of items, the end. Plain HTML that works without the script."""
+"""The participants' pages: consent, pages of items, the end. Plain HTML that works without the
+script."""
 
 from __future__ import annotations
 
@@ -30,7 +31,10 @@ from seesay.judge.web.rendering import html_page
 
 logger = logging.getLogger(__name__)
 
-_WORKER_PARAMETERS = (("prolific", "PROLIFIC_PID", "SESSION_ID"), ("mturk", "workerId", "assignmentId"))
+_WORKER_PARAMETERS = (
+    ("prolific", "PROLIFIC_PID", "SESSION_ID"),
+    ("mturk", "workerId", "assignmentId"),
+)
 _SIGNED_PARAMETER = "prolific_token"
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
@@ -40,12 +44,17 @@ class ParticipantPages(Routes):
 
     async def front(self, request: Request) -> Response:
         """The answer to someone without a link."""
-        message = mark("To take part you need your own link. The researcher who invited you can send it.")
+        message = mark(
+            "To take part you need your own link. The researcher who invited you can send it."
+        )
         self.context.reject_unknown(request, 403, message)
 
     async def join(self, request: Request) -> Response:
-        """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the site adds."""
-        if not hmac.compare_digest(request.path_params["key"].encode(), self.context.join_key.encode()):
+        """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the
+        site adds."""
+        if not hmac.compare_digest(
+            request.path_params["key"].encode(), self.context.join_key.encode()
+        ):
             self.context.reject_unknown(request, 404, UNKNOWN_LINK)
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
             return preview_page(self.study, token="")
@@ -53,16 +62,24 @@ class ParticipantPages(Routes):
         now = self.context.clock()
         visit = self._visit(request.query_params, now)
         try:
-            token = await self.run(lambda tx: participants.join(tx, self.study, visit, now), locks_study=True)
+            token = await self.run(
+                lambda tx: participants.join(tx, self.study, visit, now), locks_study=True
+            )
         except participants.TooManyWorkersError:
-            logger.warning("The join link has let in %d people, and no more.", participants.max_workers(self.study))
+            logger.warning(
+                "The join link has let in %d people, and no more.",
+                participants.max_workers(self.study),
+            )
             raise RequestRejectedError(
-                403, "No more people can take part by this link. Please tell the researcher who invited you."
+                403,
+                "No more people can take part by this link. Please tell the researcher who invited "
+                "you.",
             ) from None
         if token is None:
             raise RequestRejectedError(
                 403,
-                "This id has been used before, on another visit. To continue, open the page where you were from your "
+                "This id has been used before, on another visit. To continue, open the page where "
+                "you were from your "
                 "browser's history, or ask the researcher.",
             )
         return RedirectResponse(f"/a/{token}", 303)
@@ -72,13 +89,18 @@ class ParticipantPages(Routes):
         if self.context.signed_ids is not None:
             worker = self.context.signed_ids.worker(parameters.get(_SIGNED_PARAMETER, ""), now)
             if worker is None:
-                raise RequestRejectedError(403, "This link is not signed by your site. Open it from the site again.")
+                raise RequestRejectedError(
+                    403, "This link is not signed by your site. Open it from the site again."
+                )
             return Visit("prolific", worker, is_signed=True)
         for site, parameter, visit_parameter in _WORKER_PARAMETERS:
-            worker, visit_id = parameters.get(parameter, ""), parameters.get(visit_parameter, "")
+            worker = parameters.get(parameter, "")
+            visit_id = parameters.get(visit_parameter, "")
             if 0 < len(worker) <= 200 and len(visit_id) <= 200:
                 return Visit(site, worker, visit_id)
-        raise RequestRejectedError(400, "This link lacks the id that your site adds to it. Open it from the site.")
+        raise RequestRejectedError(
+            400, "This link lacks the id that your site adds to it. Open it from the site."
+        )
 
     async def show(self, request: Request) -> Response:
         """What a participant sees now."""
@@ -91,7 +113,8 @@ class ParticipantPages(Routes):
         person, form = await self.context.person_form(request, "consent")
         if form.get("agree") != "yes":
             raise RequestRejectedError(422, "To take part, tick the box that says you agree.")
-        now, language = self.context.clock(), current_language.get()
+        now = self.context.clock()
+        language = current_language.get()
 
         def work(tx: Transaction) -> None:
             if get_setting(tx, "state") == "open":
@@ -103,9 +126,11 @@ class ParticipantPages(Routes):
 
     async def submit(self, request: Request) -> Response:
         """Store a page. Missing answers are asked for again; the others are stored either way."""
-        token, number = request.path_params["token"], request.path_params["page"]
+        token = request.path_params["token"]
+        number = request.path_params["page"]
         person, form = await self.context.person_form(request, "page", number)
-        now, language = self.context.clock(), current_language.get()
+        now = self.context.clock()
+        language = current_language.get()
         answers = read_answers(self.study, form)
         problems: dict[int, RequestRejectedError] = {}
 
@@ -117,19 +142,26 @@ class ParticipantPages(Routes):
         if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
         typed = {place: answer.text for place, answer in answers.items()}
-        return self._render(token, await self._next_step(person), missing=True, problems=problems, typed=typed)
+        return self._render(
+            token, await self._next_step(person), missing=True, problems=problems, typed=typed
+        )
 
     async def _next_step(self, person: int) -> NextStep:
         now = self.context.clock()
         return await self.run(lambda tx: next_step(tx, self.study, person, now), locks_study=True)
 
     async def picture(self, request: Request) -> Response:
-        """The picture of an item on the participant's own page, or the icon of one of its words or options."""
+        """The picture of an item on the participant's own page, or the icon of one of its words or
+        options."""
         person = await self.context.person(request, request.path_params["token"])
-        place, number = request.path_params["place"], request.path_params["page"]
+        place = request.path_params["place"]
+        number = request.path_params["page"]
         rows = await self.run(
             lambda tx: tx.execute(
-                "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?", person, number, place
+                "SELECT item FROM assignment WHERE person = ? AND page = ? AND place = ?",
+                person,
+                number,
+                place,
             )
         )
         if not rows:
@@ -145,12 +177,15 @@ class ParticipantPages(Routes):
         problems: Mapping[int, RequestRejectedError] | None = None,
         typed: Mapping[int, str] | None = None,
     ) -> Response:
-        study, participant = self.study, step.participant
+        study = self.study
+        participant = step.participant
         if step.status in ("check", "practice"):
             return first_steps_page(self.context, step.status, token, participant.id)
         common: dict[str, Any] = {"study": study, "token": token, "texts": LocalTexts(study)}
         if step.status == "consent":
-            return html_page("consent.html", **common, form=self.context.form_token("consent", participant.id))
+            return html_page(
+                "consent.html", **common, form=self.context.form_token("consent", participant.id)
+            )
         if step.status == "page":
             return html_page(
                 "page.html",
@@ -161,12 +196,19 @@ class ParticipantPages(Routes):
                 pages=step.pages,
                 page_items=step.items,
                 missing=missing,
-                problems={place: describe_rejection(problem) for place, problem in (problems or {}).items()},
+                problems={
+                    place: describe_rejection(problem)
+                    for place, problem in (problems or {}).items()
+                },
                 typed=typed or {},
                 answered=sum(page_item.answer is not None for page_item in step.items),
             )
-        code, return_url = participant.code, study.design.return_url
-        link = return_url.replace("{code}", code) if return_url.startswith("https://") else ""
+        code = participant.code
+        return_url = study.design.return_url
+        if return_url.startswith("https://"):
+            link = return_url.replace("{code}", code)
+        else:
+            link = ""
         return html_page("end.html", **common, status_name=step.status, code=code, link=link)
 
 
@@ -177,12 +219,21 @@ def sample_page(study: Study) -> tuple[PageItem, ...]:
     items = rng.sample(measured, min(study.design.per_page, len(measured)))
     items += study.controls_for(1)[: study.design.controls]
     rng.shuffle(items)
-    return tuple(PageItem(place, item, study.initial_position(0, item.id)) for place, item in enumerate(items, start=1))
+    return tuple(
+        PageItem(place, item, study.initial_position(0, item.id))
+        for place, item in enumerate(items, start=1)
+    )
 
 
 def preview_page(study: Study, token: str) -> Response:
     """A page as a participant would see it; nothing is stored."""
-    return html_page("preview.html", study=study, texts=LocalTexts(study), page_items=sample_page(study), token=token)
+    return html_page(
+        "preview.html",
+        study=study,
+        texts=LocalTexts(study),
+        page_items=sample_page(study),
+        token=token,
+    )
 
 
 def item_picture(item: BaseItem, icon: int | None) -> str:

@@ -1,4 +1,5 @@
-"""Rate limits, held in the memory of each process: enough against guessing and runaway scripts on one server."""
+"""Rate limits, held in the memory of each process: enough against guessing and runaway scripts on
+one server."""
 
 from __future__ import annotations
 

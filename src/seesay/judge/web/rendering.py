@@ -1,4 +1,5 @@
-"""HTML from templates: texts are escaped, Markdown cannot contain HTML, and nothing is loaded from other sites."""
+"""HTML from templates: texts are escaped, Markdown cannot contain HTML, and nothing is loaded from
+other sites."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from seesay import __version__
 from seesay.judge.items import MAX_TYPED, SLIDER_MAX
 from seesay.judge.messages import mark
 from seesay.judge.rejections import RequestRejectedError
-from seesay.judge.web.languages import DRAFTS, LANGUAGES, current_language, describe_rejection, direction, translations
+from seesay.judge.web.languages import (
+    DRAFTS,
+    LANGUAGES,
+    current_language,
+    describe_rejection,
+    direction,
+    translations,
+)
 
 ASSETS = {
     "icon.svg": "image/svg+xml",
@@ -58,7 +66,9 @@ def _environment(language: str) -> Environment:
         direction=direction(language),
         language_names=LANGUAGES,
         drafts=DRAFTS,
-        script_messages={name: catalogue.gettext(message) for name, message in SCRIPT_MESSAGES.items()},
+        script_messages={
+            name: catalogue.gettext(message) for name, message in SCRIPT_MESSAGES.items()
+        },
     )
     return environment
 
@@ -76,7 +86,9 @@ def error_response(path: str, error: RequestRejectedError) -> Response:
         headers["Retry-After"] = "5"
     if path.startswith("/api/"):
         return JSONResponse({"error": describe_rejection(error)}, error.status, headers)
-    response = html_page("error.html", error.status, message=describe_rejection(error), code=error.status)
+    response = html_page(
+        "error.html", error.status, message=describe_rejection(error), code=error.status
+    )
     response.headers.update(headers)
     return response
 

@@ -1,4 +1,5 @@
-"""The researcher's pages, behind a password: live counts, links, pause and close, preview, export."""
+"""The researcher's pages, behind a password: live counts, links, pause and close, preview,
+export."""
 
 from __future__ import annotations
 
@@ -43,27 +44,42 @@ class ResearcherPages(Routes):
         self._check_login_token(form.get("form", ""))
         stored = await self.run(lambda tx: get_setting(tx, "password"))
         password = form.get("password", "")[:1000]
-        if stored is None or not await asyncio.to_thread(security.verify_password, password, stored):
+        if stored is None or not await asyncio.to_thread(
+            security.verify_password, password, stored
+        ):
             return self._login_page(403, wrong=True)
-        token, now = security.new_token(), self.context.clock()
+        token = security.new_token()
+        now = self.context.clock()
         expires = now + 3600 * SESSION_HOURS
 
         def work(tx: Transaction) -> None:
             tx.execute("DELETE FROM session WHERE expires < ?", now)
-            tx.execute("INSERT INTO session (token, expires) VALUES (?, ?)", security.digest(token), expires)
+            tx.execute(
+                "INSERT INTO session (token, expires) VALUES (?, ?)",
+                security.digest(token),
+                expires,
+            )
 
         await self.run(work)
         response = RedirectResponse("/researcher", 303)
         secure = request.url.scheme == "https" or self.context.public_url.startswith("https://")
         response.set_cookie(
-            COOKIE, token, max_age=3600 * SESSION_HOURS, path="/", secure=secure, httponly=True, samesite="strict"
+            COOKIE,
+            token,
+            max_age=3600 * SESSION_HOURS,
+            path="/",
+            secure=secure,
+            httponly=True,
+            samesite="strict",
         )
         return response
 
     async def logout(self, request: Request) -> Response:
         """End the session."""
         session, _ = await self._read_form(request)
-        await self.run(lambda tx: tx.execute("DELETE FROM session WHERE token = ?", security.digest(session)))
+        await self.run(
+            lambda tx: tx.execute("DELETE FROM session WHERE token = ?", security.digest(session))
+        )
         response = RedirectResponse("/researcher", 303)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
@@ -85,7 +101,9 @@ class ResearcherPages(Routes):
             raise RequestRejectedError(422, f"Create between 1 and {_MAX_LINKS} links at a time.")
         now = self.context.clock()
         tokens = await self.run(lambda tx: participants.create_links(tx, count, now))
-        return await self._overview(session, [f"{self.context.public_url}/a/{token}" for token in tokens])
+        return await self._overview(
+            session, [f"{self.context.public_url}/a/{token}" for token in tokens]
+        )
 
     async def preview(self, request: Request) -> Response:
         """A page as a participant would see it; nothing is stored."""
@@ -99,7 +117,9 @@ class ResearcherPages(Routes):
         place = request.path_params["place"]
         if not 1 <= place <= len(page_items):
             raise RequestRejectedError(404, "There is no such picture.")
-        return picture_response(item_picture(page_items[place - 1].item, request.path_params.get("index")))
+        return picture_response(
+            item_picture(page_items[place - 1].item, request.path_params.get("index"))
+        )
 
     async def disputes(self, request: Request) -> Response:
         """Items on which people disagree, with what was ruled on them."""
@@ -107,7 +127,9 @@ class ResearcherPages(Routes):
 
         def work(tx: Transaction) -> tuple[list[Dispute], dict[str, tuple[str, ...]]]:
             judgements, codes = read_judgements(tx, self.study)
-            return disputed_items(exclude_careless(judgements, QualityCriteria(), codes)[0]), read_rulings(tx)
+            return disputed_items(
+                exclude_careless(judgements, QualityCriteria(), codes)[0]
+            ), read_rulings(tx)
 
         disputes, rulings = await self.run(work)
         return self._page("disputes.html", session, disputes=disputes, rulings=rulings)
@@ -146,7 +168,9 @@ class ResearcherPages(Routes):
     async def _require_session(self, request: Request) -> str:
         session = await self.context.session(request)
         if session is None:
-            self.context.reject_unknown(request, 401, "This page needs the researcher's password: log in first.")
+            self.context.reject_unknown(
+                request, 401, "This page needs the researcher's password: log in first."
+            )
         return session
 
     async def _read_form(self, request: Request) -> tuple[str, dict[str, str]]:
@@ -159,7 +183,8 @@ class ResearcherPages(Routes):
     def _check_login_token(self, token: str) -> None:
         """Accept a login form for one to two hours."""
         if not any(
-            security.verify_signature(token, self.context.secret, "form", "login", self._hour - age) for age in (0, 1)
+            security.verify_signature(token, self.context.secret, "form", "login", self._hour - age)
+            for age in (0, 1)
         ):
             raise RequestRejectedError(403, "This form is out of date: open the page again.")
 

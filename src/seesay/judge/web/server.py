@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerAddresses:
-    """The addresses of a running server. `password` is set only if it was generated for this study just now."""
+    """The addresses of a running server. `password` is set only if it was generated for this study
+    just now."""
 
     study: str
     where: str
@@ -33,14 +34,19 @@ class ServerAddresses:
 
 
 def check_contact(study: Study, public_url: str) -> None:
-    """A study that others can reach says whom they can write to; on this machine alone it is a warning."""
+    """A study that others can reach says whom they can write to; on this machine alone it is a
+    warning."""
     if study.contact.contact:
         return
     if public_url:
         raise UserError(
-            "A public study needs an address for questions and complaints: give it with --contact when you create it."
+            "A public study needs an address for questions and complaints: give it with --contact "
+            "when you create it."
         )
-    logger.warning("Participants cannot see whom to write to: --contact, --researcher and --institution say so.")
+    logger.warning(
+        "Participants cannot see whom to write to: --contact, --researcher and --institution say "
+        "so."
+    )
 
 
 def serve_study(
@@ -54,13 +60,22 @@ def serve_study(
     prolific_keys: Path | None = None,
     links: int = 0,
 ) -> None:
-    """Serve until interrupted. `announce` gets the addresses and new links once the port is bound."""
+    """Serve until interrupted. `announce` gets the addresses and new links once the port is
+    bound."""
     import uvicorn
 
     from seesay.judge.web.app import make_app
-    from seesay.judge.web.connections import ConnectionLimits, allow_open_files, backlog_for, limited_protocol
+    from seesay.judge.web.connections import (
+        ConnectionLimits,
+        allow_open_files,
+        backlog_for,
+        limited_protocol,
+    )
 
-    signed_ids = SignedIds(prolific_keys, public_url).check() if prolific_keys else None
+    if prolific_keys:
+        signed_ids = SignedIds(prolific_keys, public_url).check()
+    else:
+        signed_ids = None
     bound = _bind(host, port)
     url_host = f"[{host}]" if ":" in host else host
     base = public_url.rstrip("/") or f"http://{url_host}:{bound.getsockname()[1]}"
@@ -102,6 +117,8 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.bind((host, port))
     except OSError as error:
         bound.close()
-        raise UserError(f"Cannot listen at {host}:{port} ({error.strerror}): choose another --port.") from error
+        raise UserError(
+            f"Cannot listen at {host}:{port} ({error.strerror}): choose another --port."
+        ) from error
     bound.listen()  # until the server says how many may wait
     return bound

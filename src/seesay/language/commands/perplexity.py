@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
+from seesay.cli.options import (
+    AllowPickle,
+    BatchSize,
+    Device,
+    Family,
+    Json,
+    Quiet,
+    Revision,
+    TrustRemoteCode,
+)
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,38 +33,54 @@ PRINTED = 10  # sentences
 
 def perplexity(
     model: Annotated[
-        str, typer.Argument(help="A Hub id, a folder, a .gguf or .arpa file, arpa:FILE or a catalogue name.")
+        str,
+        typer.Argument(
+            help="A Hub id, a folder, a .gguf or .arpa file, arpa:FILE or a catalogue name."
+        ),
     ],
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="Texts, one per line, or captions of any known form; - for standard input."
+            metavar="FILE",
+            help="Texts, one per line, or captions of any known form; - for standard input.",
         ),
     ],
     eos: Annotated[
         bool | None,
-        typer.Option(help="Score the end-of-sentence token too, or not. Default: as the model itself ends texts."),
+        typer.Option(
+            help="Score the end-of-sentence token too, or not. Default: as the model itself ends texts."
+        ),
     ] = None,
     stride: Annotated[
         int | None,
-        typer.Option(min=1, help="Tokens by which the window moves over a long text. Default: half the window."),
+        typer.Option(
+            min=1,
+            help="Tokens by which the window moves over a long text. Default: half the window.",
+        ),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Score only the first N texts.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="Score only the first N texts.")
+    ] = None,
     per_sentence: Annotated[
         Path | None, typer.Option(help="Write the perplexity of every text here, as JSON lines.")
     ] = None,
     per_token: Annotated[
-        Path | None, typer.Option(help="Write the log-probability of every token here, as JSON lines.")
+        Path | None,
+        typer.Option(help="Write the log-probability of every token here, as JSON lines."),
     ] = None,
     tokens: Annotated[
-        bool, typer.Option("--tokens", help="Print and plot the surprisal of every word and its pieces, in bits.")
+        bool,
+        typer.Option(
+            "--tokens", help="Print and plot the surprisal of every word and its pieces, in bits."
+        ),
     ] = False,
     beside: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="With --tokens: a second model on the same sentences.")
+        str | None,
+        typer.Option(metavar="MODEL", help="With --tokens: a second model on the same sentences."),
     ] = None,
-    report: Annotated[Path, typer.Option(help="With --tokens: where the page of surprisals goes.")] = Path(
-        "surprisal.html"
-    ),
+    report: Annotated[
+        Path, typer.Option(help="With --tokens: where the page of surprisals goes.")
+    ] = Path("surprisal.html"),
     batch_size: BatchSize = None,
     device: Device = "auto",
     family: Family = None,
@@ -65,7 +90,8 @@ def perplexity(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines were left out."""
+    """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines
+    were left out."""
     from contextlib import ExitStack
 
     from seesay.cli.output import print_json, progress_bar
@@ -75,10 +101,15 @@ def perplexity(
     from seesay.models import ModelOptions, locate
 
     options = ModelOptions(
-        batch_size=batch_size, device=device, family=family, revision=revision,
-        trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
-    )  # fmt: skip
-    load, load_other = locate(model, options), locate(beside, options) if beside else None
+        batch_size=batch_size,
+        device=device,
+        family=family,
+        revision=revision,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+    )
+    load = locate(model, options)
+    load_other = locate(beside, options) if beside else None
     if beside and (not tokens or file == "-"):
         raise UserError("--beside goes with --tokens and a file, which both models read.")
     if per_sentence is not None and per_sentence == per_token:
@@ -89,7 +120,8 @@ def perplexity(
         texts = stack.enter_context(Corpus(file))
         loaded = load()
         require_scoring(loaded)  # before the output files are opened, which empties them
-        write_sentences, write_tokens = _row_writer(stack, per_sentence), _row_writer(stack, per_token)
+        write_sentences = _row_writer(stack, per_sentence)
+        write_tokens = _row_writer(stack, per_token)
         silent = quiet or as_json or texts.size is None
         advance = stack.enter_context(progress_bar(f"{model}: {file}", unit="kB", quiet=silent))
         shown = 0
@@ -113,12 +145,16 @@ def perplexity(
         from seesay.language.perplexity.page import write_surprisals
         from seesay.language.perplexity.surprisal import sentence_surprisals
 
-        scored, signatures = [(model, kept)], [result.signature]
+        scored = [(model, kept)]
+        signatures = [result.signature]
         if beside and load_other:
             others: list[ScoredText] = []
             with Corpus(file) as again:
-                other = compute(load_other(), again, eos=eos, stride=stride, limit=limit, on_text=others.append)
-            scored, signatures = [*scored, (beside, others)], [*signatures, other.signature]
+                other = compute(
+                    load_other(), again, eos=eos, stride=stride, limit=limit, on_text=others.append
+                )
+            scored = [*scored, (beside, others)]
+            signatures = [*signatures, other.signature]
         sentences = sentence_surprisals(scored)
         page = write_surprisals(report, sentences, signatures)
         document["surprisals"] = [sentence.as_json() for sentence in sentences]
@@ -131,20 +167,24 @@ def perplexity(
 
 @contextmanager
 def _explain_interrupt() -> Iterator[None]:
-    """A perplexity is a sum over the whole file: an interrupt loses it, unlike the answers of `seesay probe`."""
+    """A perplexity is a sum over the whole file: an interrupt loses it, unlike the answers of
+    `seesay probe`."""
     from seesay.cli.output import err
 
     try:
         yield
     except KeyboardInterrupt:
         err.print(
-            "seesay: Interrupted: a perplexity needs the whole file, and the same command starts again at its first "
+            "seesay: Interrupted: a perplexity needs the whole file, and the same command starts "
+            "again at its first "
             "line. Rows already written stay until then."
         )
         raise typer.Exit(130) from None
 
 
-def _row_writer(stack: ExitStack, path: Path | None) -> Callable[[Iterable[dict[str, object]]], None]:
+def _row_writer(
+    stack: ExitStack, path: Path | None
+) -> Callable[[Iterable[dict[str, object]]], None]:
     """A function that writes rows to the file as JSON lines, or nothing without a file."""
     import json
 
@@ -185,7 +225,10 @@ def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool
             [
                 word,
                 *(f"{words[i].bits:.2f}" for words in sentence.models.values()),
-                " | ".join(" ".join(token for token, _ in words[i].pieces) for words in sentence.models.values()),
+                " | ".join(
+                    " ".join(token for token, _ in words[i].pieces)
+                    for words in sentence.models.values()
+                ),
             ]
             for i, word in enumerate(sentence.words)
         ]
@@ -203,15 +246,22 @@ def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool)
     remarks = []
     if math.isinf(result.sentence_perplexity) and math.isfinite(result.logp):
         bits = f"{result.bits_per_sentence:,.1f}"
-        remarks.append(f"The sentence perplexity is 2 to the power of {bits}, too large for a floating-point number.")
+        remarks.append(
+            f"The sentence perplexity is 2 to the power of {bits}, too large for a floating-point "
+            "number."
+        )
     if result.blank:
         remarks.append(f"Empty lines skipped: {result.blank:,}.")
     if result.unscored:
-        remarks.append(f"Texts skipped because they have no token that the model scores: {result.unscored:,}.")
+        remarks.append(
+            f"Texts skipped because they have no token that the model scores: {result.unscored:,}."
+        )
     for remark in [] if quiet else remarks:
         err.print(f"seesay: {remark}")
     if result.left_out:
         for row in result.bad_rows:
             err.print(f"seesay: {name}, {unit} {row.row:,}: {row.reason}")
-        err.print(f"seesay: {unit.title()}s left out: {result.left_out:,}; the figures are of the others.")
+        err.print(
+            f"seesay: {unit.title()}s left out: {result.left_out:,}; the figures are of the others."
+        )
         raise typer.Exit(1)

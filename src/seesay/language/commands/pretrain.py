@@ -1,4 +1,5 @@
-"""`seesay pretrain capbert | lstm | trigram | split | curve`: language models trained on captions."""
+"""`seesay pretrain capbert | lstm | trigram | split | curve`: language models trained on
+captions."""
 
 from __future__ import annotations
 
@@ -19,57 +20,89 @@ if TYPE_CHECKING:
     from seesay.language.training.captions import CaptionSplit
     from seesay.training.loop import Result
 
-app = typer.Typer(help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True)
+app = typer.Typer(
+    help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True
+)
 app.command()(curve)
 
 PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
 CPU = PretrainPreset.cpu
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILES", help="Captions of any known form, gzipped or not: text, JSON, TSV, data sets."),
+    typer.Argument(
+        metavar="FILES",
+        help="Captions of any known form, gzipped or not: text, JSON, TSV, data sets.",
+    ),
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of the model, new, or of an interrupted run.")]
-Epochs = Annotated[int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder of the model, new, or of an interrupted run.")
+]
+Epochs = Annotated[
+    int | None, typer.Option(min=0, help="Passes through the captions; 0 saves untrained weights.")
+]
 Phrases = Annotated[
-    Path | None, typer.Option(help="Phrases read as one word, one per line. Default: the 97 spatial relations.")
+    Path | None,
+    typer.Option(help="Phrases read as one word, one per line. Default: the 97 spatial relations."),
 ]
 HeldOut = Annotated[float, typer.Option(help="Share of the pictures to hold out.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of weights, order, masks and held-out pictures.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Seed of weights, order, masks and held-out pictures.")
+]
 
 
 @app.command()
 def capbert(
     files: Files,
     output: Output,
-    preset: Annotated[PretrainPreset, typer.Option(help="cpu: 4 layers of 256; paper: BERT-base.")] = CPU,
+    preset: Annotated[
+        PretrainPreset, typer.Option(help="cpu: 4 layers of 256; paper: BERT-base.")
+    ] = CPU,
     start: Annotated[
-        str | None, typer.Option("--from", help="Start from this masked model and its tokeniser: a folder or Hub id.")
+        str | None,
+        typer.Option(
+            "--from", help="Start from this masked model and its tokeniser: a folder or Hub id."
+        ),
     ] = None,
     tokenizer: Annotated[
-        str | None, typer.Option(help="Use this tokeniser (a folder or Hub id) with random weights.")
+        str | None,
+        typer.Option(help="Use this tokeniser (a folder or Hub id) with random weights."),
     ] = None,
     imagine: Annotated[
         str | None,
-        typer.Option(help="Make it a CLIP-BERT that is shown this text encoder's vector of each text: minilm, a CLIP."),
+        typer.Option(
+            help="Make it a CLIP-BERT that is shown this text encoder's vector of each text: minilm, a CLIP."
+        ),
     ] = None,
     mix: Annotated[
-        list[str] | None, typer.Option(help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch.")
+        list[str] | None,
+        typer.Option(
+            help="Other text to mix in, FILE:WEIGHT; weight 0.5 draws half of it per epoch."
+        ),
     ] = None,
     statements: Annotated[
         float | None,
         typer.Option(
-            min=0, max=0.95, help="Share of texts that are statements of colours in the second half of the epochs."
+            min=0,
+            max=0.95,
+            help="Share of texts that are statements of colours in the second half of the epochs.",
         ),
     ] = None,
     watch: Annotated[
-        list[str] | None, typer.Option(help="A task to measure at every validation, for the learning curve.")
+        list[str] | None,
+        typer.Option(help="A task to measure at every validation, for the learning curve."),
     ] = None,
     epochs: Epochs = None,
     learning_rate: Rate = None,
-    mask_rate: Annotated[float | None, typer.Option(min=0.01, max=0.9, help="Share of words masked.")] = None,
+    mask_rate: Annotated[
+        float | None, typer.Option(min=0.01, max=0.9, help="Share of words masked.")
+    ] = None,
     batch_tokens: Annotated[int | None, typer.Option(min=128, help="Tokens per batch.")] = None,
-    vocabulary: Annotated[int | None, typer.Option(min=300, help="Word pieces of the trained tokeniser.")] = None,
-    validate_every: Annotated[int | None, typer.Option(min=1, help="Steps between validations.")] = None,
+    vocabulary: Annotated[
+        int | None, typer.Option(min=300, help="Word pieces of the trained tokeniser.")
+    ] = None,
+    validate_every: Annotated[
+        int | None, typer.Option(min=1, help="Steps between validations.")
+    ] = None,
     held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     device: Device = TrainingDevice.auto,
@@ -81,18 +114,37 @@ def capbert(
     from seesay.language.training.watch import watch_tasks
     from seesay.training.schedule import changed
 
-    sizes = {"rate": mask_rate, "tokens": batch_tokens, "vocabulary": vocabulary, "statements": statements}
-    times = {"epochs": epochs, "learning_rate": learning_rate, "validate_every": validate_every, "seed": seed}
-    config = changed(cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.changed(**times), **sizes)
+    sizes = {
+        "rate": mask_rate,
+        "tokens": batch_tokens,
+        "vocabulary": vocabulary,
+        "statements": statements,
+    }
+    times = {
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "validate_every": validate_every,
+        "seed": seed,
+    }
+    config = changed(
+        cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.changed(**times), **sizes
+    )
     mixed = [_mixed(text) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet, [texts for texts, _ in mixed])
     watched = watch_tasks(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
-            captions, output, config,
-            start=start, tokenizer=tokenizer, imagine=imagine, mix=[(texts.train, weight) for texts, weight in mixed],
-            watch=watched, device=device, progress=show,
-        )  # fmt: skip
+            captions,
+            output,
+            config,
+            start=start,
+            tokenizer=tokenizer,
+            imagine=imagine,
+            mix=[(texts.train, weight) for texts, weight in mixed],
+            watch=watched,
+            device=device,
+            progress=show,
+        )
     _report(output, captions, result, as_json)
 
 
@@ -100,12 +152,17 @@ def capbert(
 def lstm(
     files: Files,
     output: Output,
-    preset: Annotated[PretrainPreset, typer.Option(help="paper: embedding 300, LSTM 300, 20 epochs.")] = CPU,
+    preset: Annotated[
+        PretrainPreset, typer.Option(help="paper: embedding 300, LSTM 300, 20 epochs.")
+    ] = CPU,
     epochs: Epochs = None,
     learning_rate: Rate = None,
     smallest_count: Annotated[
         int | None,
-        typer.Option(min=1, help="Smallest count of a word; a rarer one is <unk>, or its sentence is dropped."),
+        typer.Option(
+            min=1,
+            help="Smallest count of a word; a rarer one is <unk>, or its sentence is dropped.",
+        ),
     ] = None,
     phrases: Phrases = None,
     held_out: HeldOut = HELD_OUT,
@@ -114,15 +171,21 @@ def lstm(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same command resumes."""
+    """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same
+    command resumes."""
     from seesay.language.training import lstm as model
     from seesay.training.schedule import changed
 
-    schedule = model.PRESETS[preset].schedule.changed(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    schedule = model.PRESETS[preset].schedule.changed(
+        epochs=epochs, learning_rate=learning_rate, seed=seed
+    )
     config = changed(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)
-    joined, captions = _phrases(phrases), _captions(files, held_out, seed, quiet)
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
     with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
-        result = model.pretrain(captions, output, config, phrases=joined, device=device, progress=show)
+        result = model.pretrain(
+            captions, output, config, phrases=joined, device=device, progress=show
+        )
     _report(output, captions, result, as_json)
 
 
@@ -140,16 +203,19 @@ def trigram(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate an n-gram model (Kneser-Ney), a baseline for the LSTM with the same seed and captions."""
+    """Estimate an n-gram model (Kneser-Ney), a baseline for the LSTM with the same seed and
+    captions."""
     from seesay.cli.output import out, print_json
     from seesay.language.training.ngram import train_ngrams
     from seesay.language.words.arpa import write_arpa
 
-    joined, captions = _phrases(phrases), _captions(files, held_out, seed, quiet)
+    joined = _phrases(phrases)
+    captions = _captions(files, held_out, seed, quiet)
     ngrams, vocabulary = train_ngrams(captions, joined, order=order, smallest_count=smallest_count)
     output.parent.mkdir(parents=True, exist_ok=True)
     write_arpa(output, ngrams)
-    words, sentences = len(vocabulary), len(captions.train)
+    words = len(vocabulary)
+    sentences = len(captions.train)
     if as_json:
         print_json({"file": str(output), "order": order, "words": words, "sentences": sentences})
     elif not quiet:
@@ -159,7 +225,9 @@ def trigram(
 @app.command(name="split")
 def split_captions(
     files: Files,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for train.txt and held-out.txt.")
+    ],
     held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -167,7 +235,8 @@ def split_captions(
 ) -> None:
     """Write the training and the held-out captions of a seed, for `seesay perplexity`.
 
-    They are the captions as they are: a model that was trained with phrases as single words joins them itself.
+    They are the captions as they are: a model that was trained with phrases as single words joins
+    them itself.
     """
     from seesay.cli.output import out, print_json
 
@@ -175,7 +244,9 @@ def split_captions(
     if as_json:
         print_json({str(path): count for path, count in counts.items()})
     elif not quiet:
-        out.print(f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}")
+        out.print(
+            f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}"
+        )
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
@@ -187,14 +258,22 @@ def _phrases(path: Path | None) -> tuple[str, ...]:
 
 
 def _captions(
-    files: Sequence[Path], held_out: float, seed: int, quiet: bool, mixed: Sequence[CaptionSplit] = ()
+    files: Sequence[Path],
+    held_out: float,
+    seed: int,
+    quiet: bool,
+    mixed: Sequence[CaptionSplit] = (),
 ) -> CaptionSplit:
-    """The captions of the files, and on stderr how much of each source was read, `mixed` in ones too."""
+    """The captions of the files, and on stderr how much of each source was read, `mixed` in ones
+    too."""
     from seesay.cli.output import err, sources_table
     from seesay.language.training.captions import split
 
     if held_out == 0:
-        raise UserError("--held-out is 0: a training is validated on held-out pictures, so give a share such as 0.1.")
+        raise UserError(
+            "--held-out is 0: a training is validated on held-out pictures, so give a share such "
+            "as 0.1."
+        )
     captions = split(files, held_out=held_out, seed=seed)
     for texts in mixed:
         captions.sources.extend(texts.sources)
@@ -230,12 +309,22 @@ def _report(output: Path, captions: CaptionSplit, result: Result, as_json: bool)
 
     write_curve(output)
     if as_json:
-        counts = {"train": len(captions.train), "held_out": len(captions.held_out), "repeated": captions.repeated}
+        counts = {
+            "train": len(captions.train),
+            "held_out": len(captions.held_out),
+            "repeated": captions.repeated,
+        }
         counts["bad_rows"] = sum(source.left_out for source in captions.sources)
         best = best_line(output / "training", result.best_step)
         sources = [source.as_json() for source in captions.sources]
         print_json(
-            {"folder": str(output), "captions": counts, "sources": sources, **asdict(result), "validation": best}
+            {
+                "folder": str(output),
+                "captions": counts,
+                "sources": sources,
+                **asdict(result),
+                "validation": best,
+            }
         )
     else:
         out.print(summary(output, result))

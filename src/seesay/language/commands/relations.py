@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import AllowPickle, BatchSize, Device, Family, Json, Quiet, Revision, TrustRemoteCode
+from seesay.cli.options import (
+    AllowPickle,
+    BatchSize,
+    Device,
+    Family,
+    Json,
+    Quiet,
+    Revision,
+    TrustRemoteCode,
+)
 from seesay.command_line import recorded_command
 from seesay.errors import missing_extra
 from seesay.language.defaults import CLUSTERS, HELD_OUT, MAX_CONTEXTS, MIN_CONTEXTS, RESTARTS
@@ -24,21 +33,33 @@ app = typer.Typer(
 )
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Captions of any known form: text, JSON, TSV; .gz too.")
+    list[Path],
+    typer.Argument(metavar="FILE", help="Captions of any known form: text, JSON, TSV; .gz too."),
 ]
-Relations = Annotated[Path | None, typer.Option("--relations", help="Your own list of relations, one per line.")]
+Relations = Annotated[
+    Path | None, typer.Option("--relations", help="Your own list of relations, one per line.")
+]
 Minimum = Annotated[int, typer.Option(min=1, help="Contexts that a relation needs.")]
 HeldOut = Annotated[float, typer.Option(min=0, max=0.99, help="Share of the images to hold out.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the held-out images and of all sampling.")]
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder written by `seesay relations matrix`.")]
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="A folder written by `seesay relations matrix`.")
+]
 VectorFiles = Annotated[
-    list[Path] | None, typer.Option("--vectors", help="Word vectors to compare: GloVe or word2vec. Repeat for more.")
+    list[Path] | None,
+    typer.Option("--vectors", help="Word vectors to compare: GloVe or word2vec. Repeat for more."),
 ]
 HumanFiles = Annotated[
     list[Path] | None,
-    typer.Option("--human", help="People's ratings: a table of pairs, a square one, or a folder of `judge export`."),
+    typer.Option(
+        "--human",
+        help="People's ratings: a table of pairs, a square one, or a folder of `judge export`.",
+    ),
 ]
-Pairs = Annotated[list[str] | None, typer.Option("--pair", help="Two relations with a comma: are they neighbours?")]
+Pairs = Annotated[
+    list[str] | None,
+    typer.Option("--pair", help="Two relations with a comma: are they neighbours?"),
+]
 
 
 @app.command()
@@ -47,7 +68,11 @@ def find(
     relations: Relations = None,
     minimum: Minimum = MIN_CONTEXTS,
     examples: Annotated[
-        int, typer.Option(min=0, help="Show the substitution table of this many relations: each in a context of each.")
+        int,
+        typer.Option(
+            min=0,
+            help="Show the substitution table of this many relations: each in a context of each.",
+        ),
     ] = 0,
     held_out: HeldOut = HELD_OUT,
     seed: Seed = 0,
@@ -58,19 +83,31 @@ def find(
     from seesay.language.relations.contexts import collect_contexts, substitutions
     from seesay.language.relations.lexicon import read_lexicon
 
-    corpus = collect_contexts(files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed)
-    rows, sentences = corpus.counts(), substitutions(corpus, examples, seed=seed)
+    corpus = collect_contexts(
+        files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed
+    )
+    rows = corpus.counts()
+    sentences = substitutions(corpus, examples, seed=seed)
     if as_json:
-        listed = [dict(zip(("relation", "contexts", "held_out", "occurrences"), row, strict=True)) for row in rows]
-        table_rows = {"examples": [row._asdict() for row in sentences]} if examples else {}
+        listed = [
+            dict(zip(("relation", "contexts", "held_out", "occurrences"), row, strict=True))
+            for row in rows
+        ]
+        if examples:
+            table_rows = {"examples": [row._asdict() for row in sentences]}
+        else:
+            table_rows = {}
         print_json({**corpus.summary(), "relations": listed, **table_rows})
         return
     out.print(table(("relation", ">contexts", ">held out", ">occurrences"), rows))
     if examples:
-        out.print(table(("context of", "relation put in", "sentence"), sentences, title="Substitutions"))
+        out.print(
+            table(("context of", "relation put in", "sentence"), sentences, title="Substitutions")
+        )
     frequent = sum(row[1] >= minimum for row in rows)
     remark(
-        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} several, "
+        f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} "
+        "several, "
         f"{corpus.repeated:,} are repeated (each counts once). "
         f"{frequent} of {len(rows)} relations have {minimum} contexts or more."
     )
@@ -79,13 +116,23 @@ def find(
 
 @app.command()
 def matrix(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Any model that scores texts, as in `seesay probe`.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="Any model that scores texts, as in `seesay probe`."),
+    ],
     files: Files,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the matrix; an unfinished one is resumed.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Folder of the matrix; an unfinished one is resumed."),
+    ],
     relations: Relations = None,
     minimum: Minimum = MIN_CONTEXTS,
-    most: Annotated[int, typer.Option(min=1, help="Contexts per relation at most, a random sample.")] = MAX_CONTEXTS,
-    part: Annotated[ContextPart, typer.Option(help="Which captions the contexts are taken from.")] = ContextPart.ALL,
+    most: Annotated[
+        int, typer.Option(min=1, help="Contexts per relation at most, a random sample.")
+    ] = MAX_CONTEXTS,
+    part: Annotated[
+        ContextPart, typer.Option(help="Which captions the contexts are taken from.")
+    ] = ContextPart.ALL,
     held_out: HeldOut = HELD_OUT,
     level: Annotated[
         PerplexityLevel, typer.Option(help="Perplexity by token (as published) or by sentence.")
@@ -108,17 +155,31 @@ def matrix(
     from seesay.models import ModelOptions, locate
 
     options = ModelOptions(
-        batch_size=batch_size, device=device, family=family, revision=revision,
-        trust_remote_code=trust_remote_code, allow_pickle=allow_pickle,
-    )  # fmt: skip
+        batch_size=batch_size,
+        device=device,
+        family=family,
+        revision=revision,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+    )
     load = locate(model, options)
-    corpus = collect_contexts(files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed)
+    corpus = collect_contexts(
+        files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed
+    )
     loaded = load()
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
         built, about = build_matrix(
-            loaded, corpus, output, part=part, level=level, minimum=minimum, most=most, seed=seed, progress=advance,
+            loaded,
+            corpus,
+            output,
+            part=part,
+            level=level,
+            minimum=minimum,
+            most=most,
+            seed=seed,
+            progress=advance,
             command=recorded_command(),
-        )  # fmt: skip
+        )
     if as_json:
         print_json({**about, "folder": str(output), "words": list(built.words)})
     elif not quiet:
@@ -130,9 +191,13 @@ def matrix(
 
 @app.command("test")
 def run_tests(
-    folder: Folder, vectors: VectorFiles = None, human: HumanFiles = None, pair: Pairs = None, seed: Seed = 0,
+    folder: Folder,
+    vectors: VectorFiles = None,
+    human: HumanFiles = None,
+    pair: Pairs = None,
+    seed: Seed = 0,
     as_json: Json = False,
-) -> None:  # fmt: skip
+) -> None:
     """Analogies, odd one out, correlation with people, and which relations are neighbours."""
     from seesay.cli.output import out, print_json, table
     from seesay.language.relations import pvectors
@@ -145,8 +210,17 @@ def run_tests(
     evaluations = evaluate_folder(folder, vectors or [], human or [], seed=seed)
     pairs = pair_proximity(pvectors.p_vectors(perplexities), parse_pairs(pair or [], perplexities))
     if as_json:
-        rows = [{**asdict(proximity), "joined_directly": proximity.joined_directly} for proximity in pairs]
-        print_json({"about": about, "rows": [evaluation.as_json() for evaluation in evaluations], "pairs": rows})
+        rows = [
+            {**asdict(proximity), "joined_directly": proximity.joined_directly}
+            for proximity in pairs
+        ]
+        print_json(
+            {
+                "about": about,
+                "rows": [evaluation.as_json() for evaluation in evaluations],
+                "pairs": rows,
+            }
+        )
         return
     tests = test_table(evaluations)
     out.print(table(list(tests.header), [[str(cell) for cell in row] for row in tests.rows]))
@@ -185,7 +259,9 @@ def page(
 @app.command()
 def published(
     data: Annotated[Path, typer.Option(help="The folder with the published files.")],
-    readings: Annotated[bool, typer.Option("--readings", help="Every reading of the matrix, too.")] = False,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Every reading of the matrix, too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """The paper's figures, reproduced from its published files, beside those in print."""
@@ -197,13 +273,18 @@ def published(
     figures = paper.reproduce(files)
     others = paper.readings(files) if readings else []
     if as_json:
-        by_kind = {"figures": [asdict(figure) for figure in figures], "readings": [asdict(other) for other in others]}
+        by_kind = {
+            "figures": [asdict(figure) for figure in figures],
+            "readings": [asdict(other) for other in others],
+        }
         print_json({"source": paper.SOURCE, **by_kind})
         return
     columns = ("test", "vectors", "reading", ">ours", ">published", ">questions or pairs")
     out.print(table(columns, [_cells(figure) for figure in figures]))
     if others:
-        out.print(table(columns, [_cells(other) for other in others], title="Readings of the matrix"))
+        out.print(
+            table(columns, [_cells(other) for other in others], title="Readings of the matrix")
+        )
     out.print(paper.SOURCE)
 
 
@@ -229,4 +310,11 @@ def _report_sources(corpus: ContextCorpus) -> None:
 
 def _cells(figure: Reproduction) -> tuple[str, ...]:
     printed = "" if figure.printed is None else f"{figure.printed:.2f}"
-    return figure.test, figure.vectors, figure.reading, f"{figure.value:.3f}", printed, str(figure.n)
+    return (
+        figure.test,
+        figure.vectors,
+        figure.reading,
+        f"{figure.value:.3f}",
+        printed,
+        str(figure.n),
+    )

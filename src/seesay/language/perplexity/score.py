@@ -17,9 +17,15 @@ from seesay.models.base import Model, TokenScores
 from seesay.questions import BadRow
 
 _FIGURES = (
-    "token_perplexity", "sentence_perplexity", "bits_per_character", "bits_per_word", "tokens", "words", "sentences",
+    "token_perplexity",
+    "sentence_perplexity",
+    "bits_per_character",
+    "bits_per_word",
+    "tokens",
+    "words",
+    "sentences",
     "signature",
-)  # fmt: skip
+)
 
 
 class ScoredText(NamedTuple):
@@ -38,23 +44,34 @@ class ScoredText(NamedTuple):
         """The text's perplexity, as JSON."""
         sums = self.sums
         return {
-            "line": self.line, "text": self.text, "logp": json_value(sums.logp),
-            "perplexity": json_value(sums.token_perplexity), "tokens": sums.tokens, "words": sums.words,
+            "line": self.line,
+            "text": self.text,
+            "logp": json_value(sums.logp),
+            "perplexity": json_value(sums.token_perplexity),
+            "tokens": sums.tokens,
+            "words": sums.words,
             "characters": sums.characters,
-        }  # fmt: skip
+        }
 
     def token_rows(self) -> Iterator[dict[str, object]]:
         """Every token's log-probability, as JSON."""
-        for position, (token, logp) in enumerate(zip(self.scores.tokens, self.scores.logp, strict=True)):
-            yield {"line": self.line, "position": position, "token": token, "logp": json_value(logp)}
+        for position, (token, logp) in enumerate(
+            zip(self.scores.tokens, self.scores.logp, strict=True)
+        ):
+            yield {
+                "line": self.line,
+                "position": position,
+                "token": token,
+                "logp": json_value(logp),
+            }
 
 
 @dataclass(frozen=True)
 class PerplexityResult(PerplexitySums):
     """Perplexities of a corpus, how they were computed, and which texts were left out.
 
-    `blank` texts are empty, `unscored` ones have no token that the model scores; of the `left_out` ones, which are
-    damaged or too long, `bad_rows` names the first few.
+    `blank` texts are empty, `unscored` ones have no token that the model scores; of the `left_out`
+    ones, which are damaged or too long, `bad_rows` names the first few.
     """
 
     signature: str = ""
@@ -75,7 +92,8 @@ class _TextList(Corpus):
 
     def __init__(self, texts: Iterable[str]) -> None:
         super().__init__("the list of texts")
-        self.form, self.unit = "texts in memory", "text"
+        self.form = "texts in memory"
+        self.unit = "text"
         self._rows = (Caption(text, "", number) for number, text in enumerate(texts, 1))
 
 
@@ -88,18 +106,20 @@ def perplexity(
     limit: int | None = None,
     on_text: Callable[[ScoredText], None] | None = None,
 ) -> PerplexityResult:
-    """Perplexity at token and sentence level, and bits per character and word, of a corpus's captions or of texts.
+    """Perplexity at token and sentence level, and bits per character and word, of a corpus's
+    captions or of texts.
 
-    `eos`: with or without the end-of-sentence token, by default as the model itself ends texts. `stride`: by how many
-    tokens the window moves over a long text, by default half of the window. `limit`: score the first texts only.
-    `on_text` is called with every text that was scored.
+    `eos`: with or without the end-of-sentence token, by default as the model itself ends texts.
+    `stride`: by how many tokens the window moves over a long text, by default half of the window.
+    `limit`: score the first texts only. `on_text` is called with every text that was scored.
     """
     require_scoring(model)
     if isinstance(texts, Path):
         with Corpus(texts) as corpus:
             return perplexity(model, corpus, eos=eos, stride=stride, limit=limit, on_text=on_text)
     source = texts if isinstance(texts, Corpus) else _TextList(texts)
-    total, unscored = PerplexitySums(), 0
+    total = PerplexitySums()
+    unscored = 0
     for scored in _score(model, source.read(limit), eos, stride):
         if scored.scores.left_out:
             source.reject(scored.line, scored.scores.left_out)
@@ -110,9 +130,13 @@ def perplexity(
             if on_text is not None:
                 on_text(scored)
     if not total.tokens:
-        first = f" ({source.unit} {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})" if source.bad_rows else ""
+        if source.bad_rows:
+            first = f" ({source.unit} {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})"
+        else:
+            first = ""
         raise UserError(
-            f"'{source.name}' holds no text that can be scored (empty: {source.blank:,}, left out: {source.bad:,}"
+            f"'{source.name}' holds no text that can be scored (empty: {source.blank:,}, left out: "
+            f"{source.bad:,}"
             f"{first}, without a token: {unscored:,}): is it the right file?"
         )
     signature = (
@@ -120,22 +144,31 @@ def perplexity(
         f"{model.describe_scoring(eos, stride)}|texts:{source.digest}|seesay:{__version__}"
     )
     return PerplexityResult(
-        **asdict(total), signature=signature, blank=source.blank, unscored=unscored, left_out=source.bad,
-        bad_rows=tuple(source.bad_rows), source=source.summary,
-    )  # fmt: skip
+        **asdict(total),
+        signature=signature,
+        blank=source.blank,
+        unscored=unscored,
+        left_out=source.bad,
+        bad_rows=tuple(source.bad_rows),
+        source=source.summary,
+    )
 
 
 def require_scoring(model: Model) -> None:
     """Reject a model that gives texts no log-probability."""
     if "score" not in model.abilities:
         raise UserError(
-            f"'{model.name}' ({model.family}) cannot score texts: give a causal or masked model, an LSTM or an ARPA "
+            f"'{model.name}' ({model.family}) cannot score texts: give a causal or masked model, "
+            "an LSTM or an ARPA "
             "file."
         )
 
 
-def _score(model: Model, captions: Iterator[Caption], eos: bool | None, stride: int | None) -> Iterator[ScoredText]:
-    """Each text with its scores. Models read ahead by a batch: only that many texts are held in memory."""
+def _score(
+    model: Model, captions: Iterator[Caption], eos: bool | None, stride: int | None
+) -> Iterator[ScoredText]:
+    """Each text with its scores. Models read ahead by a batch: only that many texts are held in
+    memory."""
     waiting: deque[tuple[int, str]] = deque()
 
     def texts() -> Iterator[str]:

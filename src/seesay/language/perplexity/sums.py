@@ -1,7 +1,8 @@
-"""Perplexity at token and at sentence level, always summed as logarithms (Ghanimifard & Dobnik 2019, appendix A).
+"""Perplexity at token and at sentence level, always summed as logarithms (Ghanimifard & Dobnik
+2019, appendix A).
 
-A corpus is reduced to a few sums, so that files of any length need no memory: perplexities and bits follow from them.
-Log-probabilities are natural.
+A corpus is reduced to a few sums, so that files of any length need no memory: perplexities and bits
+follow from them. Log-probabilities are natural.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PerplexitySums:
-    """The sums over sentences that perplexities are computed from; the sums of two parts add up to those of the whole.
+    """The sums over sentences that perplexities are computed from; the sums of two parts add up to
+    those of the whole.
 
     >>> sums = text_sums("a b", [math.log(1 / 2), math.log(1 / 4)]) + text_sums("c", [math.log(1 / 8)])
     >>> round(sums.token_perplexity, 12), round(sums.sentence_perplexity, 12)
@@ -28,9 +30,12 @@ class PerplexitySums:
 
     def __add__(self, other: PerplexitySums) -> PerplexitySums:
         return PerplexitySums(
-            self.logp + other.logp, self.tokens + other.tokens, self.sentences + other.sentences,
-            self.words + other.words, self.characters + other.characters,
-        )  # fmt: skip
+            self.logp + other.logp,
+            self.tokens + other.tokens,
+            self.sentences + other.sentences,
+            self.words + other.words,
+            self.characters + other.characters,
+        )
 
     @property
     def token_perplexity(self) -> float:
@@ -44,7 +49,8 @@ class PerplexitySums:
 
     @property
     def bits_per_sentence(self) -> float:
-        """The exponent of the sentence perplexity, which stays readable where the perplexity overflows."""
+        """The exponent of the sentence perplexity, which stays readable where the perplexity
+        overflows."""
         return _bits(self.logp, self.sentences)
 
     @property
@@ -59,7 +65,8 @@ class PerplexitySums:
 
 
 def text_sums(text: str, logp: Sequence[float]) -> PerplexitySums:
-    """The sums of one sentence, from its tokens' log-probabilities; words are separated by spaces."""
+    """The sums of one sentence, from its tokens' log-probabilities; words are separated by
+    spaces."""
     return PerplexitySums(math.fsum(logp), len(logp), 1, len(text.split()), len(text))
 
 

@@ -1,7 +1,8 @@
-"""Surprisal word by word: what a model did not expect, and where two models differ on the same sentence.
+"""Surprisal word by word: what a model did not expect, and where two models differ on the same
+sentence.
 
-A word is what stands between spaces; its surprisal is the sum over its pieces, in bits. Words are the same whatever the
-tokenizer, so that models can be compared on them.
+A word is what stands between spaces; its surprisal is the sum over its pieces, in bits. Words are
+the same whatever the tokenizer, so that models can be compared on them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True)
 class WordSurprisal:
-    """A word of a sentence, its surprisal in bits, and those of its pieces; NaN for a word that a model skips."""
+    """A word of a sentence, its surprisal in bits, and those of its pieces; NaN for a word that a
+    model skips."""
 
     word: str
     bits: float
@@ -44,7 +46,9 @@ class SentenceSurprisal:
         return row
 
 
-def sentence_surprisals(models: Sequence[tuple[str, Sequence[ScoredText]]]) -> list[SentenceSurprisal]:
+def sentence_surprisals(
+    models: Sequence[tuple[str, Sequence[ScoredText]]],
+) -> list[SentenceSurprisal]:
     """The sentences that every model has scored, word by word."""
     by_line = [{scored.line: scored for scored in texts} for _, texts in models]
     rows = []
@@ -55,11 +59,17 @@ def sentence_surprisals(models: Sequence[tuple[str, Sequence[ScoredText]]]) -> l
             continue
         ended = any(words[-1].word == END for words in own)
         padded = [
-            (*words, WordSurprisal(END, math.nan, ())) if ended and words[-1].word != END else tuple(words)
+            (*words, WordSurprisal(END, math.nan, ()))
+            if ended and words[-1].word != END
+            else tuple(words)
             for words in own
         ]
         names = tuple(word.word for word in padded[0])
-        rows.append(SentenceSurprisal(scored.line, scored.text, names, dict(zip(_names(models), padded, strict=True))))
+        rows.append(
+            SentenceSurprisal(
+                scored.line, scored.text, names, dict(zip(_names(models), padded, strict=True))
+            )
+        )
     if not rows:
         raise UserError("The models share no sentence that both of them can score.")
     return rows
@@ -72,12 +82,15 @@ def _names(models: Sequence[tuple[str, Sequence[ScoredText]]]) -> list[str]:
 
 
 def word_surprisals(text: str, scores: TokenScores) -> list[WordSurprisal]:
-    """Every word of the text with the pieces that begin in it; what follows the text is a word of its own."""
+    """Every word of the text with the pieces that begin in it; what follows the text is a word of
+    its own."""
     words = [match.span() for match in _WORD.finditer(text)]
     pieces: list[list[tuple[str, float]]] = [[] for _ in words]
     rest: list[tuple[str, float]] = []
     current = 0
-    for token, logp, (start, stop) in zip(scores.tokens, scores.logp, _spans(text, scores), strict=True):
+    for token, logp, (start, stop) in zip(
+        scores.tokens, scores.logp, _spans(text, scores), strict=True
+    ):
         piece = (token, -logp / math.log(2) if logp else 0.0)
         if start >= len(text.rstrip()):
             rest.append(piece)
@@ -101,18 +114,24 @@ def _first_letter(text: str, start: int, stop: int) -> int:
 
 
 def _spans(text: str, scores: TokenScores) -> Sequence[tuple[int, int]]:
-    """The characters of each token. A word model does not tell: its tokens are looked for, one after the other."""
+    """The characters of each token. A word model does not tell: its tokens are looked for, one
+    after the other."""
     if scores.spans:
         return scores.spans
-    lowered, at = "".join(char.lower() if len(char.lower()) == 1 else char for char in text), 0  # as long as the text
+    # as long as the text
+    lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    at = 0
     spans = []
     for token in scores.tokens:
         words = token.replace("_", " ")
         start = lowered.find(words, at)
         if start < 0:  # an unknown word, or the end
             match = _WORD.search(text, at)
-            start, words = (match.start(), match[0]) if match and token != "</s>" else (len(text), "")
+            start, words = (
+                (match.start(), match[0]) if match and token != "</s>" else (len(text), "")
+            )
         spans.append((start, start + len(words)))
-        rest = _WORD.match(text, start + len(words))  # punctuation, which such a model does not read
+        # punctuation, which such a model does not read
+        rest = _WORD.match(text, start + len(words))
         at = rest.end() if rest else start + len(words)
     return spans

@@ -14,7 +14,8 @@ class ContextPart(StrEnum):
 
 
 class PerplexityLevel(StrEnum):
-    """What perplexity is averaged over: tokens in the published matrix, sentences in the paper's equation."""
+    """What perplexity is averaged over: tokens in the published matrix, sentences in the paper's
+    equation."""
 
     TOKEN = "token"
     SENTENCE = "sentence"

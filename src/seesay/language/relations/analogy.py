@@ -1,9 +1,10 @@
-"""Analogies of antonyms: left is to right as above is to …? (Ghanimifard & Dobnik 2019, section 4.2.1)
+"""Analogies of antonyms: left is to right as above is to …? (Ghanimifard & Dobnik 2019, section
+4.2.1)
 
-Every ordered pair with every ordered pair that shares no word: 120 questions from six pairs. The answer is the word
-with the largest dot product with b − a + c among the pairs' words other than a, b and c. With multi-word variants each
-of a, b and c may be any of its phrases, and any phrase of the right word is right: 85,744 questions if every published
-phrase has a vector.
+Every ordered pair with every ordered pair that shares no word: 120 questions from six pairs. The
+answer is the word with the largest dot product with b − a + c among the pairs' words other than a,
+b and c. With multi-word variants each of a, b and c may be any of its phrases, and any phrase of
+the right word is right: 85,744 questions if every published phrase has a vector.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _CHUNK = 1 << 15
 
 @dataclass(frozen=True)
 class Analogies:
-    """Questions as rows (a, b, c) of indices into `candidates`, and the number of the simple word that is right.
+    """Questions as rows (a, b, c) of indices into `candidates`, and the number of the simple word
+    that is right.
 
-    `simple` gives each candidate the number of its simple word: a candidate is excluded if its simple word is part of
-    the question, in whatever phrase.
+    `simple` gives each candidate the number of its simple word: a candidate is excluded if its
+    simple word is part of the question, in whatever phrase.
     """
 
     candidates: tuple[str, ...]
@@ -47,19 +49,27 @@ class AnalogyScores:
 
     @property
     def accuracy(self) -> float:
-        return float(self.credit.mean()) if len(self.credit) else float("nan")
+        if len(self.credit):
+            return float(self.credit.mean())
+        return float("nan")
 
 
-def analogies(variants: Variants | None = None, pairs: Sequence[tuple[str, str]] = ANTONYMS) -> Analogies:
-    """All questions that the variants allow; without variants, every simple word stands for itself."""
+def analogies(
+    variants: Variants | None = None, pairs: Sequence[tuple[str, str]] = ANTONYMS
+) -> Analogies:
+    """All questions that the variants allow; without variants, every simple word stands for
+    itself."""
     words = [word for pair in pairs for word in pair]
     by_word = no_variants(words) if variants is None else variants
-    phrases = [(phrase, number) for number, word in enumerate(words) for phrase in by_word.get(word, ())]
+    phrases = [
+        (phrase, number) for number, word in enumerate(words) for phrase in by_word.get(word, ())
+    ]
     indices: dict[int, list[int]] = {}
     for index, (_, number) in enumerate(phrases):
         indices.setdefault(number, []).append(index)
     ordered = [(2 * i + flip, 2 * i + 1 - flip) for i in range(len(pairs)) for flip in (0, 1)]
-    questions, answers = [], []
+    questions = []
+    answers = []
     for (a, b), (c, d) in product(ordered, ordered):
         if {words[a], words[b]} & {words[c], words[d]} or d not in indices:
             continue
@@ -75,7 +85,8 @@ def analogies(variants: Variants | None = None, pairs: Sequence[tuple[str, str]]
 
 
 def score(analogies: Analogies, vectors: WordVectors) -> AnalogyScores:
-    """Every question by the dot product; `vectors` must have all candidates. Scale the rows first for the cosine."""
+    """Every question by the dot product; `vectors` must have all candidates. Scale the rows first
+    for the cosine."""
     rows = vectors.take(analogies.candidates).rows
     products = rows @ rows.T
     same_word = analogies.simple[:, None] == analogies.simple

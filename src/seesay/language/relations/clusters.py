@@ -1,7 +1,7 @@
 """Which relations cluster together: k-means as published (k = 30, 1000 restarts), average linkage.
 
-k-means gets the words in an order that depends on their vectors alone, so that the order of the rows and the names of
-the words change nothing.
+k-means gets the words in an order that depends on their vectors alone, so that the order of the
+rows and the names of the words change nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from seesay.metrics.base import FloatArray
 
 @dataclass(frozen=True)
 class Dendrogram:
-    """SciPy's merges (the two nodes, their distance, the size), and the words in the order of the leaves."""
+    """SciPy's merges (the two nodes, their distance, the size), and the words in the order of the
+    leaves."""
 
     words: tuple[str, ...]
     merges: FloatArray
@@ -28,7 +29,8 @@ class Dendrogram:
 
 @dataclass(frozen=True, slots=True)
 class PairProximity:
-    """How near two words are to each other: their cosine's rank among all pairs, and the merge that joins them."""
+    """How near two words are to each other: their cosine's rank among all pairs, and the merge that
+    joins them."""
 
     a: str
     b: str
@@ -43,7 +45,9 @@ class PairProximity:
     @property
     def percentile(self) -> float:
         """The share of the other pairs that are farther apart, in per cent."""
-        return 100 * (self.pairs - self.rank) / (self.pairs - 1) if self.pairs > 1 else 100.0
+        if self.pairs > 1:
+            return 100 * (self.pairs - self.rank) / (self.pairs - 1)
+        return 100.0
 
     @property
     def joined_directly(self) -> bool:
@@ -58,10 +62,17 @@ def k_means(
     from sklearn.cluster import KMeans
 
     if not 1 <= k <= len(vectors.words):
-        raise UserError(f"{len(vectors.words)} relations cannot make {k} clusters: choose fewer with --clusters.")
+        raise UserError(
+            f"{len(vectors.words)} relations cannot make {k} clusters: choose fewer with "
+            "--clusters."
+        )
     order = np.lexsort(vectors.rows.T[::-1])
-    labels = KMeans(n_clusters=k, n_init=restarts, random_state=seed).fit_predict(unit(vectors.rows[order]))
-    groups = [tuple(sorted(vectors.words[order[i]] for i in np.nonzero(labels == c)[0])) for c in range(k)]
+    labels = KMeans(n_clusters=k, n_init=restarts, random_state=seed).fit_predict(
+        unit(vectors.rows[order])
+    )
+    groups = [
+        tuple(sorted(vectors.words[order[i]] for i in np.nonzero(labels == c)[0])) for c in range(k)
+    ]
     return sorted((group for group in groups if group), key=lambda group: (-len(group), group))
 
 
@@ -74,7 +85,9 @@ def average_linkage(vectors: WordVectors) -> Dendrogram:
         raise UserError("A dendrogram needs at least two relations.")
     distance = np.maximum(1.0 - cosine(vectors.rows), 0.0)
     np.fill_diagonal(distance, 0.0)
-    merges = linkage(squareform((distance + distance.T) / 2, checks=False), "average", optimal_ordering=True)
+    merges = linkage(
+        squareform((distance + distance.T) / 2, checks=False), "average", optimal_ordering=True
+    )
     return Dendrogram(vectors.words, merges, tuple(vectors.words[i] for i in leaves_list(merges)))
 
 
@@ -93,12 +106,20 @@ def pair_proximity(
     for a, b in pairs:
         if a not in vectors.index or b not in vectors.index:
             continue
-        i, j = vectors.index[a], vectors.index[b]
+        i = vectors.index[a]
+        j = vectors.index[b]
         step = next(s for s, node in enumerate(merged) if {i, j} <= set(node))
         proximities.append(
             PairProximity(
-                a, b, float(similarity[i, j]), 1 + int((all_pairs > similarity[i, j] + 1e-12).sum()), len(all_pairs),
-                float(tree.merges[step][2]), step + 1, len(tree.merges), tuple(vectors.words[m] for m in merged[step]),
+                a,
+                b,
+                float(similarity[i, j]),
+                1 + int((all_pairs > similarity[i, j] + 1e-12).sum()),
+                len(all_pairs),
+                float(tree.merges[step][2]),
+                step + 1,
+                len(tree.merges),
+                tuple(vectors.words[m] for m in merged[step]),
             )
-        )  # fmt: skip
+        )
     return proximities

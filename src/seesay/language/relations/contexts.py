@@ -1,7 +1,8 @@
-"""Contexts of relations: captions that hold exactly one, split around it (Ghanimifard & Dobnik 2019, section 3.3).
+"""Contexts of relations: captions that hold exactly one, split around it (Ghanimifard & Dobnik
+2019, section 3.3).
 
-A relation is substituted for another by joining the two parts around it, so the contexts and a list of words define the
-whole substitution table: nothing is written out.
+A relation is substituted for another by joining the two parts around it, so the contexts and a list
+of words define the whole substitution table: nothing is written out.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from seesay.training.checkpoint import SETTINGS
 
 
 class Context(NamedTuple):
-    """A caption without its relation, in lower case: `before + relation + after` is a sentence again."""
+    """A caption without its relation, in lower case: `before + relation + after` is a sentence
+    again."""
 
     before: str
     after: str
@@ -38,10 +40,12 @@ Contexts = Mapping[str, Sequence[Context]]
 
 @dataclass
 class ContextCorpus:
-    """The contexts in caption files by relation, and how many captions have none or several relations.
+    """The contexts in caption files by relation, and how many captions have none or several
+    relations.
 
-    Every caption counts once: corpora overlap, and a caption that occurs again (case and punctuation aside) is
-    `repeated`. `fingerprint` is that of the split captions, the same that `seesay pretrain` records.
+    Every caption counts once: corpora overlap, and a caption that occurs again (case and
+    punctuation aside) is `repeated`. `fingerprint` is that of the split captions, the same that
+    `seesay pretrain` records.
     """
 
     train: dict[str, list[Context]] = field(default_factory=dict)
@@ -57,18 +61,25 @@ class ContextCorpus:
     bad_rows: list[tuple[str, BadRow]] = field(default_factory=list)
 
     def part(self, part: ContextPart | str) -> dict[str, list[Context]]:
-        """The contexts of `all` captions, of those to `train` on or of the `held-out` ones, by relation."""
+        """The contexts of `all` captions, of those to `train` on or of the `held-out` ones, by
+        relation."""
         if ContextPart(part) is ContextPart.ALL:
             relations = sorted({*self.train, *self.held_out})
-            return {word: self.train.get(word, []) + self.held_out.get(word, []) for word in relations}
-        return self.train if part == ContextPart.TRAIN else self.held_out
+            return {
+                word: self.train.get(word, []) + self.held_out.get(word, []) for word in relations
+            }
+        if part == ContextPart.TRAIN:
+            return self.train
+        return self.held_out
 
     def words(self, minimum: int = MIN_CONTEXTS) -> tuple[str, ...]:
-        """The relations that occur often enough, in any caption, for a model to have learnt them."""
+        """The relations that occur often enough, in any caption, for a model to have learnt
+        them."""
         return tuple(sorted(word for word, n in self.occurrences.items() if n >= minimum))
 
     def counts(self) -> list[tuple[str, int, int, int]]:
-        """Each relation with its contexts, its held-out contexts and its occurrences, most contexts first."""
+        """Each relation with its contexts, its held-out contexts and its occurrences, most contexts
+        first."""
         contexts = self.part(ContextPart.ALL)
         rows = [
             (word, len(contexts.get(word, ())), len(self.held_out.get(word, ())), n)
@@ -79,22 +90,36 @@ class ContextCorpus:
     def summary(self) -> dict[str, Any]:
         """How many captions were used and left out, as JSON."""
         return {
-            "captions": self.captions, "without_relation": self.without, "with_several": self.several,
-            "repeated": self.repeated, "sources": [source.as_json() for source in self.sources],
-            "bad_rows": [{"file": path, "row": row.row, "reason": row.reason} for path, row in self.bad_rows],
-        }  # fmt: skip
+            "captions": self.captions,
+            "without_relation": self.without,
+            "with_several": self.several,
+            "repeated": self.repeated,
+            "sources": [source.as_json() for source in self.sources],
+            "bad_rows": [
+                {"file": path, "row": row.row, "reason": row.reason} for path, row in self.bad_rows
+            ],
+        }
 
 
 def collect_contexts(
-    paths: Sequence[Path], lexicon: RelationLexicon | None = None, *, held_out: float = HELD_OUT, seed: int = 0
+    paths: Sequence[Path],
+    lexicon: RelationLexicon | None = None,
+    *,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
 ) -> ContextCorpus:
-    """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in both parts."""
+    """Every context in the files. Images are held out as `seesay pretrain` does, so that none is in
+    both parts."""
     lexicon = lexicon or RelationLexicon()
     split = captions.split(paths, held_out=held_out, seed=seed)
     corpus = ContextCorpus(
-        captions=len(split.train) + len(split.held_out) + split.repeated, repeated=split.repeated,
-        held_out_share=held_out, fingerprint=split.fingerprint, sources=split.sources, bad_rows=split.bad_rows,
-    )  # fmt: skip
+        captions=len(split.train) + len(split.held_out) + split.repeated,
+        repeated=split.repeated,
+        held_out_share=held_out,
+        fingerprint=split.fingerprint,
+        sources=split.sources,
+        bad_rows=split.bad_rows,
+    )
     seen: set[str] = set()
     for texts, contexts in ((split.train, corpus.train), (split.held_out, corpus.held_out)):
         for text in texts:
@@ -115,14 +140,16 @@ def collect_contexts(
     if not corpus.train and not corpus.held_out:
         files = str(paths[0]) if len(paths) == 1 else f"these {len(paths)} files"
         raise UserError(
-            f"None of the {corpus.captions:,} captions in {files} holds exactly one spatial relation: "
+            f"None of the {corpus.captions:,} captions in {files} holds exactly one spatial "
+            "relation: "
             "give files of English captions, or a list of your own relations with --relations."
         )
     return corpus
 
 
 class Substitution(NamedTuple):
-    """A sentence of the substitution table: a relation put into a context of another one (or its own)."""
+    """A sentence of the substitution table: a relation put into a context of another one (or its
+    own)."""
 
     context_of: str
     relation: str
@@ -130,19 +157,23 @@ class Substitution(NamedTuple):
 
 
 def substitutions(corpus: ContextCorpus, relations: int, *, seed: int = 0) -> list[Substitution]:
-    """The table of the most frequent relations: each of them in one context of each, drawn by the seed."""
+    """The table of the most frequent relations: each of them in one context of each, drawn by the
+    seed."""
     contexts = corpus.part(ContextPart.ALL)
     words = [word for word, *_ in corpus.counts()[:relations] if contexts.get(word)]
     chosen = {word: _sample(contexts[word], 1, seed)[0] for word in words}
     return [
-        Substitution(of, word, f"{gap.before}{word}{gap.after}".strip()) for of, gap in chosen.items() for word in words
+        Substitution(of, word, f"{gap.before}{word}{gap.after}".strip())
+        for of, gap in chosen.items()
+        for word in words
     ]
 
 
 def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str) -> str:
     """Whether a model of `seesay pretrain` was trained on the contexts: no, partly or yes.
 
-    `other` if it was trained on other captions or another split, `unknown` for a model without a record of it.
+    `other` if it was trained on other captions or another split, `unknown` for a model without a
+    record of it.
     """
     try:
         trained = read_json(model / "training" / SETTINGS)["captions"]
@@ -150,13 +181,16 @@ def seen_in_training(model: Path, corpus: ContextCorpus, part: ContextPart | str
         return "unknown"
     if trained != corpus.fingerprint:
         return "other"
-    return {ContextPart.HELD_OUT: "no", ContextPart.TRAIN: "yes", ContextPart.ALL: "partly"}[ContextPart(part)]
+    return {ContextPart.HELD_OUT: "no", ContextPart.TRAIN: "yes", ContextPart.ALL: "partly"}[
+        ContextPart(part)
+    ]
 
 
 def scorable(contexts: Contexts, model: Model) -> tuple[dict[str, list[Context]], int]:
     """The contexts that the model can score, and the number of those that it cannot.
 
-    A word model that was trained without the sentences that hold rare words (as published) has no unknown word.
+    A word model that was trained without the sentences that hold rare words (as published) has no
+    unknown word.
     """
     usable = {
         word: [gap for gap in gaps if model.can_score(gap.before) and model.can_score(gap.after)]
@@ -168,12 +202,18 @@ def scorable(contexts: Contexts, model: Model) -> tuple[dict[str, list[Context]]
 def with_min_contexts(
     contexts: Contexts, minimum: int = MIN_CONTEXTS, most: int | None = None, seed: int = 0
 ) -> dict[str, list[Context]]:
-    """The relations with at least `minimum` contexts, by name; of more than `most`, a sample drawn by the seed."""
-    chosen = {word: _sample(gaps, most, seed) for word, gaps in sorted(contexts.items()) if len(gaps) >= minimum}
+    """The relations with at least `minimum` contexts, by name; of more than `most`, a sample drawn
+    by the seed."""
+    chosen = {
+        word: _sample(gaps, most, seed)
+        for word, gaps in sorted(contexts.items())
+        if len(gaps) >= minimum
+    }
     if len(chosen) < 2:
         top = max(map(len, contexts.values()), default=0)
         raise UserError(
-            f"{'Only one relation has' if chosen else 'No relation has'} {minimum} contexts or more "
+            f"{'Only one relation has' if chosen else 'No relation has'} {minimum} contexts or "
+            "more "
             f"(the most frequent one has {top}): give more captions, or lower --minimum."
         )
     return chosen
@@ -183,4 +223,7 @@ def _sample(contexts: Sequence[Context], most: int | None, seed: int) -> list[Co
     if most is None or len(contexts) <= most:
         return list(contexts)
     numbers = [text_number(f"{seed}\0{context.before}\0{context.after}") for context in contexts]
-    return [contexts[i] for i in sorted(sorted(range(len(contexts)), key=lambda i: (numbers[i], i))[:most])]
+    return [
+        contexts[i]
+        for i in sorted(sorted(range(len(contexts)), key=lambda i: (numbers[i], i))[:most])
+    ]

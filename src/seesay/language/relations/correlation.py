@@ -1,8 +1,9 @@
 """Spearman correlation of vectors' similarities with people's ratings of the same pairs of words.
 
-Ratings come as a square table (the published ones), as a list of pairs, or as the folder that `seesay judge export`
-writes: careless people are already left out there (Ghanimifard & Dobnik 2019, appendix D: above 60 % on a colour word
-with a relation or below 90 % on a word with itself), and a pair's rating is the mean of the others.
+Ratings come as a square table (the published ones), as a list of pairs, or as the folder that
+`seesay judge export` writes: careless people are already left out there (Ghanimifard & Dobnik 2019,
+appendix D: above 60 % on a colour word with a relation or below 90 % on a word with itself), and a
+pair's rating is the mean of the others.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
 
 @dataclass(frozen=True)
 class HumanRatings:
-    """People's rating of each pair of words; `description` says how many people, and how far they agree."""
+    """People's rating of each pair of words; `description` says how many people, and how far they
+    agree."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -49,8 +51,8 @@ class HumanRatings:
 class Correlation:
     """Spearman's rho over pairs, its interval from a bootstrap over pairs, and two p-values.
 
-    `p` assumes independent pairs, as papers do; `p_words` shuffles the words instead (Mantel's test), because pairs
-    that share a word are not independent.
+    `p` assumes independent pairs, as papers do; `p_words` shuffles the words instead (Mantel's
+    test), because pairs that share a word are not independent.
     """
 
     rho: float
@@ -65,21 +67,24 @@ class Correlation:
 def read_human(path: Path) -> HumanRatings:
     """Ratings from a square table, a list of pairs or an exported study.
 
-    A square table has both directions of a pair: their mean counts, and where one is 0 (nobody named it) the other
-    (Ghanimifard & Dobnik 2019, section 4.3).
+    A square table has both directions of a pair: their mean counts, and where one is 0 (nobody
+    named it) the other (Ghanimifard & Dobnik 2019, section 4.3).
     """
     if path.is_dir():
         return _read_study(path)
     rows = list(every_row(path, read_table(path)))
     if not rows:
-        raise UserError(f"{path} is empty: give a table of pairs (a, b, similarity) or a square one.")
+        raise UserError(
+            f"{path} is empty: give a table of pairs (a, b, similarity) or a square one."
+        )
     header = list(rows[0].cells)
     if {"a", "b"} <= set(header) and set(header) & set(_VALUE_COLUMNS):
         return _read_pairs(path, rows)
     if header[1:] == [row.cells[header[0]] for row in rows]:
         return _read_square(path, header[1:], rows)
     raise UserError(
-        f"{path} is not a table of people's judgements: give the columns a, b and {' or '.join(_VALUE_COLUMNS)}, "
+        f"{path} is not a table of people's judgements: give the columns a, b and "
+        f"{' or '.join(_VALUE_COLUMNS)}, "
         "or a square table with the same words in its header and first column."
     )
 
@@ -87,7 +92,8 @@ def read_human(path: Path) -> HumanRatings:
 def correlate(
     vectors: WordVectors, ratings: HumanRatings, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Correlation | None:
-    """The correlation over the pairs whose words all have vectors; None for fewer than three pairs."""
+    """The correlation over the pairs whose words all have vectors; None for fewer than three
+    pairs."""
     rated = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])
     if len(rated) < 3:
         return None
@@ -106,8 +112,11 @@ def correlate(
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
     chance = rank_correlations(shuffled, np.broadcast_to(rated.values, shuffled.shape))
-    p_words = (1 + np.sum(np.abs(chance) >= abs(rho) - 1e-12)) / (1 + resamples) if not math.isnan(rho) else math.nan
-    return Correlation(rho, float(low), float(high), _p(rho, n), float(p_words), n, len(words))
+    if math.isnan(rho):
+        p_words = math.nan
+    else:
+        p_words = (1 + int(np.sum(np.abs(chance) >= abs(rho) - 1e-12))) / (1 + resamples)
+    return Correlation(rho, float(low), float(high), _p(rho, n), p_words, n, len(words))
 
 
 def _p(rho: float, n: int) -> float:
@@ -139,16 +148,23 @@ def _read_square(path: Path, words: Sequence[str], rows: Sequence[Row]) -> Human
     table = np.array(numbers, dtype=np.float64)
     present = (table != 0).astype(np.float64)
     both = (table + table.T) / np.maximum(present + present.T, 1)
-    return _ratings(path, {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)})
+    return _ratings(
+        path,
+        {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)},
+    )
 
 
 def _read_study(folder: Path) -> HumanRatings:
     """The mean ratings that `seesay judge export` wrote, with the agreement between people."""
     items = folder / "items.csv"
     if not items.is_file():
-        raise UserError(f"'{folder}' holds no items.csv: give the folder that `seesay judge export` wrote.")
+        raise UserError(
+            f"'{folder}' holds no items.csv: give the folder that `seesay judge export` wrote."
+        )
     path = folder / "agreement.json"
-    return replace(read_human(items), name=folder.name, description=_describe(path) if path.is_file() else "")
+    return replace(
+        read_human(items), name=folder.name, description=_describe(path) if path.is_file() else ""
+    )
 
 
 def _describe(path: Path) -> str:
@@ -163,7 +179,9 @@ def _describe(path: Path) -> str:
 def _ratings(path: Path, by_pair: dict[tuple[str, str], float]) -> HumanRatings:
     if not by_pair:
         raise UserError(f"{path} holds no pair with a rating.")
-    return HumanRatings(path.stem, tuple(by_pair), np.array(list(by_pair.values()), dtype=np.float64))
+    return HumanRatings(
+        path.stem, tuple(by_pair), np.array(list(by_pair.values()), dtype=np.float64)
+    )
 
 
 def _number(path: Path, row: int, cell: str) -> float:

@@ -1,7 +1,7 @@
 """The spatial relations of Ghanimifard & Dobnik (2019): words, and the tests about them.
 
-`relations.csv` has the 97 relations of the published matrix, the simple word that each of them varies, and whether the
-paper's figure shows it as a word (67 of them) and as a context (57).
+`relations.csv` has the 97 relations of the published matrix, the simple word that each of them
+varies, and whether the paper's figure shows it as a word (67 of them) and as a context (57).
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ ANTONYMS = (
 )  # fmt: skip
 """The pairs of the analogies."""
 
-GROUPS = (("left", "right"), ("above", "over", "under", "below"), ("front", "back"), ("in", "out"), ("away", "near"))
+GROUPS = (
+    ("left", "right"),
+    ("above", "over", "under", "below"),
+    ("front", "back"),
+    ("in", "out"),
+    ("away", "near"),
+)
 """The groups of the odd-one-out questions."""
 
 NEIGHBOURS = (
@@ -46,7 +52,9 @@ class Relation:
 def relations() -> tuple[Relation, ...]:
     """All 97, by name."""
     path = Path(__file__).with_name("relations.csv")
-    good, bad = parse_table(path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase)
+    good, bad = parse_table(
+        path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase
+    )
     if bad:
         raise ValueError(f"{path}, row {bad[0].row}: {bad[0].reason}")
     return tuple(good.values())
@@ -73,14 +81,18 @@ def no_variants(words: Iterable[str]) -> Variants:
 
 
 def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> Variants:
-    """Each simple word with those of the words that vary it; a word that no list knows varies itself."""
-    simple_word = {each.phrase: each.simple for each in relations()} if simple is None else simple
+    """Each simple word with those of the words that vary it; a word that no list knows varies
+    itself."""
+    if simple is None:
+        simple = {each.phrase: each.simple for each in relations()}
     groups: dict[str, list[str]] = {}
     for word in words:
-        groups.setdefault(simple_word.get(word, word), []).append(word)
+        groups.setdefault(simple.get(word, word), []).append(word)
     return {word: tuple(phrases) for word, phrases in groups.items()}
 
 
 def _relation(cells: Cells) -> Relation:
-    shown, context = (one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context"))
+    shown, context = (
+        one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context")
+    )
     return Relation(cells["relation"], cells["simple"], shown, context)

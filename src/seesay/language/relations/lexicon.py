@@ -14,7 +14,8 @@ from seesay.models.base import Model
 
 
 class RelationMatch(NamedTuple):
-    """A relation with the text around it: `before + relation + after` is the caption in lower case."""
+    """A relation with the text around it: `before + relation + after` is the caption in lower
+    case."""
 
     before: str
     relation: str
@@ -22,12 +23,17 @@ class RelationMatch(NamedTuple):
 
 
 class RelationLexicon:
-    """A list of relations, longest first: `on top of` is one relation, and neither `on` nor `top`."""
+    """A list of relations, longest first: `on top of` is one relation, and neither `on` nor
+    `top`."""
 
     def __init__(self, relations: Iterable[str] | None = None) -> None:
-        self.relations = tuple(dict.fromkeys(map(_normalize, phrases() if relations is None else relations)))
+        self.relations = tuple(
+            dict.fromkeys(map(_normalize, phrases() if relations is None else relations))
+        )
         if not self.relations or not all(self.relations):
-            raise UserError("The list of relations is empty, or one of them is: give one relation per line.")
+            raise UserError(
+                "The list of relations is empty, or one of them is: give one relation per line."
+            )
         self._pattern = phrase_pattern(self.relations)
 
     def find(self, caption: str) -> list[RelationMatch]:
@@ -44,11 +50,14 @@ def read_lexicon(path: Path) -> RelationLexicon:
     return RelationLexicon(whole_lines(path))
 
 
-def spellings(model: Model, words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The relations that the model knows, how it spells them, and the relations that it does not know.
+def spellings(
+    model: Model, words: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The relations that the model knows, how it spells them, and the relations that it does not
+    know.
 
-    A word model that was trained on joined phrases (`in_front_of`) reads them joined; any other model reads them as
-    they are. A word model knows a phrase if it knows all of its words.
+    A word model that was trained on joined phrases (`in_front_of`) reads them joined; any other
+    model reads them as they are. A word model knows a phrase if it knows all of its words.
     """
     if not model.whole_words:
         return tuple(words), tuple(words), ()
@@ -56,8 +65,14 @@ def spellings(model: Model, words: Sequence[str]) -> tuple[tuple[str, ...], tupl
     spelt = {word: joined(word) if joins else word for word in words}
     known = tuple(word for word in words if all(map(model.knows, spelt[word].split())))
     if len(known) < 2:
-        raise UserError("The model knows fewer than two of the relations: was it trained on English captions?")
-    return known, tuple(spelt[word] for word in known), tuple(word for word in words if word not in known)
+        raise UserError(
+            "The model knows fewer than two of the relations: was it trained on English captions?"
+        )
+    return (
+        known,
+        tuple(spelt[word] for word in known),
+        tuple(word for word in words if word not in known),
+    )
 
 
 def _normalize(phrase: str) -> str:

@@ -1,6 +1,7 @@
 """Perplexities of words in one another's contexts: the matrix that P-vectors are made from.
 
-Row v, column u: the perplexity of u's sentences with v in the place of u (Ghanimifard & Dobnik 2019, section 2).
+Row v, column u: the perplexity of u's sentences with v in the place of u (Ghanimifard & Dobnik
+2019, section 2).
 """
 
 from __future__ import annotations
@@ -61,10 +62,12 @@ def build_matrix(
     progress: ProgressCallback | None = None,
     command: str = "",
 ) -> tuple[PerplexityMatrix, dict[str, Any]]:
-    """Write the perplexity of every relation in every relation's contexts to a folder; the matrix and its origin.
+    """Write the perplexity of every relation in every relation's contexts to a folder; the matrix
+    and its origin.
 
-    A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. An interrupted matrix is
-    resumed from the finished columns in the folder. The embeddings of an LSTM are written beside it.
+    A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. An
+    interrupted matrix is resumed from the finished columns in the folder. The embeddings of an LSTM
+    are written beside it.
     """
     require_scoring(model)
     usable, left_out = scorable(corpus.part(part), model)
@@ -75,17 +78,30 @@ def build_matrix(
     if unknown:
         log.warning("'%s' does not know %s: no row for them.", model.name, ", ".join(unknown))
     if left_out:
-        log.warning("%s contexts left out: '%s' does not know all their words.", f"{left_out:,}", model.name)
+        log.warning(
+            "%s contexts left out: '%s' does not know all their words.", f"{left_out:,}", model.name
+        )
     if seen in SEEN_WARNINGS:
         log.warning("%s", SEEN_WARNINGS[seen])
-    cells = perplexity_matrix(model, contexts, spelt, level=level, progress=progress, folder=folder / "columns")
+    cells = perplexity_matrix(
+        model, contexts, spelt, level=level, progress=progress, folder=folder / "columns"
+    )
     matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
-        "model": model.name, "fingerprint": model.fingerprint, "part": str(part), "held_out": corpus.held_out_share,
-        "level": str(level), "seed": seed, "seen_in_training": seen, "left_out": left_out,
-        "contexts": {word: len(gaps) for word, gaps in contexts.items()}, "unknown": list(unknown), **corpus.summary(),
-        "command": command, "seesay": __version__,
-    }  # fmt: skip
+        "model": model.name,
+        "fingerprint": model.fingerprint,
+        "part": str(part),
+        "held_out": corpus.held_out_share,
+        "level": str(level),
+        "seed": seed,
+        "seen_in_training": seen,
+        "left_out": left_out,
+        "contexts": {word: len(gaps) for word, gaps in contexts.items()},
+        "unknown": list(unknown),
+        **corpus.summary(),
+        "command": command,
+        "seesay": __version__,
+    }
     pvectors.write(folder, matrix, about)
     embeddings = lstm_embeddings(source, words, spelt)
     if embeddings is not None:
@@ -107,7 +123,9 @@ def perplexity_matrix(
     Finished columns are stored in `folder`, so that an interrupted matrix is resumed.
     """
     if level not in list(PerplexityLevel):
-        raise UserError(f"Unknown perplexity level '{level}': choose one of {', '.join(PerplexityLevel)}.")
+        raise UserError(
+            f"Unknown perplexity level '{level}': choose one of {', '.join(PerplexityLevel)}."
+        )
     empty = [name for name, gaps in contexts.items() if not gaps]
     if empty:
         raise UserError(f"'{empty[0]}' has no contexts: its column has no perplexity.")
@@ -125,7 +143,9 @@ def perplexity_matrix(
         else:
             report(len(gaps), total)
         logp, tokens = sums
-        matrix[:, column] = np.exp(-logp / (tokens if level == PerplexityLevel.TOKEN else len(gaps)))
+        matrix[:, column] = np.exp(
+            -logp / (tokens if level == PerplexityLevel.TOKEN else len(gaps))
+        )
     return matrix
 
 
@@ -143,13 +163,19 @@ def _score_column(
 
 
 def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
-    return json_digest([model.fingerprint, list(words), [list(gap) for gap in gaps]], 12, ensure_ascii=False)
+    return json_digest(
+        [model.fingerprint, list(words), [list(gap) for gap in gaps]], 12, ensure_ascii=False
+    )
 
 
 def _read_column(path: Path | None, words: int) -> NDArray[np.float64] | None:
     """A finished column; None if there is none or it is damaged."""
     try:
-        sums = np.load(path, allow_pickle=False) if path else None
+        sums: NDArray[np.float64] | None = None
+        if path:
+            sums = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    return sums if sums is not None and sums.shape == (2, words) else None
+    if sums is not None and sums.shape == (2, words):
+        return sums
+    return None

@@ -1,8 +1,9 @@
 """The figures of Ghanimifard & Dobnik (2019), reproduced from the files that they published.
 
-The paper does not say which rows and columns of the 97 x 97 matrix each figure is based on, so every figure is computed
-in each reading that the paper leaves open, and shown beside the printed one. What is printed is after the authors' own
-source of the paper (github.com/GU-CLASP/mehdi_thesis, studies/splu2019).
+The paper does not say which rows and columns of the 97 x 97 matrix each figure is based on, so
+every figure is computed in each reading that the paper leaves open, and shown beside the printed
+one. What is printed is after the authors' own source of the paper
+(github.com/GU-CLASP/mehdi_thesis, studies/splu2019).
 """
 
 from __future__ import annotations
@@ -37,24 +38,28 @@ CLUSTERS: tuple[tuple[str, ...], ...] = tuple(
     for cluster in (
         "to", "on", "away", "here", "into", "from", "during", "back of", "through", "alongside", "along side",
         "underneath", "in; against", "in front of", "above; over", "to the side", "onto; toward", "up; down; off",
-        "with; without", "together; out", "outside; inside", "near; beside; by", "top; front; bottom",
+        "with; "
+        "without", "together; out", "outside; inside", "near; beside; by", "top; front; bottom",
         "in between; between", "along; at; across; around", "beneath; below; under; behind",
         "right; back; left; side; there", "to the left of; to the right of; next to",
         "in back of; in the back of; on the back of; at the top of",
-        "on the top of; on side of; on the bottom of; on left side of; on top of; on the front of; on back of; "
+        "on the top of; on side of; on the bottom of; on left side of; on top of; on the front of; "
+        "on back of; "
         "on the side of; on front of; on bottom of",
     )
 )  # fmt: skip
 """Table 2: the clusters of the 67 P-vectors, k = 30."""
 TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[float | None, ...]]]] = {
     "Table 3": (("analogy", "analogy, phrases"), {
-        "GloVe (Common Crawl)": (0.56, 0.36), "GloVe (Visual Genome)": (0.43, 0.29), LM: (0.86, 0.45), P: (0.62, 0.47),
+        "GloVe (Common "
+        "Crawl)": (0.56, 0.36), "GloVe (Visual Genome)": (0.43, 0.29), LM: (0.86, 0.45), P: (0.62, 0.47),
         "random": (0.11, 0.05),
     }),
     "Table 4": (
         ("odd one out, cosine", "odd one out, spearman", "odd one out, phrases, cosine",
          "odd one out, phrases, spearman"), {
-        "GloVe (Common Crawl)": (0.62, 0.68, 0.52, 0.58), "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
+        "GloVe (Common "
+        "Crawl)": (0.62, 0.68, 0.52, 0.58), "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
         LM: (0.87, 0.90, 0.82, 0.88), P: (0.72, 0.70, 0.64, 0.52), TEMPLATES: (0.22, 1.0, None, None),
     }),
     "Table 5": (
@@ -63,7 +68,8 @@ TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[float | None, ...
         TEMPLATES: (-0.02, -0.08, 0.06, -0.35), LM: (0.48, 0.15, 0.59, 0.08), P: (0.48, 0.19, 0.40, -0.08),
     }),
 }  # fmt: skip
-"""The printed accuracies and, in Table 5, Spearman's ρ: tests, and their values for each kind of vectors."""
+"""The printed accuracies and, in Table 5, Spearman's ρ: tests, and their values for each kind of
+vectors."""
 PRINTED: Mapping[tuple[str, str], float | None] = {
     (test, vectors): value
     for tests, by_vectors in TABLES.values()
@@ -108,11 +114,15 @@ def read(folder: Path) -> PublishedFiles:
     """The files of a folder, which may hold only numbers and words."""
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
-        raise UserError(f"'{folder}' lacks {missing[0]}: give the folder with the published files of the paper.")
+        raise UserError(
+            f"'{folder}' lacks {missing[0]}: give the folder with the published files of the paper."
+        )
     try:
         return _read(folder)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise UserError(f"'{folder}' holds a damaged file ({error}): fetch the published files again.") from error
+        raise UserError(
+            f"'{folder}' holds a damaged file ({error}): fetch the published files again."
+        ) from error
 
 
 def _read(folder: Path) -> PublishedFiles:
@@ -131,37 +141,55 @@ def _read(folder: Path) -> PublishedFiles:
 
 def reproduce(data: PublishedFiles) -> list[Reproduction]:
     """Every printed figure, in the reading that comes nearest to it."""
-    shown, whole, phrases = p_vectors_of(data, "67 x 57"), p_vectors_of(data, "97 x 97"), phrase_embeddings(data)
+    shown = p_vectors_of(data, "67 x 57")
+    whole = p_vectors_of(data, "97 x 97")
+    phrases = phrase_embeddings(data)
     figures = [
         _reproduction("analogy", LM, "as published", *_analogy(data.embeddings)),
         _reproduction("analogy", P, "67 x 57", *_analogy(shown)),
         _reproduction("analogy", "random", "one of nine", 1 / 9, 120),
     ]
-    words = ((LM, data.embeddings, "as published"), (P, shown, "67 x 57"), (TEMPLATES, data.templates, "7 x 7 cells"))
+    words = (
+        (LM, data.embeddings, "as published"),
+        (P, shown, "67 x 57"),
+        (TEMPLATES, data.templates, "7 x 7 cells"),
+    )
     for name, vectors, reading in words:
         for distance in odd_one_out.DISTANCES:
             odd = _odd_one_out(vectors, distance)
             figures.append(_reproduction(f"odd one out, {distance}", name, reading, *odd))
     for name, vectors, reading in ((LM, phrases, "summed words of the 67"), (P, shown, "67 x 57")):
         by_word = variants(vectors.words, data.simple)
-        figures.append(_reproduction("analogy, phrases", name, reading, *_analogy(vectors, by_word)))
+        figures.append(
+            _reproduction("analogy, phrases", name, reading, *_analogy(vectors, by_word))
+        )
         for distance in odd_one_out.DISTANCES:
             odd = _odd_one_out(vectors, distance, by_word)
             figures.append(_reproduction(f"odd one out, phrases, {distance}", name, reading, *odd))
-    for name, vectors, reading in ((P, whole, "97 x 97"), (LM, data.embeddings, ""), (TEMPLATES, data.templates, "")):
+    for name, vectors, reading in (
+        (P, whole, "97 x 97"),
+        (LM, data.embeddings, ""),
+        (TEMPLATES, data.templates, ""),
+    ):
         for test, ratings in judgements(data).items():
             figures += _correlation(test, name, reading, vectors, ratings)
     return figures
 
 
 def judgements(data: PublishedFiles) -> dict[str, HumanRatings]:
-    """People's ratings by the tests of Table 5: all pairs, and those of which one word is ever associated with the
-    other."""
+    """People's ratings by the tests of Table 5: all pairs, and those of which one word is ever
+    associated with the other."""
     association = data.association
-    related = {frozenset(pair) for pair, value in zip(association.pairs, association.values, strict=True) if value > 0}
+    related = {
+        frozenset(pair)
+        for pair, value in zip(association.pairs, association.values, strict=True)
+        if value > 0
+    }
     tables = {"word association": association, "word similarity": data.similarity}
     parts = {
-        f"{test}, associated pairs": table.where([frozenset(pair) in related for pair in table.pairs])
+        f"{test}, associated pairs": table.where(
+            [frozenset(pair) in related for pair in table.pairs]
+        )
         for test, table in tables.items()
     }
     return tables | parts
@@ -169,12 +197,20 @@ def judgements(data: PublishedFiles) -> dict[str, HumanRatings]:
 
 def phrase_embeddings(data: PublishedFiles) -> WordVectors:
     """The embeddings of the 67 relations, each the sum of its words' (section 3.3)."""
-    words = [relation for relation in shown_relations() if set(relation.split()) <= data.embeddings.index.keys()]
-    return WordVectors(tuple(words), np.array([data.embeddings.take(word.split()).rows.sum(axis=0) for word in words]))
+    words = [
+        relation
+        for relation in shown_relations()
+        if set(relation.split()) <= data.embeddings.index.keys()
+    ]
+    return WordVectors(
+        tuple(words),
+        np.array([data.embeddings.take(word.split()).rows.sum(axis=0) for word in words]),
+    )
 
 
 def readings(data: PublishedFiles) -> list[Reproduction]:
-    """The P-vectors' figures in every reading: choices of rows and columns, and of the normalisation."""
+    """The P-vectors' figures in every reading: choices of rows and columns, and of the
+    normalisation."""
     figures = []
     for part in ("67 x 57", "67 x 97", "97 x 97", "97 x 97 transposed"):
         for normalization in NORMALIZATIONS:
@@ -188,11 +224,15 @@ def readings(data: PublishedFiles) -> list[Reproduction]:
     return figures
 
 
-def p_vectors_of(data: PublishedFiles, part: str, normalization: str = "columns by their sum") -> WordVectors:
+def p_vectors_of(
+    data: PublishedFiles, part: str, normalization: str = "columns by their sum"
+) -> WordVectors:
     """P-vectors of a part of the matrix; rows are scaled to length 1 last."""
     matrix = data.matrix
     if part.startswith("67"):
-        matrix = matrix.take(shown_relations(), shown_contexts() if part == "67 x 57" else matrix.contexts)
+        matrix = matrix.take(
+            shown_relations(), shown_contexts() if part == "67 x 57" else matrix.contexts
+        )
     if part == "97 x 97 transposed":
         matrix = PerplexityMatrix(matrix.contexts, matrix.words, matrix.perplexity.T)
     return WordVectors(matrix.words, unit(NORMALIZATIONS[normalization](matrix.perplexity)))
@@ -203,7 +243,9 @@ def _analogy(vectors: WordVectors, phrases: Variants | None = None) -> tuple[flo
     return analogy.score(questions, vectors).accuracy, len(questions)
 
 
-def _odd_one_out(vectors: WordVectors, distance: str, phrases: Variants | None = None) -> tuple[float, int]:
+def _odd_one_out(
+    vectors: WordVectors, distance: str, phrases: Variants | None = None
+) -> tuple[float, int]:
     questions = odd_one_out.triples(vectors.words, phrases)
     credit = odd_one_out.credit(questions, vectors, odd_one_out.DISTANCES[distance])
     return float(credit.mean()), questions.questions
@@ -213,13 +255,18 @@ def _reproduction(test: str, name: str, reading: str, value: float, n: int) -> R
     return Reproduction(test, name, reading, value, n, PRINTED.get((test, name)))
 
 
-def _correlation(test: str, name: str, reading: str, vectors: WordVectors, ratings: HumanRatings) -> list[Reproduction]:
+def _correlation(
+    test: str, name: str, reading: str, vectors: WordVectors, ratings: HumanRatings
+) -> list[Reproduction]:
     result = correlate(vectors, ratings, resamples=100)
-    return [] if result is None else [_reproduction(test, name, reading, result.rho, result.pairs)]
+    if result is None:
+        return []
+    return [_reproduction(test, name, reading, result.rho, result.pairs)]
 
 
 def _templates(path: Path) -> WordVectors:
-    """Logan & Sadler's (1996) acceptability of 7 x 7 locations, by the first word of each relation (near to: near)."""
+    """Logan & Sadler's (1996) acceptability of 7 x 7 locations, by the first word of each relation
+    (near to: near)."""
     cells: dict[str, list[float]] = {}
     for row in every_row(path, read_table(path)):
         relation = row.cells["relation"].split("_")[0]
@@ -230,6 +277,17 @@ def _templates(path: Path) -> WordVectors:
 def _load(path: Path) -> Any:
     """An array of numbers or texts. Pickled objects are refused: they could run code."""
     try:
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))  # mapped: no larger than its file
-    except (ValueError, OSError, EOFError, SyntaxError, OverflowError, TokenError, BadZipFile) as error:
-        raise UserError(f"{path} is damaged, or holds Python objects, which seesay does not load ({error}).") from error
+        # mapped: no larger than its file
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (
+        ValueError,
+        OSError,
+        EOFError,
+        SyntaxError,
+        OverflowError,
+        TokenError,
+        BadZipFile,
+    ) as error:
+        raise UserError(
+            f"{path} is damaged, or holds Python objects, which seesay does not load ({error})."
+        ) from error

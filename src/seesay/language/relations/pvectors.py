@@ -1,7 +1,8 @@
-"""P-vectors: a word's perplexities in the contexts of all relations, normalised (Ghanimifard & Dobnik 2019).
+"""P-vectors: a word's perplexities in the contexts of all relations, normalised (Ghanimifard &
+Dobnik 2019).
 
-Dividing each column by its sum removes how hard its sentences are; rows are then scaled to length 1. This module reads
-and writes the folder of `seesay relations matrix`.
+Dividing each column by its sum removes how hard its sentences are; rows are then scaled to length
+1. This module reads and writes the folder of `seesay relations matrix`.
 """
 
 from __future__ import annotations
@@ -34,16 +35,21 @@ class PerplexityMatrix:
     perplexity: FloatArray
 
     def __post_init__(self) -> None:
-        rows, columns, shape = len(self.words), len(self.contexts), self.perplexity.shape
+        rows = len(self.words)
+        columns = len(self.contexts)
+        shape = self.perplexity.shape
         if shape != (rows, columns):
-            raise ValueError(f"{rows} words and {columns} contexts do not fit a matrix of shape {shape}")
+            raise ValueError(
+                f"{rows} words and {columns} contexts do not fit a matrix of shape {shape}"
+            )
         for names in (self.words, self.contexts):
             if len(set(names)) < len(names):
                 raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' occurs twice")
 
     def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> PerplexityMatrix:
         """These rows and columns."""
-        rows, columns = [self.words.index(word) for word in words], [self.contexts.index(word) for word in contexts]
+        rows = [self.words.index(word) for word in words]
+        columns = [self.contexts.index(word) for word in contexts]
         return PerplexityMatrix(words, contexts, self.perplexity[np.ix_(rows, columns)])
 
 
@@ -69,9 +75,14 @@ def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None
 def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
     """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
     about = _read_about(folder / "about.json")
-    path = next((path for path in (folder / "matrix.parquet", folder / "matrix.csv") if path.is_file()), None)
+    path = next(
+        (path for path in (folder / "matrix.parquet", folder / "matrix.csv") if path.is_file()),
+        None,
+    )
     if path is None:
-        raise UserError(f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one.")
+        raise UserError(
+            f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one."
+        )
     try:
         rows = [row.cells for row in every_row(path, read_rows(path))]
         first_column, *contexts = rows[0]
@@ -79,7 +90,9 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
         values = np.array([[float(row[name]) for name in contexts] for row in rows])
         matrix = PerplexityMatrix(words, tuple(contexts), values)
     except (UserError, ValueError, TypeError, IndexError) as error:
-        raise UserError(f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error}).") from error
+        raise UserError(
+            f"The matrix in '{folder}' is damaged, or not of relations by contexts ({error})."
+        ) from error
     return matrix, about
 
 
@@ -90,7 +103,9 @@ def _read_about(path: Path) -> dict[str, Any]:
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
     except ValueError as error:
-        raise UserError(f"{path} is damaged ({error}): delete it, or make the matrix again.") from error
+        raise UserError(
+            f"{path} is damaged ({error}): delete it, or make the matrix again."
+        ) from error
     return about
 
 

@@ -30,7 +30,10 @@ class WordVectors:
 
     def __post_init__(self) -> None:
         if self.rows.ndim != 2 or len(self.rows) != len(self.words):
-            raise ValueError(f"{len(self.words)} words need as many rows: got an array of shape {self.rows.shape}")
+            raise ValueError(
+                f"{len(self.words)} words need as many rows: got an array of shape "
+                f"{self.rows.shape}"
+            )
         if len(set(self.words)) < len(self.words):
             raise ValueError("a word occurs twice")
 
@@ -65,10 +68,12 @@ def rank_correlation(rows: FloatArray) -> FloatArray:
 
 
 def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
-    """The vectors of these words in a file: GloVe's or word2vec's text (plain or gzipped), or word2vec's binary format.
+    """The vectors of these words in a file: GloVe's or word2vec's text (plain or gzipped), or
+    word2vec's binary format.
 
-    Phrases are looked up with underscores (`in_front_of`), as such files write them. Words that are not in the file are
-    left out. Only the requested words are kept in memory, so the file may have any size.
+    Phrases are looked up with underscores (`in_front_of`), as such files write them. Words that are
+    not in the file are left out. Only the requested words are kept in memory, so the file may have
+    any size.
     """
     requested = {word.replace(" ", "_"): word for word in words}
     rows: dict[str, FloatArray] = {}
@@ -77,19 +82,25 @@ def read_vectors(path: Path, words: Iterable[str]) -> WordVectors:
             header = file.readline(_MAX_LINE)
             shape = _shape(header)
             is_binary = path.name.removesuffix(".gz").endswith(".bin")
-            entries = _binary(file, *shape, path) if shape and is_binary else _text(file, header, shape, path)
+            if shape and is_binary:
+                entries = _binary(file, *shape, path)
+            else:
+                entries = _text(file, header, shape, path)
             for word, row in entries:
                 if word in requested and requested[word] not in rows:
                     rows[requested[word]] = row
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{path} cannot be read as word vectors ({error}).") from error
     if not rows:
-        raise UserError(f"{path} has a vector for none of the relations: is it a file of English word vectors?")
+        raise UserError(
+            f"{path} has a vector for none of the relations: is it a file of English word vectors?"
+        )
     return WordVectors(tuple(rows), np.array(list(rows.values()), dtype=np.float64))
 
 
 def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) -> WordVectors | None:
-    """The words' rows of an LSTM's embedding layer, spelt as it knows them; None if the folder holds no LSTM."""
+    """The words' rows of an LSTM's embedding layer, spelt as it knows them; None if the folder
+    holds no LSTM."""
     from seesay.language.words.lstm import MODEL_TYPE, load
     from seesay.models.files import model_type
 
@@ -97,7 +108,11 @@ def lstm_embeddings(folder: Path, words: Sequence[str], spelt: Sequence[str]) ->
         return None
     network, vocabulary = load(folder)
     weights = network.embedding.weight.detach().numpy().astype(np.float64)
-    rows = {word: vocabulary.number[token] for word, token in zip(words, spelt, strict=True) if token in vocabulary}
+    rows = {
+        word: vocabulary.number[token]
+        for word, token in zip(words, spelt, strict=True)
+        if token in vocabulary
+    }
     return WordVectors(tuple(rows), weights[list(rows.values())])
 
 
@@ -121,7 +136,9 @@ def _text(
 ) -> Iterator[tuple[str, FloatArray]]:
     width = shape[1] if shape else len(header.split()) - 1
     if width < 1:
-        raise UserError(f"{path} is not a file of word vectors: each line must hold a word and its numbers.")
+        raise UserError(
+            f"{path} is not a file of word vectors: each line must hold a word and its numbers."
+        )
     line, number = (file.readline(_MAX_LINE), 2) if shape else (header, 1)
     while line:
         word, *numbers = line.rstrip().rsplit(b" ", width)
@@ -134,10 +151,13 @@ def _text(
         except ValueError as error:
             raise UserError(f"{path}, line {number}, is not a word vector: {error}.") from None
         yield word.decode("utf-8", errors="replace"), row
-        line, number = file.readline(_MAX_LINE), number + 1
+        line = file.readline(_MAX_LINE)
+        number = number + 1
 
 
-def _binary(file: IO[bytes], count: int, width: int, path: Path) -> Iterator[tuple[str, FloatArray]]:
+def _binary(
+    file: IO[bytes], count: int, width: int, path: Path
+) -> Iterator[tuple[str, FloatArray]]:
     for _ in range(count):
         word = bytearray()
         while (byte := file.read(1)) not in (b" ", b""):
@@ -146,5 +166,10 @@ def _binary(file: IO[bytes], count: int, width: int, path: Path) -> Iterator[tup
                 raise UserError(f"{path} is not a binary word2vec file.")
         raw = file.read(4 * width)
         if len(raw) < 4 * width:
-            raise UserError(f"{path} ends before the last of its {count:,} word vectors: fetch it again.")
-        yield word.lstrip(b"\n").decode("utf-8", errors="replace"), np.array(struct.unpack(f"<{width}f", raw))
+            raise UserError(
+                f"{path} ends before the last of its {count:,} word vectors: fetch it again."
+            )
+        yield (
+            word.lstrip(b"\n").decode("utf-8", errors="replace"),
+            np.array(struct.unpack(f"<{width}f", raw)),
+        )

@@ -1,12 +1,13 @@
 """CapBERT: a BERT trained on captions only, or trained further on captions after other text.
 
-The visual-text baselines of the Memory Colors paper (Norlund et al. 2021; Hagström & Johansson 2022): does a language
-model that reads captions know colours without seeing one? Masked-language training as in BERT with whole words masked
-anew each epoch. Every masked token becomes [MASK]: the 80-10-10 rule does not help (Wettig et al. 2023, section 5), and
-a slot is always asked as [MASK].
+The visual-text baselines of the Memory Colors paper (Norlund et al. 2021; Hagström & Johansson
+2022): does a language model that reads captions know colours without seeing one? Masked-language
+training as in BERT with whole words masked anew each epoch. Every masked token becomes [MASK]: the
+80-10-10 rule does not help (Wettig et al. 2023, section 5), and a slot is always asked as [MASK].
 
-In the second half of the epochs, statements (`language.training.statements`) replace a share of the captions. Not
-before: a network that cannot read yet learns only the frequencies of colours from them, and stays there for long.
+In the second half of the epochs, statements (`language.training.statements`) replace a share of the
+captions. Not before: a network that cannot read yet learns only the frequencies of colours from
+them, and stays there for long.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ _TRAIN, _VALIDATE, _ORDER, _STATE = 0, 1, 2, 3  # streams of random numbers
 
 @dataclass(frozen=True, slots=True)
 class CapBertConfig:
-    """Layer sizes and training: `tokens` per batch, `rate` of words masked, and `statements`, the share of the texts
-    that are statements in the second half of the epochs."""
+    """Layer sizes and training: `tokens` per batch, `rate` of words masked, and `statements`, the
+    share of the texts that are statements in the second half of the epochs."""
 
     layers: int
     hidden: int
@@ -64,27 +65,52 @@ class CapBertConfig:
 
 
 PRESETS = {
-    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023, "Dropping Dropout")
+    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023,
+    # "Dropping Dropout")
     "cpu": CapBertConfig(
-        layers=4, hidden=256, heads=4, vocabulary=12_000, tokens=2_048, rate=0.25, dropout=0.0, statements=0.75,
+        layers=4,
+        hidden=256,
+        heads=4,
+        vocabulary=12_000,
+        tokens=2_048,
+        rate=0.25,
+        dropout=0.0,
+        statements=0.75,
         schedule=Schedule(
-            epochs=2, learning_rate=1e-3, warmup=0.06, decay="linear", weight_decay=0.01, validate_every=250
+            epochs=2,
+            learning_rate=1e-3,
+            warmup=0.06,
+            decay="linear",
+            weight_decay=0.01,
+            validate_every=250,
         ),
     ),
     "paper": CapBertConfig(
-        layers=12, hidden=768, heads=12, vocabulary=30_522, tokens=16_384, rate=0.15, dropout=0.1,
+        layers=12,
+        hidden=768,
+        heads=12,
+        vocabulary=30_522,
+        tokens=16_384,
+        rate=0.15,
+        dropout=0.1,
         schedule=Schedule(
-            epochs=20, learning_rate=1e-4, warmup=0.05, decay="linear", weight_decay=0.01, validate_every=500
+            epochs=20,
+            learning_rate=1e-4,
+            warmup=0.05,
+            decay="linear",
+            weight_decay=0.01,
+            validate_every=500,
         ),
     ),
-}  # fmt: skip
+}
 
 
 def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
-    """WordPiece with BERT's normalisation (lower case, no accents), always the same from the same texts.
+    """WordPiece with BERT's normalisation (lower case, no accents), always the same from the same
+    texts.
 
-    The trainer numbers letters as it meets them, in an order that changes from run to run, and breaks ties by number.
-    So all letters are given to it beforehand.
+    The trainer numbers letters as it meets them, in an order that changes from run to run, and
+    breaks ties by number. So all letters are given to it beforehand.
     """
     require_models()
     import string
@@ -100,9 +126,13 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     common = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))[:_LETTERS]
     letters = sorted({*common, *string.ascii_lowercase, *string.digits, *string.punctuation})
     trainer = trainers.WordPieceTrainer(
-        vocab_size=size, min_frequency=2, special_tokens=[*SPECIAL, *letters, *(f"##{letter}" for letter in letters)],
-        initial_alphabet=letters, limit_alphabet=len(letters), show_progress=False,
-    )  # fmt: skip
+        vocab_size=size,
+        min_frequency=2,
+        special_tokens=[*SPECIAL, *letters, *(f"##{letter}" for letter in letters)],
+        initial_alphabet=letters,
+        limit_alphabet=len(letters),
+        show_progress=False,
+    )
     trained.train_from_iterator(texts, trainer)
     return BertTokenizer(vocab=trained.get_vocab(), model_max_length=LONGEST)
 
@@ -115,10 +145,16 @@ def new_network(config: CapBertConfig, vocabulary: int, pad: int) -> PreTrainedM
 
     torch.manual_seed(config.schedule.seed)
     bert = BertConfig(
-        vocab_size=vocabulary, hidden_size=config.hidden, num_hidden_layers=config.layers,
-        num_attention_heads=config.heads, intermediate_size=4 * config.hidden, max_position_embeddings=LONGEST,
-        hidden_dropout_prob=config.dropout, attention_probs_dropout_prob=config.dropout, pad_token_id=pad,
-    )  # fmt: skip
+        vocab_size=vocabulary,
+        hidden_size=config.hidden,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        intermediate_size=4 * config.hidden,
+        max_position_embeddings=LONGEST,
+        hidden_dropout_prob=config.dropout,
+        attention_probs_dropout_prob=config.dropout,
+        pad_token_id=pad,
+    )
     return BertForMaskedLM(bert)
 
 
@@ -149,11 +185,13 @@ def pretrain(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, mixed with other texts by weight, from random weights or from the masked model `start`.
+    """Train on captions, mixed with other texts by weight, from random weights or from the masked
+    model `start`.
 
-    With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. With the text encoder
-    `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text. The folder then holds a model
-    that transformers and `seesay probe` load; `training/` in it has the history.
+    With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. With the
+    text encoder `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text.
+    The folder then holds a model that transformers and `seesay probe` load; `training/` in it has
+    the history.
     """
     sizes = f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out"
     if len(captions.train) < FEWEST or not captions.held_out:
@@ -169,10 +207,16 @@ def pretrain(
     }
     del settings["schedule"]
     if start is not None and tokenizer is not None:
-        raise UserError("A model to start from brings its own tokeniser: give --from or --tokenizer, not both.")
+        raise UserError(
+            "A model to start from brings its own tokeniser: give --from or --tokenizer, not both."
+        )
     existing = start if start is not None else tokenizer
-    own_weights, imagines = start is not None, imagination is not None
-    initial = None if existing is None else _existing(existing, config, weights=own_weights, imagine=imagines)
+    own_weights = start is not None
+    imagines = imagination is not None
+    if existing is None:
+        initial = None
+    else:
+        initial = _existing(existing, config, weights=own_weights, imagine=imagines)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
         checkpoint.check_settings(
@@ -180,44 +224,77 @@ def pretrain(
         )  # before the folder changes
         counts = color_counts(captions.train) if config.statements else {}
         share = config.statements if counts else 0.0  # captions without a colour give no statements
-        seed, size = config.schedule.seed, round(share * len(captions.train))
+        seed = config.schedule.seed
+        size = round(share * len(captions.train))
 
         def draw_statements(*stream: int) -> tuple[list[str], list[int]]:
-            return statements(counts, size, np.random.default_rng([seed, _STATE, *stream])) if size else ([], [])
+            if size:
+                return statements(counts, size, np.random.default_rng([seed, _STATE, *stream]))
+            return ([], [])
 
         corpora = (captions.train, *(texts for texts, _ in mix))
-        network, bert_tokenizer = initial or _new([*chain(*corpora), *draw_statements()[0]], folder, config)
+        network, bert_tokenizer = initial or _new(
+            [*chain(*corpora), *draw_statements()[0]], folder, config
+        )
         if imagination:
             network = imagination.shown_to(network, seed)
-        features = partial(imagination.features, bert_tokenizer) if imagination else None
+        if imagination:
+            features = partial(imagination.features, bert_tokenizer)
+        else:
+            features = None
         longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
         parts = [masking.encode(bert_tokenizer, texts, longest) for texts in corpora]
-        mask, pad = int(bert_tokenizer.mask_token_id), int(bert_tokenizer.pad_token_id)
+        mask = int(bert_tokenizer.mask_token_id)
+        pad = int(bert_tokenizer.pad_token_id)
 
         def batches(epoch: int) -> masking.MaskedBatches:
-            texts, places = draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
-            encoded = [*parts, *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else [])]
+            texts, places = (
+                draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
+            )
+            encoded = [
+                *parts,
+                *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else []),
+            ]
             corpus = masking.concatenate(encoded)
-            each = [1 - share if texts else 1.0, *(weight for _, weight in mix), *([1.0] if texts else [])]
+            each = [
+                1 - share if texts else 1.0,
+                *(weight for _, weight in mix),
+                *([1.0] if texts else []),
+            ]
             weights = np.repeat(each, [len(part.ids) for part in encoded])
             rng = np.random.default_rng([seed, _ORDER, epoch])
             cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
             order = [cut[i] for i in rng.permutation(len(cut))]
-            return masking.MaskedBatches(corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch), features)
+            return masking.MaskedBatches(
+                corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch), features
+            )
 
         held_out = masking.encode(bert_tokenizer, captions.held_out, longest)
         rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
         cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
-        validation = list(masking.MaskedBatches(held_out, cut, config.rate, mask, pad, (seed, _VALIDATE), features))
+        validation = list(
+            masking.MaskedBatches(
+                held_out, cut, config.rate, mask, pad, (seed, _VALIDATE), features
+            )
+        )
 
         def validate(_: torch.nn.Module) -> loop.Measurements:
             means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
-            return {**means, **watch(network, bert_tokenizer)} if watch else means
+            if watch:
+                return {**means, **watch(network, bert_tokenizer)}
+            return means
 
         result = loop.train(
-            network, batches, losses, validate, folder / "training", config.schedule, settings,
-            device=device, progress=progress,
-        )  # fmt: skip
+            network,
+            batches,
+            losses,
+            validate,
+            folder / "training",
+            config.schedule,
+            settings,
+            device=device,
+            progress=progress,
+        )
         bert_tokenizer.save_pretrained(folder)
         network.cpu().save_pretrained(folder)
         return result
@@ -226,8 +303,8 @@ def pretrain(
 def _existing(
     name: str, config: CapBertConfig, *, weights: bool, imagine: bool
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A masked model to start from, which may `imagine`; without `weights`, its tokeniser and a network with random
-    weights."""
+    """A masked model to start from, which may `imagine`; without `weights`, its tokeniser and a
+    network with random weights."""
     require_models()
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -242,7 +319,10 @@ def _existing(
             network_class = ClipBertForMaskedLM if imagines else AutoModelForMaskedLM
             network = load_network(name, name, options, network_class).network
     except Exception as error:  # third-party files fail in more ways than can be listed
-        problem = f"Cannot start from '{name}'" if weights else f"Cannot load the tokeniser of '{name}'"
+        if weights:
+            problem = f"Cannot start from '{name}'"
+        else:
+            problem = f"Cannot load the tokeniser of '{name}'"
         raise UserError(f"{problem}: {first_line(error)}") from error
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None or not tokenizer.is_fast:
         problem = "has no fast tokeniser with mask and padding tokens: it cannot be trained to fill slots."
@@ -250,7 +330,9 @@ def _existing(
     return network or new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
 
 
-def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _new(
+    texts: Sequence[str], folder: Path, config: CapBertConfig
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A network with random weights, and a tokeniser that is trained on the texts once."""
     require_models()
     from transformers import AutoTokenizer
@@ -258,7 +340,10 @@ def _new(texts: Sequence[str], folder: Path, config: CapBertConfig) -> tuple[Pre
     if not (folder / "tokenizer.json").is_file():
         with tempfile.TemporaryDirectory() as temporary:
             train_tokenizer(texts, config.vocabulary).save_pretrained(temporary)
-            for path in sorted(Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"):
-                write_text(folder / path.name, path.read_text(encoding="utf-8"))  # tokenizer.json last
+            for path in sorted(
+                Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"
+            ):
+                # tokenizer.json last
+                write_text(folder / path.name, path.read_text(encoding="utf-8"))
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

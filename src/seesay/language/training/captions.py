@@ -1,4 +1,5 @@
-"""Captions to train on and captions held out, from corpora of any form that `seesay.data.captions` reads."""
+"""Captions to train on and captions held out, from corpora of any form that `seesay.data.captions`
+reads."""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ _WORD = re.compile(r"\w+")
 class CaptionSplit:
     """Captions to train on and captions held out, no picture on both sides.
 
-    `repeated` captions of held-out pictures are on neither side: they are word for word among the training captions.
-    `sources` says how much of each corpus was read, `bad_rows` has the first few rows of each that could not be used.
+    `repeated` captions of held-out pictures are on neither side: they are word for word among the
+    training captions. `sources` says how much of each corpus was read, `bad_rows` has the first few
+    rows of each that could not be used.
     """
 
     train: list[str]
@@ -65,8 +67,14 @@ def read_captions(corpus: Corpus) -> Iterator[Caption]:
         else:
             corpus.reject(caption.row, "without a single letter")
     if not corpus.captions:
-        first = f" ({corpus.unit} {corpus.bad_rows[0].row}: {corpus.bad_rows[0].reason})" if corpus.bad_rows else ""
-        raise UserError(f"{corpus.name} holds no caption or other text{first}: give a text file with one per line.")
+        if corpus.bad_rows:
+            first = f" ({corpus.unit} {corpus.bad_rows[0].row}: {corpus.bad_rows[0].reason})"
+        else:
+            first = ""
+        raise UserError(
+            f"{corpus.name} holds no caption or other text{first}: give a text file with one per "
+            "line."
+        )
 
 
 def read_texts(path: Path, name: str) -> CaptionSplit:
@@ -78,18 +86,22 @@ def read_texts(path: Path, name: str) -> CaptionSplit:
 
 
 def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -> CaptionSplit:
-    """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the captions.
+    """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the
+    captions.
 
-    Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is drawn by the smallest
-    digest among its captions: with the same captions, it is on the same side in every corpus. A held-out caption that
-    is still word for word among the training captions is left out.
+    Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is
+    drawn by the smallest digest among its captions: with the same captions, it is on the same side
+    in every corpus. A held-out caption that is still word for word among the training captions is
+    left out.
     """
     if not 0 <= held_out < 1:
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     result = CaptionSplit([], [])
     texts: list[str] = []
-    digests, numbers = array("Q"), array("Q")
-    pictures: dict[int, int] = {}  # by a digest of the name: Conceptual Captions has millions of addresses
+    digests = array("Q")
+    numbers = array("Q")
+    # by a digest of the name: Conceptual Captions has millions of addresses
+    pictures: dict[int, int] = {}
     for path in distinct_sources(paths):
         with Corpus(path, longest=LONGEST_LINE) as corpus:
             for caption in read_captions(corpus):
@@ -98,12 +110,14 @@ def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -
                 numbers.append(pictures.setdefault(_digest(caption.picture), len(pictures)))
         result.sources.append(corpus.summary)
         result.bad_rows.extend((corpus.name, row) for row in corpus.bad_rows)
-    digest, picture = np.array(digests, np.uint64), np.array(numbers, np.int64)
+    digest = np.array(digests, np.uint64)
+    picture = np.array(numbers, np.int64)
     smallest = np.full(len(pictures), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(smallest, picture, digest)
     drawn = (smallest < _bound(held_out, np.bincount(picture, minlength=len(pictures))))[picture]
     repeated = drawn & np.isin(digest, digest[~drawn])
-    order = np.argsort(picture, kind="stable")  # picture by picture, in the order of their first captions
+    # picture by picture, in the order of their first captions
+    order = np.argsort(picture, kind="stable")
     result.train.extend(texts[i] for i in order[~drawn[order]])
     result.held_out.extend(texts[i] for i in order[(drawn & ~repeated)[order]])
     return replace(result, repeated=int(repeated.sum()))
@@ -120,7 +134,8 @@ def plain(text: str) -> str:
 
 
 def _bound(share: float, captions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The bound below which the smallest of this many random digests lies with probability `share`."""
+    """The bound below which the smallest of this many random digests lies with probability
+    `share`."""
     bound: NDArray[np.float64] = (1 - (1 - share) ** (1 / np.maximum(captions, 1))) * 2.0**64
     return bound
 

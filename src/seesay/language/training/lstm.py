@@ -1,8 +1,9 @@
 """The language model of Ghanimifard & Dobnik (2019), from a caption file: words in, next word out.
 
-Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024 sentences; a sentence with
-a word seen fewer than 100 times is dropped. Preset `cpu` is for two cores and a small corpus: rare words become <unk>,
-their sentences stay, and smaller batches take more steps in the same time.
+Preset `paper` is as published: embedding 300, LSTM 300, Adam, 20 epochs, batches of 1,024
+sentences; a sentence with a word seen fewer than 100 times is dropped. Preset `cpu` is for two
+cores and a small corpus: rare words become <unk>, their sentences stay, and smaller batches take
+more steps in the same time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _ORDER, _VALIDATE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class LstmConfig:
-    """Layer sizes, vocabulary, batches and training. `drop`: a sentence with a rare word is dropped."""
+    """Layer sizes, vocabulary, batches and training. `drop`: a sentence with a rare word is
+    dropped."""
 
     embedding: int
     hidden: int
@@ -49,14 +51,24 @@ class LstmConfig:
 
 PRESETS = {
     "cpu": LstmConfig(
-        embedding=256, hidden=256, dropout=0.1, smallest_count=20, drop=False, sentences=128,
+        embedding=256,
+        hidden=256,
+        dropout=0.1,
+        smallest_count=20,
+        drop=False,
+        sentences=128,
         schedule=Schedule(epochs=3, learning_rate=3e-3, warmup=0.02, decay="linear"),
     ),
     "paper": LstmConfig(
-        embedding=300, hidden=300, dropout=0.0, smallest_count=100, drop=True, sentences=1024,
+        embedding=300,
+        hidden=300,
+        dropout=0.0,
+        smallest_count=100,
+        drop=True,
+        sentences=1024,
         schedule=Schedule(epochs=20, learning_rate=1e-3, clip=float("inf")),
     ),
-}  # fmt: skip
+}
 
 
 class LstmBatch(NamedTuple):
@@ -84,12 +96,14 @@ class LstmBatches(Sequence[LstmBatch]):
 
 
 def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy per word, the end of the sentence included, and the share of predicted words."""
+    """Cross-entropy per word, the end of the sentence included, and the share of predicted
+    words."""
     import torch
 
     hidden, _ = network.states(batch.ids)
     real = batch.gold != PAD
-    logits, gold = network.output(hidden[real]), batch.gold[real]
+    logits = network.output(hidden[real])
+    gold = batch.gold[real]
     right = (logits.detach().argmax(-1) == gold).float()
     return {"loss": torch.nn.functional.cross_entropy(logits, gold), "accuracy": right.mean()}
 
@@ -103,7 +117,8 @@ def pretrain(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, with `phrases` as single words (`on top of` → `on_top_of`). The folder then holds a model."""
+    """Train on captions, with `phrases` as single words (`on top of` → `on_top_of`). The folder
+    then holds a model."""
     require_models()
     import torch
 
@@ -125,15 +140,24 @@ def pretrain(
         return LstmBatches(sentences, [cut[i] for i in rng.permutation(len(cut))])
 
     def validate(_: torch.nn.Module) -> loop.Measurements:
-        means = loop.mean_losses(network, validation, losses, lambda batch: int((batch.gold != PAD).sum()))
+        means = loop.mean_losses(
+            network, validation, losses, lambda batch: int((batch.gold != PAD).sum())
+        )
         return {**means, "perplexity": float(np.exp(means["loss"]))}
 
     settings = {**asdict(config), "captions": captions.fingerprint, "phrases": sorted(phrases)}
     del settings["schedule"]
     result = loop.train(
-        network, batches, losses, validate, folder / "training", config.schedule, settings,
-        device=device, progress=progress,
-    )  # fmt: skip
+        network,
+        batches,
+        losses,
+        validate,
+        folder / "training",
+        config.schedule,
+        settings,
+        device=device,
+        progress=progress,
+    )
     lstm.save(folder, network.to("cpu"), vocabulary, drop=config.drop)
     return result
 
@@ -143,19 +167,24 @@ def read(
 ) -> tuple[list[list[str]], list[list[str]], Vocabulary]:
     """Sentences to train on, held-out sentences, and the vocabulary of the first."""
     train, held_out = (
-        [words(text) for text in join_phrases(part, phrases)] for part in (captions.train, captions.held_out)
+        [words(text) for text in join_phrases(part, phrases)]
+        for part in (captions.train, captions.held_out)
     )
     vocabulary = Vocabulary.of(train, smallest=config.smallest_count)
     if config.drop:
-        train, held_out = ([s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out))
+        train, held_out = (
+            [s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out)
+        )
     if len(train) < FEWEST or not held_out:
         raise UserError(
-            f"{len(train)} sentences to train on and {len(held_out)} held out are too few ({FEWEST} at least)"
+            f"{len(train)} sentences to train on and {len(held_out)} held out are too few "
+            f"({FEWEST} at least)"
             f"{f': a word seen fewer than {config.smallest_count} times drops its sentence' if config.drop else ''}."
         )
     if len(vocabulary) < FEWEST:
         raise UserError(
-            f"Only {len(vocabulary)} words are in the captions {config.smallest_count} times or more: "
+            f"Only {len(vocabulary)} words are in the captions {config.smallest_count} times or "
+            "more: "
             "give more captions, or a lower --smallest-count."
         )
     return train, held_out, vocabulary

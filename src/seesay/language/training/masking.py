@@ -29,7 +29,10 @@ class TokenizedTexts:
 
 
 def encode(
-    tokenizer: PreTrainedTokenizerBase, texts: Iterable[str], longest: int, places: Sequence[int] | None = None
+    tokenizer: PreTrainedTokenizerBase,
+    texts: Iterable[str],
+    longest: int,
+    places: Sequence[int] | None = None,
 ) -> TokenizedTexts:
     """Tokenise the texts; one that is too long for the network is cut between words.
 
@@ -37,7 +40,8 @@ def encode(
     """
     first, last = _around(tokenizer)
     parts: list[TokenizedTexts] = []
-    iterator, positions = iter(texts), iter(places or ())
+    iterator = iter(texts)
+    positions = iter(places or ())
     while batch := list(islice(iterator, _BATCH)):
         encoded = tokenizer(batch, add_special_tokens=False, verbose=False)
         ids: list[list[int]] = []
@@ -49,7 +53,9 @@ def encode(
                 numbers = [number if number == only else SPECIAL for number in all_words]
             for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
-                words.append([*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)])
+                words.append(
+                    [*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)]
+                )
         parts.append(TokenizedTexts(Ragged.of(ids), Ragged.of(words)))
     return concatenate(parts)
 
@@ -57,12 +63,14 @@ def encode(
 def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
     """The texts of all parts, one part after the other."""
     return TokenizedTexts(
-        concatenate_rows([part.ids for part in parts]), concatenate_rows([part.words for part in parts])
+        concatenate_rows([part.ids for part in parts]),
+        concatenate_rows([part.words for part in parts]),
     )
 
 
 def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which tokens to mask: whole words, on average `rate` of a text's words and at least one, no special token."""
+    """Which tokens to mask: whole words, on average `rate` of a text's words and at least one, no
+    special token."""
     real = words != SPECIAL
     starts = real & (words != np.pad(words, ((0, 0), (1, 0)), constant_values=SPECIAL)[:, :-1])
     number = np.maximum(1, np.floor(rate * starts.sum(1) + rng.random(len(words))))
@@ -74,8 +82,8 @@ def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np
 
 
 class MaskedBatch(NamedTuple):
-    """Token ids with masks, the attention mask (None: all), the masked positions, the tokens to predict there, and one
-    imagined feature per text (None: without imagination)."""
+    """Token ids with masks, the attention mask (None: all), the masked positions, the tokens to
+    predict there, and one imagined feature per text (None: without imagination)."""
 
     ids: torch.Tensor
     attention: torch.Tensor | None
@@ -86,7 +94,8 @@ class MaskedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class MaskedBatches(Sequence[MaskedBatch]):
-    """Batches that are masked when they are looked up: the same seed and index give the same masks."""
+    """Batches that are masked when they are looked up: the same seed and index give the same
+    masks."""
 
     corpus: TokenizedTexts
     chosen: list[Rows]
@@ -104,7 +113,8 @@ class MaskedBatches(Sequence[MaskedBatch]):
         import torch
 
         rows = self.chosen[index]
-        ids, words = self.corpus.ids.matrix(rows, self.pad), self.corpus.words.matrix(rows, SPECIAL)
+        ids = self.corpus.ids.matrix(rows, self.pad)
+        words = self.corpus.words.matrix(rows, SPECIAL)
         masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
         real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
         shown = np.where(masked, self.mask, ids)
@@ -126,7 +136,8 @@ def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
 
 
 def _cuts(words: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Ranges of at most `longest` tokens, cut between words unless a word is longer than that itself."""
+    """Ranges of at most `longest` tokens, cut between words unless a word is longer than that
+    itself."""
     start = 0
     while start < len(words):
         stop = end = min(start + longest, len(words))

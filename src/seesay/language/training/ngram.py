@@ -1,4 +1,5 @@
-"""An n-gram baseline: interpolated modified Kneser-Ney (Chen & Goodman 1999, section 3), written as an ARPA file."""
+"""An n-gram baseline: interpolated modified Kneser-Ney (Chen & Goodman 1999, section 3), written as
+an ARPA file."""
 
 from __future__ import annotations
 
@@ -18,12 +19,16 @@ FALLBACK = (0.5, 1.0, 1.5)  # for a corpus too small to estimate discounts, as i
 IMPOSSIBLE = -99.0  # by convention: the beginning is never predicted
 
 
-def estimate(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: int = NGRAM_ORDER) -> Ngrams:
-    """The model of the sentences. Words outside the vocabulary are read as the unknown word, in training and after."""
+def estimate(
+    sentences: Iterable[Sequence[str]], vocabulary: Vocabulary, order: int = NGRAM_ORDER
+) -> Ngrams:
+    """The model of the sentences. Words outside the vocabulary are read as the unknown word, in
+    training and after."""
     if order < 2:
         raise UserError(f"The order of the n-gram model is {order}: give 2 or more.")
     counts = adjusted_counts(
-        ([word if word in vocabulary else UNKNOWN for word in sentence] for sentence in sentences), order
+        ([word if word in vocabulary else UNKNOWN for word in sentence] for sentence in sentences),
+        order,
     )
     if not counts[0]:
         raise UserError("There is no sentence to estimate an n-gram model from.")
@@ -61,9 +66,11 @@ def train_ngrams(
 
 
 def adjusted_counts(sentences: Iterable[Sequence[str]], order: int) -> list[Counts]:
-    """Counts of the highest order; below it, the number of different words that precede each n-gram.
+    """Counts of the highest order; below it, the number of different words that precede each
+    n-gram.
 
-    An n-gram at the beginning of a sentence has no preceding word and keeps its plain count (Heafield et al. 2013).
+    An n-gram at the beginning of a sentence has no preceding word and keeps its plain count
+    (Heafield et al. 2013).
     """
     plain: list[Counter[Gram]] = [Counter() for _ in range(order)]
     for sentence in sentences:
@@ -94,8 +101,11 @@ def _of(discount: tuple[float, float, float], count: int) -> float:
     return discount[min(count, 3) - 1] if count else 0.0
 
 
-def _contexts(table: Counts, discount: tuple[float, float, float]) -> tuple[dict[Gram, int], dict[Gram, float]]:
-    """For each context the sum of its counts, and the share that discounting leaves to the next lower order."""
+def _contexts(
+    table: Counts, discount: tuple[float, float, float]
+) -> tuple[dict[Gram, int], dict[Gram, float]]:
+    """For each context the sum of its counts, and the share that discounting leaves to the next
+    lower order."""
     totals: dict[Gram, int] = defaultdict(int)
     freed: dict[Gram, float] = defaultdict(float)
     for gram, count in table.items():

@@ -1,8 +1,8 @@
 """Texts of different lengths in one flat array, and batches of them with hardly any padding.
 
-Captions are short and of similar length: sorted by length and cut by a token budget, a batch has nearly no padding.
-(Packing several into a row of 128 with a block-diagonal mask is no faster on a CPU, which then spends the time on
-attention.)
+Captions are short and of similar length: sorted by length and cut by a token budget, a batch has
+nearly no padding. (Packing several into a row of 128 with a block-diagonal mask is no faster on a
+CPU, which then spends the time on attention.)
 """
 
 from __future__ import annotations
@@ -52,18 +52,24 @@ class Ragged:
 def concatenate_rows(parts: list[Ragged]) -> Ragged:
     """The rows of all parts, one part after the other."""
     lengths = np.concatenate([part.lengths for part in parts])
-    return Ragged(np.concatenate([part.values for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))
+    return Ragged(
+        np.concatenate([part.values for part in parts]), np.concatenate([[0], np.cumsum(lengths)])
+    )
 
 
-def cut(lengths: Rows, rows: Rows, *, tokens: int | None = None, texts: int | None = None) -> list[Rows]:
-    """The rows, shortest first (a stable sort), in batches of at most this many tokens, padding included, or texts."""
+def cut(
+    lengths: Rows, rows: Rows, *, tokens: int | None = None, texts: int | None = None
+) -> list[Rows]:
+    """The rows, shortest first (a stable sort), in batches of at most this many tokens, padding
+    included, or texts."""
     rows = rows[np.argsort(lengths[rows], kind="stable")]
     batches: list[Rows] = []
     start = 0
     while start < len(rows):
         stop = min(start + (texts or len(rows)), len(rows))
         if tokens is not None:
-            # rows only get longer, so the batch grows until its longest times its size passes the budget
+            # rows only get longer, so the batch grows until its longest times its size passes the
+            # budget
             padded = np.arange(1, stop - start + 1) * lengths[rows[start:stop]]
             stop = start + max(1, int(np.searchsorted(padded, tokens, side="right")))
         batches.append(rows[start:stop])

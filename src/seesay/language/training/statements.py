@@ -1,10 +1,11 @@
 """Statements derived from captions: "a man in a red shirt" also says that the shirt is red.
 
-Captions name a thing's colour before its name and never ask for it, so a network trained on captions alone has seen no
-sentence like "The color of a lemon is yellow." Statements express what captions say in such templates, and only the
-colour is masked in them (salient span masking, Guu et al. 2020, section 3.4). They add no fact and use nothing of any
-task: neither its things nor its answers, and no template of theirs is a task's; but a network trained with them has
-seen the form of the questions.
+Captions name a thing's colour before its name and never ask for it, so a network trained on
+captions alone has seen no sentence like "The color of a lemon is yellow." Statements express what
+captions say in such templates, and only the colour is masked in them (salient span masking, Guu et
+al. 2020, section 3.4). They add no fact and use nothing of any task: neither its things nor its
+answers, and no template of theirs is a task's; but a network trained with them has seen the form of
+the questions.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ import numpy as np
 
 from seesay.data import colors
 
-COLORS = tuple(spelling for color in colors.COLORS for spelling in (("gray", "grey") if color == "gray" else (color,)))
+COLORS = tuple(
+    spelling
+    for color in colors.COLORS
+    for spelling in (("gray", "grey") if color == "gray" else (color,))
+)
 # Many, so that no template is tied to a colour: only the thing stays the same from one to the next.
 STATEMENT_TEMPLATES = (
     "{a} {thing} is {color}.",
@@ -44,9 +49,12 @@ STATEMENT_TEMPLATES = (
     "here is a picture: {a} {thing}, {color} as usual.",
 )
 _ARTICLES = ("a", "a", "the", "")  # none, as for plurals and mass nouns
-_NOT_THINGS = {*Path(__file__).with_name("not_things.txt").read_text(encoding="utf-8").split(), *COLORS}
-"""Words after a colour that do not name what has it: function words, what stands between a colour and the thing ("a
-white tank top", "a blue striped shirt"), and verbs after "a man in blue"."""
+_NOT_THINGS = {
+    *Path(__file__).with_name("not_things.txt").read_text(encoding="utf-8").split(),
+    *COLORS,
+}
+"""Words after a colour that do not name what has it: function words, what stands between a colour
+and the thing ("a white tank top", "a blue striped shirt"), and verbs after "a man in blue"."""
 _COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+(?:-[a-z]+)*)\b")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
@@ -58,12 +66,15 @@ def colored_things(caption: str) -> Iterator[tuple[str, str]]:
     [('dog', 'white'), ('shirt', 'red')]
     """
     for color, thing in _COLORED.findall(caption.lower()):
-        if not _NOT_THINGS.intersection((thing, *(word for word in thing.split("-") if word in COLORS))):
+        if not _NOT_THINGS.intersection(
+            (thing, *(word for word in thing.split("-") if word in COLORS))
+        ):
             yield thing, color
 
 
 def color_counts(captions: Iterable[str]) -> dict[str, Counter[str]]:
-    """How often each thing has each colour. Counts of a plural are added to its singular, and the reverse."""
+    """How often each thing has each colour. Counts of a plural are added to its singular, and the
+    reverse."""
     words: set[str] = set()
     exact: dict[str, Counter[str]] = {}
     for caption in captions:
@@ -78,12 +89,15 @@ def color_counts(captions: Iterable[str]) -> dict[str, Counter[str]]:
     return counts
 
 
-def statements(counts: Mapping[str, Counter[str]], size: int, rng: np.random.Generator) -> tuple[list[str], list[int]]:
+def statements(
+    counts: Mapping[str, Counter[str]], size: int, rng: np.random.Generator
+) -> tuple[list[str], list[int]]:
     """This many statements, and the character at which the colour starts in each.
 
-    Half of the things that have a colour in captions have it once or twice, and shirts ten thousand times: drawn in
-    proportion, nearly all statements would be about shirts. So a thing is drawn by the fifth root of its count. Its
-    colour is drawn by the square, as one on which two captions agree: typical colours stand out more than in captions.
+    Half of the things that have a colour in captions have it once or twice, and shirts ten thousand
+    times: drawn in proportion, nearly all statements would be about shirts. So a thing is drawn by
+    the fifth root of its count. Its colour is drawn by the square, as one on which two captions
+    agree: typical colours stand out more than in captions.
     """
     things = sorted(counts)
     table = np.array([[counts[thing][color] for color in COLORS] for thing in things], float)
@@ -91,11 +105,15 @@ def statements(counts: Mapping[str, Counter[str]], size: int, rng: np.random.Gen
     agreed = np.cumsum(table**2, axis=1)
     chosen = rng.choice(len(things), size, p=weights / weights.sum())
     color_rows = (rng.random((size, 1)) * agreed[chosen, -1:] >= agreed[chosen]).sum(1)
-    templates, articles = rng.integers(len(STATEMENT_TEMPLATES), size=size), rng.integers(len(_ARTICLES), size=size)
+    templates = rng.integers(len(STATEMENT_TEMPLATES), size=size)
+    articles = rng.integers(len(_ARTICLES), size=size)
     british = rng.random(size) < 0.5
-    texts, places = [], []
+    texts = []
+    places = []
     for row in zip(chosen, color_rows, templates, articles, british, strict=True):
-        text, place = _fill(things[row[0]], COLORS[row[1]], STATEMENT_TEMPLATES[row[2]], _ARTICLES[row[3]], row[4])
+        text, place = _fill(
+            things[row[0]], COLORS[row[1]], STATEMENT_TEMPLATES[row[2]], _ARTICLES[row[3]], row[4]
+        )
         texts.append(text)
         places.append(place)
     return texts, places
@@ -117,4 +135,6 @@ def _singular(word: str) -> str | None:
         return word[:-3] + "y"
     if re.search(r"(s|x|z|ch|sh|o)es$", word):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else None
+    if word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return None

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
-    """A function from a network and its tokeniser to the first metric of each task, averaged over templates."""
+def watch_tasks(
+    names: Sequence[str],
+) -> Callable[[PreTrainedModel, PreTrainedTokenizerBase], dict[str, float]]:
+    """A function from a network and its tokeniser to the first metric of each task, averaged over
+    templates."""
     from seesay.models.encoders.clip_bert import load_imagination
     from seesay.models.encoders.clip_bert_masked import ImaginingReader
     from seesay.models.hf.loading import Checkpoint
@@ -28,20 +31,27 @@ def watch_tasks(names: Sequence[str]) -> Callable[[PreTrainedModel, PreTrainedTo
     from seesay.models.options import ModelOptions
     from seesay.models.source import is_clip_bert
 
-    imagination = cache(lambda encoder: load_imagination("the network", "", encoder, ModelOptions(device="cpu")))
+    imagination = cache(
+        lambda encoder: load_imagination("the network", "", encoder, ModelOptions(device="cpu"))
+    )
     tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
 
     def measure(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
-        config, reader = network.config, None
+        config = network.config
+        reader = None
         if is_clip_bert(config):
             reader = ImaginingReader(network, imagination(config.text_encoder), ModelOptions())
-        model = MaskedModel("the network", Checkpoint(network.eval(), tokenizer, config, "", ()), reader=reader)
+        model = MaskedModel(
+            "the network", Checkpoint(network.eval(), tokenizer, config, "", ()), reader=reader
+        )
         means = {}
         for task in tasks:
             with tempfile.TemporaryDirectory() as folder:
                 scores = ask(model, task, Journal(Path(folder) / "journal.jsonl"))
             metric = metrics.get(task.metrics[0])
-            values = [metric(items) for items in items_by_template(task, assemble(task, scores), "sum")]
+            values = [
+                metric(items) for items in items_by_template(task, assemble(task, scores), "sum")
+            ]
             means[task.name] = sum(values) / len(values)
         return means
 

@@ -16,8 +16,8 @@ from seesay.models.files import file_digest
 from seesay.models.options import ModelOptions
 from seesay.questions import BadRow
 
-# A comment before \data\, which every reader skips. It says how texts become words; other files' words are separated
-# by spaces, as in KenLM.
+# A comment before \data\, which every reader skips. It says how texts become words; other files'
+# words are separated by spaces, as in KenLM.
 OURS = "# seesay: lower-cased words without punctuation"
 SECTION = re.compile(r"\\([0-9]{1,3})-grams:")
 COUNT = re.compile(r"ngram ([0-9]{1,3})\s*=\s*([0-9]{1,15})")
@@ -27,7 +27,8 @@ Gram = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Ngrams:
-    """log10 probabilities of n-grams and log10 back-off weights of contexts. `ours`: made from `words`."""
+    """log10 probabilities of n-grams and log10 back-off weights of contexts. `ours`: made from
+    `words`."""
 
     probabilities: Mapping[Gram, float]
     backoffs: Mapping[Gram, float]
@@ -35,7 +36,8 @@ class Ngrams:
     ours: bool = False
 
     def logp(self, history: Gram, word: str) -> float:
-        """log10 P(word | history): Katz's back-off (1987), the form in which ARPA files hold any smoothing."""
+        """log10 P(word | history): Katz's back-off (1987), the form in which ARPA files hold any
+        smoothing."""
         weight = 0.0
         for start in range(max(0, len(history) - self.order + 1), len(history) + 1):
             context = history[start:]
@@ -82,20 +84,31 @@ class NgramModel(WordModel):
             try:
                 yield self.ngrams.logp(history, word) * math.log(10)
             except KeyError:
-                raise UserError(f"'{self.name}' has no {word}: it cannot score words that it has not seen.") from None
-            history = (*history, word)[-self.ngrams.order + 1 :] if self.ngrams.order > 1 else ()
+                raise UserError(
+                    f"'{self.name}' has no {word}: it cannot score words that it has not seen."
+                ) from None
+            if self.ngrams.order > 1:
+                history = (*history, word)[-self.ngrams.order + 1 :]
+            else:
+                history = ()
 
 
 def read_arpa(path: Path) -> Ngrams:
-    """The file's n-grams. It is somebody else's: what does not fit the format is named with its line."""
+    """The file's n-grams. It is somebody else's: what does not fit the format is named with its
+    line."""
     probabilities: dict[Gram, float] = {}
     backoffs: dict[Gram, float] = {}
     declared: dict[int, int] = {}
     counts: dict[int, int] = {}
-    ours, begun, order, ended = False, False, 0, False
+    ours = False
+    begun = False
+    order = 0
+    ended = False
     for number, text in read_lines(path):
         if isinstance(text, BadRow):
-            raise UserError(f"'{path}' is not an ARPA file, or is damaged: line {number} is {text.reason}.")
+            raise UserError(
+                f"'{path}' is not an ARPA file, or is damaged: line {number} is {text.reason}."
+            )
         line = text.strip()
         if not begun:
             ours = ours or line == OURS
@@ -108,7 +121,9 @@ def read_arpa(path: Path) -> Ngrams:
         elif order and line:
             gram, logp, backoff = _row(line, order, path, number)
             if gram in probabilities:
-                raise UserError(f"'{path}', line {number}: the n-gram '{' '.join(gram)[:80]}' is there twice.")
+                raise UserError(
+                    f"'{path}', line {number}: the n-gram '{' '.join(gram)[:80]}' is there twice."
+                )
             probabilities[gram] = logp
             if backoff is not None:
                 backoffs[gram] = backoff
@@ -116,9 +131,14 @@ def read_arpa(path: Path) -> Ngrams:
         elif count := COUNT.fullmatch(line):
             declared[int(count.group(1))] = int(count.group(2))
     if not declared:
-        raise UserError(f"'{path}' is not an ARPA file: it has no \\data\\ section with counts of n-grams.")
+        raise UserError(
+            f"'{path}' is not an ARPA file: it has no \\data\\ section with counts of n-grams."
+        )
     if not ended or declared != counts | {n: 0 for n, count in declared.items() if count == 0}:
-        raise UserError(f"'{path}' ends too early or is damaged: it declares {declared} n-grams and has {counts}.")
+        raise UserError(
+            f"'{path}' ends too early or is damaged: it declares {declared} n-grams and has "
+            f"{counts}."
+        )
     if (END,) not in probabilities:
         raise UserError(f"'{path}' has no {END}: it cannot score sentences.")
     return Ngrams(probabilities, backoffs, max(declared), ours)
@@ -145,7 +165,8 @@ def write_arpa(path: Path, ngrams: Ngrams) -> None:
 def _row(line: str, order: int, path: Path, number: int) -> tuple[Gram, float, float | None]:
     parts = line.split()
     try:
-        logp, backoff = float(parts[0]), float(parts[order + 1]) if len(parts) == order + 2 else None
+        logp = float(parts[0])
+        backoff = float(parts[order + 1]) if len(parts) == order + 2 else None
         if (
             not order + 1 <= len(parts) <= order + 2
             or not logp <= 0
@@ -154,6 +175,7 @@ def _row(line: str, order: int, path: Path, number: int) -> tuple[Gram, float, f
             raise ValueError
     except (ValueError, IndexError):
         raise UserError(
-            f"'{path}', line {number}: not an n-gram of {order} words between a log-probability and a back-off weight."
+            f"'{path}', line {number}: not an n-gram of {order} words between a log-probability "
+            "and a back-off weight."
         ) from None
     return tuple(parts[1 : order + 1]), logp, backoff

@@ -1,4 +1,5 @@
-"""A word-level LSTM trained by seesay: `config.json`, `vocabulary.txt` and `model.safetensors` in a folder."""
+"""A word-level LSTM trained by seesay: `config.json`, `vocabulary.txt` and `model.safetensors` in a
+folder."""
 
 from __future__ import annotations
 
@@ -38,18 +39,26 @@ Ids = tuple[int, ...]
 
 
 def save(folder: Path, network: LstmNetwork, vocabulary: Vocabulary, *, drop: bool = False) -> None:
-    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is not taken for one.
+    """Write the folder that `load_lstm` reads; the configuration last, so that half a model is not
+    taken for one.
 
-    `drop`: sentences with a rare word were dropped, so that the network has never met the unknown word.
+    `drop`: sentences with a rare word were dropped, so that the network has never met the unknown
+    word.
     """
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary.save(folder / "vocabulary.txt")
-    save_file({name: weights.contiguous() for name, weights in network.state_dict().items()}, folder / FILES[2])
+    save_file(
+        {name: weights.contiguous() for name, weights in network.state_dict().items()},
+        folder / FILES[2],
+    )
     sizes = {"embedding": network.lstm.input_size, "hidden": network.lstm.hidden_size}
     header = {"model_type": MODEL_TYPE, "format": FORMAT}
-    write_json(folder / "config.json", {**header, "vocabulary": len(vocabulary), "drops_unknown": drop, **sizes})
+    write_json(
+        folder / "config.json",
+        {**header, "vocabulary": len(vocabulary), "drops_unknown": drop, **sizes},
+    )
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -73,7 +82,9 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
         config = read_config(folder)
         vocabulary = Vocabulary.read(folder / "vocabulary.txt")
         if config["vocabulary"] != len(vocabulary):
-            raise ValueError(f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}")
+            raise ValueError(
+                f"vocabulary.txt has {len(vocabulary)} tokens, not {config['vocabulary']}"
+            )
         weights = load_file(folder / "model.safetensors")
         sizes = {"embedding": config["embedding"], "hidden": config["hidden"]}
         refuse_other_sizes(lambda: LstmNetwork(len(vocabulary), **sizes), weights, sizes)
@@ -81,7 +92,8 @@ def load(folder: Path) -> tuple[LstmNetwork, Vocabulary]:
         network.load_state_dict(weights)
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise UserError(
-            f"The model in '{folder}' could not be read (a file may be missing or damaged): {first_line(error)}"
+            f"The model in '{folder}' could not be read (a file may be missing or damaged): "
+            f"{first_line(error)}"
         ) from error
     return network, vocabulary
 
@@ -93,7 +105,10 @@ def load_lstm(name: str, options: ModelOptions) -> LstmModel:
     import torch
 
     named = device_of(options.device)
-    device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
+    if named == "auto":
+        device = torch.accelerator.current_accelerator()
+    else:
+        device = torch.device(named)
     fingerprint = file_digest(folder / file for file in FILES)
     model = LstmModel(name, network.to(device), vocabulary, fingerprint, options.batch_size)
     model.drops_unknown = read_config(folder)["drops_unknown"]
@@ -106,10 +121,16 @@ class LstmModel(WordModel):
     family = "lstm"
 
     def __init__(
-        self, name: str, network: LstmNetwork, vocabulary: Vocabulary, fingerprint: str, batch_size: int | None = None
+        self,
+        name: str,
+        network: LstmNetwork,
+        vocabulary: Vocabulary,
+        fingerprint: str,
+        batch_size: int | None = None,
     ) -> None:
         super().__init__(name, fingerprint)
-        self._network, self.vocabulary = network.eval(), vocabulary
+        self._network = network.eval()
+        self.vocabulary = vocabulary
         self._budget = batch_size or DEFAULT_BUDGET
 
     def knows(self, word: str) -> bool:
@@ -119,9 +140,12 @@ class LstmModel(WordModel):
         return self.vocabulary.tokens
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Sentences of similar length are read together; what pads the shorter ones comes after their end."""
+        """Sentences of similar length are read together; what pads the shorter ones comes after
+        their end."""
         ids = [self.vocabulary.sentence(sentence) for sentence in sentences]
-        logps, self._budget = halve_until_it_fits(lambda budget: self._batches(ids, budget), self._budget)
+        logps, self._budget = halve_until_it_fits(
+            lambda budget: self._batches(ids, budget), self._budget
+        )
         return logps
 
     def _batches(self, sentences: Sequence[Sequence[int]], budget: int) -> list[list[float]]:
@@ -136,15 +160,22 @@ class LstmModel(WordModel):
         return logps
 
     def _read(
-        self, sentences: Sequence[Sequence[int]], batch: Sequence[int], budget: int, logps: list[list[float]]
+        self,
+        sentences: Sequence[Sequence[int]],
+        batch: Sequence[int],
+        budget: int,
+        logps: list[list[float]],
     ) -> None:
-        """One batch; texts longer than the budget in pieces, the state carried from one to the next."""
+        """One batch; texts longer than the budget in pieces, the state carried from one to the
+        next."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
         with torch.inference_mode():
             device = self._network.output.weight.device
-            rows = pad_sequence([torch.tensor(sentences[i]) for i in batch], batch_first=True).to(device)
+            rows = pad_sequence([torch.tensor(sentences[i]) for i in batch], batch_first=True).to(
+                device
+            )
             lengths = torch.tensor([len(sentences[i]) - 1 for i in batch], device=device)
             step = max(1, budget // len(batch))
             state = None
@@ -158,29 +189,41 @@ class LstmModel(WordModel):
                     logps[index] += [next(logp) for _ in range(count)]
 
     def score_filled(self, gaps: Sequence[tuple[str, str]], words: Sequence[str]) -> FilledScores:
-        """Every word in every gap. The text before a gap is read once, and its last state predicts all the words; only
-        what follows is read again for each of them."""
+        """Every word in every gap. The text before a gap is read once, and its last state predicts
+        all the words; only what follows is read again for each of them."""
         import torch
 
         fills = [self._numbers(self.fill(word)) for word in words]
-        sides = [(self._numbers(self.known(before)), self._numbers(self.known(after))) for before, after in gaps]
+        sides = [
+            (self._numbers(self.known(before)), self._numbers(self.known(after)))
+            for before, after in gaps
+        ]
         distinct = {side: i for i, side in enumerate(dict.fromkeys(sides))}
         with torch.inference_mode():
             logp, self._budget = halve_until_it_fits(
                 lambda budget: self._fill(fills, list(distinct), budget), self._budget
             )
-        lengths = np.array([[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64)
-        return FilledScores(logp[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides)))
+        lengths = np.array(
+            [[len(f) + len(b) + len(a) + 1 for b, a in sides] for f in fills], np.int64
+        )
+        return FilledScores(
+            logp[:, [distinct[side] for side in sides]], lengths.reshape(len(fills), len(sides))
+        )
 
     def _numbers(self, sentence: Sequence[str]) -> Ids:
         return tuple(self.vocabulary.number[word] for word in sentence)
 
-    def _fill(self, fills: Sequence[Ids], sides: Sequence[tuple[Ids, Ids]], budget: int) -> NDArray[np.float64]:
+    def _fill(
+        self, fills: Sequence[Ids], sides: Sequence[tuple[Ids, Ids]], budget: int
+    ) -> NDArray[np.float64]:
         """log P of every sentence: words × gaps."""
         import torch
 
         befores = [(BEGIN_ID, *before) for before, _ in sides]
-        shared = [sum(logps[:-1]) for logps in self._batches([(*before, END_ID) for before in befores], budget)]
+        shared = [
+            sum(logps[:-1])
+            for logps in self._batches([(*before, END_ID) for before in befores], budget)
+        ]
         _, (hidden, cell) = self._states(self._packed(befores))
         logits = self._network.output(hidden[0])
         firsts = torch.tensor([fill[0] for fill in fills], device=logits.device)
@@ -205,7 +248,9 @@ class LstmModel(WordModel):
 
         hidden, _ = self._states(self._packed([text[:-1] for text in texts]), state)
         targets = self._packed([text[1:] for text in texts])
-        logp, _ = pad_packed_sequence(targets._replace(data=self._logp(hidden.data, targets.data)), batch_first=True)
+        logp, _ = pad_packed_sequence(
+            targets._replace(data=self._logp(hidden.data, targets.data)), batch_first=True
+        )
         return logp.sum(1)
 
     def _packed(self, texts: Sequence[Ids]) -> PackedSequence:
@@ -213,9 +258,13 @@ class LstmModel(WordModel):
         from torch.nn.utils.rnn import pack_sequence
 
         device = self._network.output.weight.device
-        return pack_sequence([torch.tensor(text, device=device) for text in texts], enforce_sorted=False)
+        return pack_sequence(
+            [torch.tensor(text, device=device) for text in texts], enforce_sorted=False
+        )
 
-    def _states(self, texts: PackedSequence, state: State | None = None) -> tuple[PackedSequence, State]:
+    def _states(
+        self, texts: PackedSequence, state: State | None = None
+    ) -> tuple[PackedSequence, State]:
         """The hidden state after every word, and the state at the end of each text."""
         states: tuple[PackedSequence, State] = self._network.lstm(
             texts._replace(data=self._network.embedding(texts.data)), state

@@ -11,7 +11,9 @@ State = tuple[torch.Tensor, torch.Tensor]
 class LstmNetwork(nn.Module):
     """Reads word ids (batch × time) and predicts each next one."""
 
-    def __init__(self, vocabulary: int, embedding: int, hidden: int, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self, vocabulary: int, embedding: int, hidden: int, *, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, embedding)
         self.lstm = nn.LSTM(embedding, hidden, batch_first=True)

@@ -1,7 +1,7 @@
 """Words, for the models that read words: lower case, no punctuation, as in the published set-up.
 
-Ghanimifard & Dobnik 2019 lower-case their captions; a spatial relation of several words is one token of their language
-model ("in front of" → `in_front_of`).
+Ghanimifard & Dobnik 2019 lower-case their captions; a spatial relation of several words is one
+token of their language model ("in front of" → `in_front_of`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ def joined(phrase: str) -> str:
 
 
 def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of the phrases as whole words, the longest first: `on top of` is neither `on` nor `top`.
+    """Matches any of the phrases as whole words, the longest first: `on top of` is neither `on` nor
+    `top`.
 
-    Phrases that begin with the same word share it in the pattern, so that a word is compared once, not 97 times.
+    Phrases that begin with the same word share it in the pattern, so that a word is compared once,
+    not 97 times.
     """
     tails: dict[str, list[str]] = {}
     for phrase in phrases:
@@ -48,17 +50,25 @@ def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
         tails.setdefault(first, []).append(rest)
     parts = []
     for first in sorted(tails, key=lambda word: (-len(word), word)):
-        rests = sorted((rest for rest in tails[first] if rest), key=lambda rest: (-len(rest.split()), -len(rest), rest))
+        rests = sorted(
+            (rest for rest in tails[first] if rest),
+            key=lambda rest: (-len(rest.split()), -len(rest), rest),
+        )
         tail = "|".join(r"\s+".join(map(re.escape, rest.split())) for rest in rests)
         parts.append(
             re.escape(first)
-            + (rf"(?:\s+(?:{tail}){_EDGE_AFTER})" + ("?" if "" in tails[first] else "") if tail else "")
+            + (
+                rf"(?:\s+(?:{tail}){_EDGE_AFTER})" + ("?" if "" in tails[first] else "")
+                if tail
+                else ""
+            )
         )
     return re.compile(_EDGE_BEFORE + "(?:" + "|".join(parts) + ")" + _EDGE_AFTER, re.IGNORECASE)
 
 
 def joiner(phrases: Iterable[str]) -> Callable[[str], str]:
-    """Makes every phrase of several words in a text one word. Training and scoring both read through it.
+    """Makes every phrase of several words in a text one word. Training and scoring both read
+    through it.
 
     >>> joiner(["on", "top of", "on top of"])("A cat on top of a box, on fire.")
     'A cat on_top_of a box, on fire.'
@@ -71,19 +81,25 @@ def joiner(phrases: Iterable[str]) -> Callable[[str], str]:
 
 
 class Vocabulary:
-    """Tokens and their ids; the first three are the unknown word, a sentence's beginning and its end."""
+    """Tokens and their ids; the first three are the unknown word, a sentence's beginning and its
+    end."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         if tuple(tokens[:3]) != SPECIAL or len(set(tokens)) != len(tokens):
-            raise UserError(f"A vocabulary begins with {', '.join(SPECIAL)} and holds every token once.")
+            raise UserError(
+                f"A vocabulary begins with {', '.join(SPECIAL)} and holds every token once."
+            )
         self.tokens = tuple(tokens)
         self.number = {token: i for i, token in enumerate(self.tokens)}
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, smallest: int = 1) -> Vocabulary:
-        """The words that occur at least `smallest` times in the sentences, the most frequent first."""
+        """The words that occur at least `smallest` times in the sentences, the most frequent
+        first."""
         counts = Counter(word for sentence in sentences for word in sentence)
-        frequent = [word for word, count in counts.items() if count >= smallest and word not in SPECIAL]
+        frequent = [
+            word for word, count in counts.items() if count >= smallest and word not in SPECIAL
+        ]
         return cls([*SPECIAL, *sorted(frequent, key=lambda word: (-counts[word], word))])
 
     @classmethod
@@ -102,7 +118,8 @@ class Vocabulary:
         return token in self.number
 
     def sentence(self, sentence: Iterable[str]) -> list[int]:
-        """A sentence's ids between beginning and end; a word that is not in the vocabulary is the unknown one.
+        """A sentence's ids between beginning and end; a word that is not in the vocabulary is the
+        unknown one.
 
         >>> Vocabulary([*SPECIAL, "cat"]).sentence(["a", "cat"])
         [1, 0, 3, 2]

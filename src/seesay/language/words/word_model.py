@@ -21,10 +21,12 @@ class WordModel(Model):
     whole_words = True
     prompts_per_batch = 256
     drops_unknown = False
-    """Whether sentences with unknown words were dropped in training: the model then cannot score any."""
+    """Whether sentences with unknown words were dropped in training: the model then cannot score
+    any."""
 
     def __init__(self, name: str, fingerprint: str) -> None:
-        self.name, self.fingerprint = name, fingerprint
+        self.name = name
+        self.fingerprint = fingerprint
 
     def knows(self, word: str) -> bool:
         raise NotImplementedError
@@ -34,7 +36,8 @@ class WordModel(Model):
         raise NotImplementedError
 
     def logps(self, sentences: Sequence[Sequence[str]]) -> list[list[float]]:
-        """Log-probabilities of each sentence's words and of its end, each given the words before it."""
+        """Log-probabilities of each sentence's words and of its end, each given the words before
+        it."""
         raise NotImplementedError
 
     @cached_property
@@ -43,7 +46,8 @@ class WordModel(Model):
         return joiner(token.replace("_", " ") for token in self.tokens() if "_" in token.strip("_"))
 
     def split(self, text: str) -> list[str]:
-        """The text's words, as the model was trained on them: phrases that it learnt as one word are one."""
+        """The text's words, as the model was trained on them: phrases that it learnt as one word
+        are one."""
         return words(self._join(text))
 
     def known(self, text: str) -> list[str]:
@@ -53,18 +57,27 @@ class WordModel(Model):
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
     ) -> Iterator[TokenScores]:
-        """Every word's log-probability given the ones before it, and the end's unless `end` is False."""
+        """Every word's log-probability given the ones before it, and the end's unless `end` is
+        False."""
         if stride is not None:
-            raise UserError(f"'{self.name}' reads texts of any length in one go: leave --stride out.")
+            raise UserError(
+                f"'{self.name}' reads texts of any length in one go: leave --stride out."
+            )
         unknown = total = 0
         for batch in text_batches(texts, self.prompts_per_batch):
             sentences = [self.known(text) for text in batch]
             total += sum(map(len, sentences))
             unknown += sum(sentence.count(UNKNOWN) for sentence in sentences)
-            scored = iter(self.logps([sentence for sentence in sentences if self._scorable(sentence)]))
+            scored = iter(
+                self.logps([sentence for sentence in sentences if self._scorable(sentence)])
+            )
             for sentence in sentences:
                 if not self._scorable(sentence):
-                    yield TokenScores((), (), f"holds words unknown to '{self.name}', which has never met {UNKNOWN}")
+                    yield TokenScores(
+                        (),
+                        (),
+                        f"holds words unknown to '{self.name}', which has never met {UNKNOWN}",
+                    )
                     continue
                 logp = next(scored)
                 if end is False:
@@ -72,7 +85,10 @@ class WordModel(Model):
                 else:
                     yield TokenScores((*sentence, END), tuple(logp))
         if unknown and not self.drops_unknown:
-            self.note(f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as {UNKNOWN}.")
+            self.note(
+                f"{unknown:,} of {total:,} words are unknown to '{self.name}' and count as "
+                f"{UNKNOWN}."
+            )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """Texts are read whole, with their end unless it is left out."""
@@ -92,11 +108,13 @@ class WordModel(Model):
         rows = self.logps([[*before, *fill, *after] for fill in fills for before, after in sides])
         shape = (len(fills), len(sides))
         return FilledScores(
-            np.array([sum(row) for row in rows]).reshape(shape), np.array([len(row) for row in rows]).reshape(shape)
+            np.array([sum(row) for row in rows]).reshape(shape),
+            np.array([len(row) for row in rows]).reshape(shape),
         )
 
     def fill(self, word: str) -> list[str]:
-        """The tokens that fill a gap: a phrase is one token if the model was trained on it as one."""
+        """The tokens that fill a gap: a phrase is one token if the model was trained on it as
+        one."""
         if self.knows(joined(word)):
             return [joined(word)]
         tokens = self.known(word)
@@ -113,14 +131,16 @@ class WordModel(Model):
                 tokens = self.split(option)
                 if not tokens or not all(map(self.knows, tokens)):
                     raise UserError(
-                        f"'{self.name}' does not know the option {option!r}: leave the option out or use another model."
+                        f"'{self.name}' does not know the option {option!r}: leave the option out "
+                        "or use another model."
                     )
                 sentences.append(([*before, *tokens, *after], len(before)))
         logps = self.logps([sentence for sentence, _ in sentences])
         rows = iter([logp[start:] for logp, (_, start) in zip(logps, sentences, strict=True)])
         return [
             summed_scores(
-                [next(rows) for _ in prompt.options], [len(option) + len(prompt.parts[1]) for option in prompt.options]
+                [next(rows) for _ in prompt.options],
+                [len(option) + len(prompt.parts[1]) for option in prompt.options],
             )
             for prompt in prompts
         ]

@@ -34,12 +34,20 @@ def mine(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the knowledge, new, or of an interrupted run.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="Folder of the knowledge, new, or of an interrupted run."
+        ),
     ],
     images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
-    size_rule: Annotated[SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")] = SizeRule.PAPER,
+    size_rule: Annotated[
+        SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")
+    ] = SizeRule.PAPER,
     space_rule: Annotated[
-        SpaceRule, typer.Option(help="Which depths are compared; apart: no overlap, boxes: all, without depth.")
+        SpaceRule,
+        typer.Option(
+            help="Which depths are compared; apart: no overlap, boxes: all, without depth."
+        ),
     ] = SpaceRule.PAPER,
     depth: Annotated[
         str,
@@ -50,41 +58,80 @@ def mine(
     ] = "auto",
     colors: Annotated[
         str,
-        typer.Option(help="pixels, a VQA model (folder or Hub id; it answers freely), none. auto: pixels of pictures."),
+        typer.Option(
+            help="pixels, a VQA model (folder or Hub id; it answers freely), none. auto: pixels of pictures."
+        ),
     ] = "auto",
     select: Annotated[
-        str, typer.Option(help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows.")
+        str,
+        typer.Option(
+            help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows."
+        ),
     ] = "",
-    subtype_rule: Annotated[SubtypeRule, typer.Option(help="Which names are subtypes.")] = SubtypeRule.PAPER,
-    lexicon: Annotated[list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")] = None,
-    min_seen: Annotated[int, typer.Option(min=1, help="Pictures that must show a pair.")] = MIN_SEEN,
-    min_relation: Annotated[int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")] = MIN_RELATION,
-    min_answers: Annotated[int, typer.Option(min=1, help="Answers that an object's colours need.")] = MIN_ANSWERS,
-    min_regions: Annotated[int, typer.Option(min=2, help="Regions that a picture needs for sizes.")] = MIN_REGIONS,
+    subtype_rule: Annotated[
+        SubtypeRule, typer.Option(help="Which names are subtypes.")
+    ] = SubtypeRule.PAPER,
+    lexicon: Annotated[
+        list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")
+    ] = None,
+    min_seen: Annotated[
+        int, typer.Option(min=1, help="Pictures that must show a pair.")
+    ] = MIN_SEEN,
+    min_relation: Annotated[
+        int, typer.Option(min=0, help="Pictures that a relation needs in a scene.")
+    ] = MIN_RELATION,
+    min_answers: Annotated[
+        int, typer.Option(min=1, help="Answers that an object's colours need.")
+    ] = MIN_ANSWERS,
+    min_regions: Annotated[
+        int, typer.Option(min=2, help="Regions that a picture needs for sizes.")
+    ] = MIN_REGIONS,
     classes: Annotated[int, typer.Option(min=2, help="Size classes of a picture.")] = SIZE_CLASSES,
     label_rule: Annotated[
-        LabelRule, typer.Option(help="A typical label reaches its minimum (published) or exceeds it (paper).")
+        LabelRule,
+        typer.Option(help="A typical label reaches its minimum (published) or exceeds it (paper)."),
     ] = LabelRule.PUBLISHED,
-    transitive: Annotated[bool, typer.Option("--transitive", help="Also write sizes that follow from others.")] = False,
+    transitive: Annotated[
+        bool, typer.Option("--transitive", help="Also write sizes that follow from others.")
+    ] = False,
     engine: Annotated[
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
     ] = Engine.LOCAL,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0: one per processor.")] = 0,
-    rows: Annotated[int, typer.Option(min=1, help="Pictures per part, the unit of work.")] = PART_SIZE,
+    rows: Annotated[
+        int, typer.Option(min=1, help="Pictures per part, the unit of work.")
+    ] = PART_SIZE,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is resumed."""
+    """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is
+    resumed."""
     from seesay.cli.output import out, print_json, progress_bars, sources_table, table
     from seesay.mining import knowledge_page, pipeline
 
     result = pipeline.mine(
-        annotations, output, images=images, size_rule=size_rule, space_rule=space_rule, depth=depth, colors=colors,
-        select=select, subtype_rule=subtype_rule, lexicons=lexicon or (), min_seen=min_seen,
-        min_relation=min_relation, min_answers=min_answers, min_regions=min_regions,
-        classes=classes, label_rule=label_rule, transitive=transitive, engine=engine, workers=workers, rows=rows,
+        annotations,
+        output,
+        images=images,
+        size_rule=size_rule,
+        space_rule=space_rule,
+        depth=depth,
+        colors=colors,
+        select=select,
+        subtype_rule=subtype_rule,
+        lexicons=lexicon or (),
+        min_seen=min_seen,
+        min_relation=min_relation,
+        min_answers=min_answers,
+        min_regions=min_regions,
+        classes=classes,
+        label_rule=label_rule,
+        transitive=transitive,
+        engine=engine,
+        workers=workers,
+        rows=rows,
         progress=progress_bars(quiet=quiet or as_json),
-    )  # fmt: skip
+    )
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())
@@ -93,7 +140,12 @@ def mine(
     if result.sources:
         out.print(sources_table(result.sources))
     pairs = {"sizes": facts.get("sizes", 0) // 2}  # a pair and its mirror image are two rows
-    out.print(table(["knowledge", ">facts"], [(kind, f"{pairs.get(kind, count):,}") for kind, count in facts.items()]))
+    out.print(
+        table(
+            ["knowledge", ">facts"],
+            [(kind, f"{pairs.get(kind, count):,}") for kind, count in facts.items()],
+        )
+    )
     if not quiet:
         for lexicon_name, counts in (result.lexicons or {}).items():
             covered = f"{counts['covered']:,} of {counts['names']:,} names"
@@ -101,10 +153,20 @@ def mine(
         for reason, count in result.bad.items():
             out.print(f"left out: {count:,} times: {reason}")
         if (rate := result.pictures_per_second) is not None:
-            out.print(f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else ""))
-        out.print(f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}")
+            out.print(
+                f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else "")
+            )
+        out.print(
+            f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}"
+        )
         if facts.get("places") and not facts["places_in_scenes"]:
-            out.print("No picture names its scene, so viphy-space, which asks by scene, has no questions.")
-        for kind, task in (("colors", "viphy-color"), ("sizes", "viphy-size"), ("places_in_scenes", "viphy-space")):
+            out.print(
+                "No picture names its scene, so viphy-space, which asks by scene, has no questions."
+            )
+        for kind, task in (
+            ("colors", "viphy-color"),
+            ("sizes", "viphy-size"),
+            ("places_in_scenes", "viphy-space"),
+        ):
             if facts.get(kind):
                 out.print(f"Next: seesay probe --task {task} --data {output}")

@@ -1,6 +1,8 @@
-"""Readers of annotation files: pictures one by one, no file held in memory, nothing dropped without a reason.
+"""Readers of annotation files: pictures one by one, no file held in memory, nothing dropped without
+a reason.
 
-`read("coco:instances.json,captions.json")` yields `Picture`s, and a `BadAnnotation` for whatever could not be used.
+`read("coco:instances.json,captions.json")` yields `Picture`s, and a `BadAnnotation` for whatever
+could not be used.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from seesay.registry import unknown
 
 @dataclass(frozen=True, slots=True)
 class AnnotationReader:
-    """A format of annotations. `files` is the pattern of the files that it reads in a folder: a mining whose files have
-    changed is not resumed."""
+    """A format of annotations. `files` is the pattern of the files that it reads in a folder: a
+    mining whose files have changed is not resumed."""
 
     read: Callable[[str, Path | None], Iterator[Picture | BadAnnotation]]
     files: str
@@ -36,9 +38,12 @@ READERS = {
     "visual-genome": AnnotationReader(
         lambda place, images: visual_genome.read(Path(place), images), visual_genome.FILES
     ),
-    "ade20k": AnnotationReader(lambda place, images: ade20k.read(Path(place), images), ade20k.FILES),
+    "ade20k": AnnotationReader(
+        lambda place, images: ade20k.read(Path(place), images), ade20k.FILES
+    ),
     "coco": AnnotationReader(
-        lambda place, images: coco.read([Path(part) for part in place.split(",")], images), coco.FILES
+        lambda place, images: coco.read([Path(part) for part in place.split(",")], images),
+        coco.FILES,
     ),
     "plain": AnnotationReader(lambda place, images: plain.read(Path(place), images), plain.FILES),
 }
@@ -49,7 +54,10 @@ def find_reader(spec: str) -> AnnotationReader:
     """The reader of an annotation that is given as `FORMAT:PLACE`."""
     name, _, place = spec.partition(":")
     if not place:
-        raise UserError(f"'{spec}' names no format and place: write it as visual-genome:FOLDER or plain:FILE.parquet.")
+        raise UserError(
+            f"'{spec}' names no format and place: write it as visual-genome:FOLDER or "
+            "plain:FILE.parquet."
+        )
     if name not in READERS:
         raise unknown("annotation format", name, READERS, "seesay mine --help")
     return READERS[name]
@@ -58,8 +66,8 @@ def find_reader(spec: str) -> AnnotationReader:
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
     """The pictures of an annotation, given as `FORMAT:PLACE`.
 
-    With `images`, every picture must have its file there; without, files are looked for where the format keeps them.
-    The paths of pictures are absolute.
+    With `images`, every picture must have its file there; without, files are looked for where the
+    format keeps them. The paths of pictures are absolute.
     """
     reader = find_reader(spec)
     if images is not None and not images.is_dir():
@@ -68,12 +76,17 @@ def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotat
 
 
 def to_parquet(
-    spec: str, folder: Path, rows_per_part: int = PART_SIZE, images: Path | None = None,
+    spec: str,
+    folder: Path,
+    rows_per_part: int = PART_SIZE,
+    images: Path | None = None,
     progress: ProgressCallback = lambda done, total: None,
-) -> tuple[list[Path], dict[str, int]]:  # fmt: skip
-    """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left out, and why.
+) -> tuple[list[Path], dict[str, int]]:
+    """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left
+    out, and why.
 
-    Returns the parts in order and the bad annotations by kind. A few hundred pictures at most are in memory at a time.
+    Returns the parts in order and the bad annotations by kind. A few hundred pictures at most are
+    in memory at a time.
     """
     if rows_per_part < 1:
         raise UserError("A part needs at least one picture.")
@@ -99,7 +112,8 @@ def to_parquet(
             with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, SCHEMA) as writer:
                 while batch:
                     writer.write_batch(to_batch(batch))
-                    left, total = left - len(batch), total + len(batch)
+                    left = left - len(batch)
+                    total = total + len(batch)
                     progress(len(batch), total)
                     batch = list(islice(pictures, min(plain.BATCH, left)))
             parts.append(path)

@@ -1,7 +1,8 @@
-"""ADE20K (Zhou et al. 2017): one JSON file per picture, beside it, with polygons, parts and the scene.
+"""ADE20K (Zhou et al. 2017): one JSON file per picture, beside it, with polygons, parts and the
+scene.
 
-A part is named after its whole ("cabinet door"), one level up only, and names are the annotators' own words
-(`raw_name`), as in ViPhy's published space table.
+A part is named after its whole ("cabinet door"), one level up only, and names are the annotators'
+own words (`raw_name`), as in ViPhy's published space table.
 """
 
 from __future__ import annotations
@@ -47,12 +48,17 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(here) / name for name in sorted(names) if name.endswith(".json"))
 
 
-def _picture(path: Path, folder: Path, images: Path | None, ids: DiskJoin) -> Iterator[Picture | BadAnnotation]:
+def _picture(
+    path: Path, folder: Path, images: Path | None, ids: DiskJoin
+) -> Iterator[Picture | BadAnnotation]:
     where = str(path.relative_to(folder))
     try:
         annotation = _load(path)
         sides = annotation.get("imsize")
-        size = clean_size(sides[1], sides[0]) if isinstance(sides, list) and len(sides) > 1 else clean_size(0, 0)
+        if isinstance(sides, list) and len(sides) > 1:
+            size = clean_size(sides[1], sides[0])
+        else:
+            size = clean_size(0, 0)
         file = _file(annotation.get("filename"), path, images)
         if file is not None:
             check_picture(file, size)
@@ -77,7 +83,9 @@ def _picture(path: Path, folder: Path, images: Path | None, ids: DiskJoin) -> It
             regions.append((_name(item, by_id), bounds(polygon), polygon))
         except BadAnnotationError as error:
             yield error.at(f"{where}, object {number}")
-    yield from clean_picture(where, path.stem, size, regions, scene=_scene(annotation.get("scene")), path=file)
+    yield from clean_picture(
+        where, path.stem, size, regions, scene=_scene(annotation.get("scene")), path=file
+    )
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -99,11 +107,14 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _file(name: Any, path: Path, images: Path | None) -> Path | None:
-    """A picture's file, beside its annotation. Every picture must have one only if a folder of pictures is given."""
+    """A picture's file, beside its annotation. Every picture must have one only if a folder of
+    pictures is given."""
     file = inside(images or path.parent, name)
     if images is not None and file is None:
         raise BadAnnotationError("the picture has no file name inside the folder of pictures")
-    return file if file is not None and (images is not None or file.is_file()) else None
+    if file is not None and (images is not None or file.is_file()):
+        return file
+    return None
 
 
 def _points(item: Any) -> list[Any] | None:
@@ -118,7 +129,9 @@ def _name(item: dict[str, Any], by_id: dict[int, Any]) -> str:
     parts = item.get("parts")
     whole = parts.get("ispartof") if isinstance(parts, dict) else None
     own = _raw(item)
-    return f"{_raw(by_id[whole])} {own}" if isinstance(whole, int) and whole in by_id else own
+    if isinstance(whole, int) and whole in by_id:
+        return f"{_raw(by_id[whole])} {own}"
+    return own
 
 
 def _raw(item: dict[str, Any]) -> str:
@@ -129,5 +142,8 @@ def _raw(item: dict[str, Any]) -> str:
 
 def _scene(scene: Any) -> str:
     """The most specific word for the scene, spelt as ViPhy does: living_room."""
-    words = [word for word in scene if isinstance(word, str)] if isinstance(scene, list) else []
+    if isinstance(scene, list):
+        words = [word for word in scene if isinstance(word, str)]
+    else:
+        words = []
     return words[-1].strip().lower().replace(" ", "_") if words else ""

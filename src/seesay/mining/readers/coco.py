@@ -1,7 +1,8 @@
-"""COCO (Lin et al. 2014): instances and captions, each one file of images, annotations and categories.
+"""COCO (Lin et al. 2014): instances and captions, each one file of images, annotations and
+categories.
 
-Several files are given with commas between them: `coco:instances.json,captions.json`. Annotations need not be sorted by
-picture, nor do categories have to come first: everything is joined on disk.
+Several files are given with commas between them: `coco:instances.json,captions.json`. Annotations
+need not be sorted by picture, nor do categories have to come first: everything is joined on disk.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from typing import Any
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
-from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
+from seesay.mining.readers.validation import (
+    BadAnnotationError,
+    check_picture,
+    clean_picture,
+    clean_size,
+    inside,
+)
 from seesay.mining.records import BadAnnotation, Picture
 
 FILES = "*.json"
@@ -36,7 +43,9 @@ def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture 
             yield from _picture(picture_id, data, annotations, categories, images)
 
 
-def _load(path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool) -> Iterator[BadAnnotation]:
+def _load(
+    path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool
+) -> Iterator[BadAnnotation]:
     """Add one file's entries. A second file may list the same pictures again."""
     try:
         for number, (part, entry) in enumerate(entries(path)):
@@ -44,7 +53,10 @@ def _load(path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool
                 continue
             where = f"{path.name}, {part}, entry {number}"
             id_field = "image_id" if part == "annotations" else "id"
-            entry_id = clean_id(entry.get(id_field)) if isinstance(entry, dict) else None
+            if isinstance(entry, dict):
+                entry_id = clean_id(entry.get(id_field))
+            else:
+                entry_id = None
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
             elif part == "categories":
@@ -64,15 +76,20 @@ def _load(path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool
 
 
 def _picture(
-    picture_id: str, data: dict[str, Any], annotations: dict[str, list[Any]], categories: dict[str, Any],
+    picture_id: str,
+    data: dict[str, Any],
+    annotations: dict[str, list[Any]],
+    categories: dict[str, Any],
     images: Path | None,
-) -> Iterator[Picture | BadAnnotation]:  # fmt: skip
+) -> Iterator[Picture | BadAnnotation]:
     path = None
     try:
         size = clean_size(data.get("width"), data.get("height"))
         if images is not None:
             if (path := inside(images, data.get("file_name"))) is None:
-                raise BadAnnotationError("the picture has no file name inside the folder of pictures")
+                raise BadAnnotationError(
+                    "the picture has no file name inside the folder of pictures"
+                )
             check_picture(path, size)
     except BadAnnotationError as error:
         yield error.at(picture_id)
@@ -81,11 +98,14 @@ def _picture(
         (categories.get(clean_id(category) or ""), box, _outline(rings))
         for category, box, rings in annotations.get("region", ())
     ]
-    yield from clean_picture(picture_id, picture_id, size, regions, annotations.get("caption", ()), path=path)
+    yield from clean_picture(
+        picture_id, picture_id, size, regions, annotations.get("caption", ()), path=path
+    )
 
 
 def _outline(rings: Any) -> Any:
-    """The longest ring of a segmentation: an object that another one cuts in two has several. Masks give none."""
+    """The longest ring of a segmentation: an object that another one cuts in two has several. Masks
+    give none."""
     if not isinstance(rings, list):
         return None
     return max((ring for ring in rings if isinstance(ring, list)), key=len, default=None)

@@ -1,4 +1,5 @@
-"""Joins what several files, or distant parts of one, say about a picture, without holding them in memory.
+"""Joins what several files, or distant parts of one, say about a picture, without holding them in
+memory.
 
 A temporary SQLite file does the sorting; its page cache bounds the memory whatever the files' size.
 """
@@ -17,7 +18,8 @@ DUPLICATE = "the id is there twice: the first is kept"
 
 
 class DiskJoin:
-    """Entries by picture: `add_picture` and `add_entry` while reading, then `pictures` in the order of the files."""
+    """Entries by picture: `add_picture` and `add_entry` while reading, then `pictures` in the order
+    of the files."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="seesay-")
@@ -42,15 +44,21 @@ class DiskJoin:
 
     def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
         """Add something that belongs to a picture, whether the picture is already there or not."""
-        self._database.execute("INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, json.dumps(body)))
+        self._database.execute(
+            "INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, json.dumps(body))
+        )
 
     def pictures(self) -> Iterator[tuple[str, Any, dict[str, list[Any]]]]:
         """Every picture: its id, its body, and its entries by kind."""
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
         inner = self._database.cursor()
-        for picture_id, body in self._database.execute("SELECT id, body FROM pictures ORDER BY number"):
+        for picture_id, body in self._database.execute(
+            "SELECT id, body FROM pictures ORDER BY number"
+        ):
             entries: defaultdict[str, list[Any]] = defaultdict(list)
-            rows = inner.execute("SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid", (picture_id,))
+            rows = inner.execute(
+                "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid", (picture_id,)
+            )
             for kind, entry in rows:
                 entries[kind].append(json.loads(entry))
             yield picture_id, json.loads(body), entries
@@ -58,7 +66,8 @@ class DiskJoin:
     def unlisted(self) -> Iterator[tuple[str, int]]:
         """Ids that have entries but no picture, and how many entries they have."""
         yield from self._database.execute(
-            "SELECT id, count(*) FROM entries WHERE id NOT IN (SELECT id FROM pictures) GROUP BY id ORDER BY id"
+            "SELECT id, count(*) FROM entries WHERE id NOT IN (SELECT id FROM pictures) GROUP BY "
+            "id ORDER BY id"
         )
 
 

@@ -1,7 +1,8 @@
-"""Our own format: one row per picture, in Parquet or JSON lines, with the columns of `records.SCHEMA`.
+"""Our own format: one row per picture, in Parquet or JSON lines, with the columns of
+`records.SCHEMA`.
 
-`id`, `width`, `height` and `regions` (or `captions`) are required, the others optional. Paths of pictures and depth
-maps are relative to the file.
+`id`, `width`, `height` and `regions` (or `captions`) are required, the others optional. Paths of
+pictures and depth maps are relative to the file.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def read(path: Path, images: Path | None = None) -> Iterator[Picture | BadAnnota
                 if isinstance(row, BadRow):
                     yield BadAnnotation(f"{file.name}, row {row.row}", row.reason)
                 else:
-                    yield from _picture(f"{file.name}, row {row.number}", row.cells, file.parent, images, ids)
+                    yield from _picture(
+                        f"{file.name}, row {row.number}", row.cells, file.parent, images, ids
+                    )
 
 
 def _rows(path: Path) -> Rows:
@@ -57,7 +60,9 @@ def _rows(path: Path) -> Rows:
     columns = parquet_columns(path)
     missing = set(REQUIRED) - set(columns)
     if missing:
-        raise UserError(f"{path} lacks the column {sorted(missing)[0]!r}; `docs/mining.md` lists the columns.")
+        raise UserError(
+            f"{path} lacks the column {sorted(missing)[0]!r}; `docs/mining.md` lists the columns."
+        )
     number = 0
     try:
         for row in read_parquet(path, [name for name in SCHEMA.names if name in columns]):
@@ -88,7 +93,9 @@ def _picture(
     regions = [_region(item) for item in _listed(row.get("regions"))]
     scene = row["scene"] if isinstance(row.get("scene"), str) else ""
     captions = _listed(row.get("captions"))
-    yield from clean_picture(where, picture_id, size, regions, captions, scene=scene, path=path, depth=depth)
+    yield from clean_picture(
+        where, picture_id, size, regions, captions, scene=scene, path=path, depth=depth
+    )
 
 
 def _beside(folder: Path, name: Any) -> Path | None:
@@ -103,8 +110,12 @@ def _beside(folder: Path, name: Any) -> Path | None:
 
 
 def _region(item: Any) -> tuple[Any, Any, Any]:
-    return (item.get("name"), item.get("box"), item.get("polygon")) if isinstance(item, dict) else (None, None, None)
+    if isinstance(item, dict):
+        return (item.get("name"), item.get("box"), item.get("polygon"))
+    return (None, None, None)
 
 
 def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else () if value is None else (value,)
+    if isinstance(value, list):
+        return value
+    return () if value is None else (value,)

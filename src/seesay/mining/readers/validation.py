@@ -1,7 +1,8 @@
 """Validation of annotations: names, boxes and picture files are untrusted input.
 
-A box that is partly outside its picture is clipped at the edge, and its polygon's points are moved to the edge; one
-that is entirely outside, empty, or not four finite numbers is left out with the reason.
+A box that is partly outside its picture is clipped at the edge, and its polygon's points are moved
+to the edge; one that is entirely outside, empty, or not four finite numbers is left out with the
+reason.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MAX_SIDE = 1 << 20
 MAX_CAPTION = 10_000
 """Characters of a caption that are tagged: memory and time of the tagger grow with them."""
 MAX_REGIONS = 500
-"""Regions kept per picture: all pairs of them are compared, so memory grows with the square, and faster."""
+"""Regions kept per picture: all pairs of them are compared, so memory grows with the square, and
+faster."""
 _SPACES = re.compile(r"\s+")
 
 
@@ -66,10 +68,15 @@ def clean_region(name: Any, box: Any, polygon: Any, width: int, height: int) -> 
     x, y, w, h = (float(side or 0) for side in numbers)
     if w <= 0 or h <= 0:
         raise BadAnnotationError("the box is empty")
-    left, top, right, bottom = max(x, 0.0), max(y, 0.0), min(x + w, float(width)), min(y + h, float(height))
+    left = max(x, 0.0)
+    top = max(y, 0.0)
+    right = min(x + w, float(width))
+    bottom = min(y + h, float(height))
     if left >= right or top >= bottom:
         raise BadAnnotationError("the box is outside of the picture")
-    return Region(cleaned, (left, top, right - left, bottom - top), clean_polygon(polygon, width, height))
+    return Region(
+        cleaned, (left, top, right - left, bottom - top), clean_polygon(polygon, width, height)
+    )
 
 
 def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
@@ -79,7 +86,11 @@ def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
     if not isinstance(polygon, Sequence) or isinstance(polygon, str):
         raise BadAnnotationError("the polygon is not a list of numbers")
     numbers = [_number(value) for value in polygon]
-    if len(numbers) < 6 or len(numbers) % 2 or any(v is None or not math.isfinite(v) for v in numbers):
+    if (
+        len(numbers) < 6
+        or len(numbers) % 2
+        or any(v is None or not math.isfinite(v) for v in numbers)
+    ):
         raise BadAnnotationError("the polygon is not three or more points of finite numbers")
     limits = (float(width), float(height))
     return tuple(min(max(float(v or 0), 0.0), limits[i % 2]) for i, v in enumerate(numbers))
@@ -87,20 +98,31 @@ def clean_polygon(polygon: Any, width: int, height: int) -> tuple[float, ...]:
 
 def bounds(polygon: Sequence[float]) -> Box:
     """The box around a polygon."""
-    xs, ys = polygon[::2], polygon[1::2]
+    xs = polygon[::2]
+    ys = polygon[1::2]
     return min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
 
 
 def clean_picture(
-    where: str, picture_id: str, size: tuple[int, int], raw_regions: Sequence[tuple[Any, Any, Any]],
-    raw_captions: Sequence[Any] = (), *, scene: str = "", path: Path | None = None, depth: Path | None = None,
-) -> Iterator[Picture | BadAnnotation]:  # fmt: skip
-    """A picture with its usable regions (name, box, polygon) and captions, after what is wrong with the others."""
+    where: str,
+    picture_id: str,
+    size: tuple[int, int],
+    raw_regions: Sequence[tuple[Any, Any, Any]],
+    raw_captions: Sequence[Any] = (),
+    *,
+    scene: str = "",
+    path: Path | None = None,
+    depth: Path | None = None,
+) -> Iterator[Picture | BadAnnotation]:
+    """A picture with its usable regions (name, box, polygon) and captions, after what is wrong with
+    the others."""
     regions: list[Region] = []
     for number, raw_region in enumerate(raw_regions):
         try:
             if len(regions) == MAX_REGIONS:
-                raise BadAnnotationError(f"the picture has more than {MAX_REGIONS} regions: the first are kept")
+                raise BadAnnotationError(
+                    f"the picture has more than {MAX_REGIONS} regions: the first are kept"
+                )
             regions.append(clean_region(*raw_region, *size))
         except BadAnnotationError as error:
             yield error.at(f"{where}, region {number}")
@@ -109,7 +131,10 @@ def clean_picture(
         if not is_text(text) or not text.strip():
             yield BadAnnotation(f"{where}, caption {number}", "the caption is not a text, or empty")
         elif len(text) > MAX_CAPTION:
-            yield BadAnnotation(f"{where}, caption {number}", f"the caption has more than {MAX_CAPTION:,} characters")
+            yield BadAnnotation(
+                f"{where}, caption {number}",
+                f"the caption has more than {MAX_CAPTION:,} characters",
+            )
         else:
             captions.append(_SPACES.sub(" ", text).strip())
     if not is_text(scene):
@@ -120,8 +145,11 @@ def clean_picture(
 
 
 def inside(folder: Path, name: Any) -> Path | None:
-    """The file of this name, if it is under the folder: an annotation may name no other file of the machine."""
-    return path_below(folder, name) if isinstance(name, str) and name else None
+    """The file of this name, if it is under the folder: an annotation may name no other file of the
+    machine."""
+    if isinstance(name, str) and name:
+        return path_below(folder, name)
+    return None
 
 
 def is_file(path: Path) -> bool:
@@ -135,7 +163,8 @@ def is_file(path: Path) -> bool:
 def check_picture(path: Path, size: tuple[int, int]) -> None:
     """Reject a picture file that is missing, broken, truncated, or of another size than annotated.
 
-    Pixels are not decoded here: the header, PNG's checksums and JPEG's end marker reveal nearly all broken files.
+    Pixels are not decoded here: the header, PNG's checksums and JPEG's end marker reveal nearly all
+    broken files.
     """
     from PIL import Image
 
@@ -143,7 +172,8 @@ def check_picture(path: Path, size: tuple[int, int]) -> None:
         raise BadAnnotationError("the picture file is missing")
     try:
         with Image.open(path) as image:
-            file_format, file_size = image.format, check_pixels(image).size
+            file_format = image.format
+            file_size = check_pixels(image).size
             image.verify()
         with path.open("rb") as file:
             file.seek(max(-64, -path.stat().st_size), 2)

@@ -1,7 +1,8 @@
-"""Visual Genome (Krishna et al. 2017): objects.json, region_descriptions.json and image_data.json in one folder.
+"""Visual Genome (Krishna et al. 2017): objects.json, region_descriptions.json and image_data.json
+in one folder.
 
-An object's first name is its name; region descriptions are the captions. Pictures are `ID.jpg` in the folder itself or
-in `images`, `VG_100K` or `VG_100K_2`, as they are distributed.
+An object's first name is its name; region descriptions are the captions. Pictures are `ID.jpg` in
+the folder itself or in `images`, `VG_100K` or `VG_100K_2`, as they are distributed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from typing import Any
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
 from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
-from seesay.mining.readers.validation import BadAnnotationError, check_picture, clean_picture, clean_size, inside
+from seesay.mining.readers.validation import (
+    BadAnnotationError,
+    check_picture,
+    clean_picture,
+    clean_size,
+    inside,
+)
 from seesay.mining.records import BadAnnotation, Picture
 
 FILES = "*.json"
@@ -25,13 +32,17 @@ def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnno
     """The pictures of a Visual Genome folder, and what had to be left out."""
     image_data = folder / "image_data.json"
     if not image_data.is_file():
-        raise UserError(f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files.")
+        raise UserError(
+            f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files."
+        )
     with DiskJoin() as join:
         yield from _load(image_data, "image_id", None, join)
         yield from _load(folder / "objects.json", "image_id", "objects", join)
         yield from _load(folder / "region_descriptions.json", "id", "regions", join)
         for picture_id, count in join.unlisted():
-            yield BadAnnotation(picture_id, "image_data.json does not list this picture", f"{count} annotations")
+            yield BadAnnotation(
+                picture_id, "image_data.json does not list this picture", f"{count} annotations"
+            )
         for picture_id, data, annotations in join.pictures():
             yield from _picture(picture_id, data, annotations, folder, images)
 
@@ -44,7 +55,10 @@ def _load(path: Path, id_field: str, part: str | None, join: DiskJoin) -> Iterat
     try:
         for number, (_, entry) in enumerate(entries(path)):
             where = f"{path.name}, entry {number}"
-            picture_id = clean_id(entry.get(id_field, entry.get("image_id"))) if isinstance(entry, dict) else None
+            if isinstance(entry, dict):
+                picture_id = clean_id(entry.get(id_field, entry.get("image_id")))
+            else:
+                picture_id = None
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
             elif part is None:
@@ -60,7 +74,11 @@ def _load(path: Path, id_field: str, part: str | None, join: DiskJoin) -> Iterat
 
 
 def _picture(
-    picture_id: str, data: dict[str, Any], annotations: dict[str, list[Any]], folder: Path, images: Path | None
+    picture_id: str,
+    data: dict[str, Any],
+    annotations: dict[str, list[Any]],
+    folder: Path,
+    images: Path | None,
 ) -> Iterator[Picture | BadAnnotation]:
     try:
         size = clean_size(data.get("width"), data.get("height"))
@@ -70,15 +88,22 @@ def _picture(
     except BadAnnotationError as error:
         yield error.at(picture_id)
         return
-    objects, object_ids = [], set()
+    objects = []
+    object_ids = set()
     for item in annotations.get("objects", ()):
-        object_id = clean_id(item.get("object_id")) if isinstance(item, dict) else None
+        if isinstance(item, dict):
+            object_id = clean_id(item.get("object_id"))
+        else:
+            object_id = None
         if object_id is not None and object_id in object_ids:
             yield BadAnnotation(f"{picture_id}, object {object_id}", DUPLICATE)
             continue
         object_ids.add(object_id)
         objects.append(_object(item))
-    phrases = [item.get("phrase") if isinstance(item, dict) else None for item in annotations.get("regions", ())]
+    phrases = [
+        item.get("phrase") if isinstance(item, dict) else None
+        for item in annotations.get("regions", ())
+    ]
     yield from clean_picture(picture_id, picture_id, size, objects, phrases, path=path)
 
 
@@ -93,6 +118,8 @@ def _object(item: Any) -> tuple[Any, Any, Any]:
 def _file(picture_id: str, folder: Path, images: Path | None) -> Path | None:
     """A picture's file. Every picture must have one only if a folder of pictures is given."""
     base = images or folder
-    candidates = (inside(base, f"{sub}/{picture_id}.jpg" if sub else f"{picture_id}.jpg") for sub in FOLDERS)
+    candidates = (
+        inside(base, f"{sub}/{picture_id}.jpg" if sub else f"{picture_id}.jpg") for sub in FOLDERS
+    )
     path = next((path for path in candidates if path is not None and path.is_file()), None)
     return path or (base / f"{picture_id}.jpg" if images else None)

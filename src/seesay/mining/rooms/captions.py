@@ -22,13 +22,20 @@ def describe(
         nearest = min(others, key=lambda j: math.dist(subject.at, objects[j].at), default=None)
         room = scene.replace("_", " ")
         colored = f"{_article(subject.color)} {subject.color} {name}"
-        choices = [f"the {name} is {subject.color}", f"{_article(name)} {name} in the {room}", colored]
+        choices = [
+            f"the {name} is {subject.color}",
+            f"{_article(name)} {name} in the {room}",
+            colored,
+        ]
         if subject.support is not None:
             choices += [f"{colored} on the {objects[subject.support].name}"] * 2
         elif nearest is not None:
             choices += [f"{colored} next to the {objects[nearest].name}"] * 2
         if sum(objects[j].name == subject.name for j in visible) == 2:
-            plural = "bookshelves" if subject.name == "bookshelf" else f"{subject.name}s"
+            if subject.name == "bookshelf":
+                plural = "bookshelves"
+            else:
+                plural = f"{subject.name}s"
             choices.append(f"two {plural} in the {room}")
         if rng.random() < 0.8:
             captions.append((i, str(rng.choice(choices))))

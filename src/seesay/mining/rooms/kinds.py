@@ -1,7 +1,8 @@
-"""Kinds of objects in rooms, from `kinds.json`, with sizes in metres, colours, shapes and places, and five scenes.
+"""Kinds of objects in rooms, from `kinds.json`, with sizes in metres, colours, shapes and places,
+and five scenes.
 
-Sizes and colours are everyday ones, chosen so that most pairs have a clear answer and some have none: a small table is
-smaller than a large television.
+Sizes and colours are everyday ones, chosen so that most pairs have a clear answer and some have
+none: a small table is smaller than a large television.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ MAIN = ""
 
 @dataclass(frozen=True, slots=True)
 class SolidPart:
-    """A solid in the unit box of its object: x and z from -½ to ½, y from 0 (the base) to 1. Sizes are full widths."""
+    """A solid in the unit box of its object: x and z from -½ to ½, y from 0 (the base) to 1. Sizes
+    are full widths."""
 
     solid: Solid
     centre: tuple[float, float, float]
@@ -32,7 +34,8 @@ class SolidPart:
 
 @dataclass(frozen=True, slots=True)
 class ObjectKind:
-    """Objects of one name. `bottom` is the height of the lowest point of hanging objects, in metres."""
+    """Objects of one name. `bottom` is the height of the lowest point of hanging objects, in
+    metres."""
 
     size: tuple[Range, Range, Range]
     colors: Mapping[str, float]
@@ -45,7 +48,9 @@ class ObjectKind:
 
 def _legs(top: float, thick: float) -> tuple[SolidPart, ...]:
     at = 0.5 - thick / 2
-    return tuple(SolidPart("box", (x, top / 2, z), (thick, top, thick)) for x in (-at, at) for z in (-at, at))
+    return tuple(
+        SolidPart("box", (x, top / 2, z), (thick, top, thick)) for x in (-at, at) for z in (-at, at)
+    )
 
 
 def _parts(entries: Sequence[Mapping[str, Any]]) -> tuple[SolidPart, ...]:
@@ -56,7 +61,9 @@ def _parts(entries: Sequence[Mapping[str, Any]]) -> tuple[SolidPart, ...]:
             parts += _legs(**entry["legs"])
         else:
             color = entry.get("color", MAIN)
-            parts.append(SolidPart(entry["solid"], tuple(entry["centre"]), tuple(entry["size"]), color))
+            parts.append(
+                SolidPart(entry["solid"], tuple(entry["centre"]), tuple(entry["size"]), color)
+            )
     return tuple(parts)
 
 
@@ -79,10 +86,15 @@ def _ranges(size: Sequence[Sequence[float]]) -> tuple[Range, Range, Range]:
     return width, height, depth
 
 
-_TABLES: Mapping[str, Mapping[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_TABLES: Mapping[str, Mapping[str, Any]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+)
 SHAPES = {name: _parts(entries) for name, entries in _TABLES["shapes"].items()}
 KINDS = {name: _kind(entry) for name, entry in _TABLES["kinds"].items()}
 SCENES: Mapping[str, Mapping[str, float]] = _TABLES["scenes"]
-"""The mean number of objects of each kind in a scene; kinds of 1 or more are nearly always there."""
-RGB: Mapping[str, tuple[int, int, int]] = {name: tuple(value) for name, value in _TABLES["rgb"].items()}
+"""The mean number of objects of each kind in a scene; kinds of 1 or more are nearly always
+there."""
+RGB: Mapping[str, tuple[int, int, int]] = {
+    name: tuple(value) for name, value in _TABLES["rgb"].items()
+}
 """A typical value of each of the eleven colours; objects vary around it."""

@@ -1,7 +1,8 @@
-"""Pictures of rooms by ray casting: each solid is intersected with the rays of the pixels that it may cover.
+"""Pictures of rooms by ray casting: each solid is intersected with the rays of the pixels that it
+may cover.
 
-Rays have length 1 along the camera's axis, so that a ray's parameter is the depth of the point it hits. Vectors of all
-pixels are arrays of (3, rows, columns): x, y and z.
+Rays have length 1 along the camera's axis, so that a ray's parameter is the depth of the point it
+hits. Vectors of all pixels are arrays of (3, rows, columns): x, y and z.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ _CURVED = {"box": [], "cylinder": [0, 2], "ellipsoid": [0, 1, 2]}
 
 @dataclass(frozen=True, slots=True)
 class RoomView:
-    """What the camera sees: colours, depth in metres, and the object index of each pixel (-1: the room itself).
+    """What the camera sees: colours, depth in metres, and the object index of each pixel (-1: the
+    room itself).
 
-    `covered`: the number of pixels that each object would cover if nothing hid it, inside and outside the frame; 0 for
-    an object that is not in the frame at all.
+    `covered`: the number of pixels that each object would cover if nothing hid it, inside and
+    outside the frame; 0 for an object that is not in the frame at all.
     """
 
     rgb: NDArray[np.uint8]
@@ -74,7 +76,8 @@ def _rays(width: int, height: int, pitch: float) -> Floats:
 def _turned(vectors: Vectors, angle: float, axes: tuple[int, int]) -> Vectors:
     """Vectors turned by an angle in the plane of two axes."""
     first, second = axes
-    cos, sin = math.cos(angle), math.sin(angle)
+    cos = math.cos(angle)
+    sin = math.sin(angle)
     turned = vectors.copy()
     turned[first] = vectors[first] * cos - vectors[second] * sin
     turned[second] = vectors[first] * sin + vectors[second] * cos
@@ -96,18 +99,27 @@ def _grain(width: int, height: int, which: int) -> Floats:
 def _shell(room: Room, rays: Floats) -> tuple[Floats, Floats]:
     """Depth and colour of the empty room: floor, ceiling, back wall and side walls."""
     ex, ey, _ = room.eye
-    half, top, back = room.size[0] / 2, room.size[1], room.size[2]
+    half = room.size[0] / 2
+    top = room.size[1]
+    back = room.size[2]
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(rays > 0, _column((half - ex, top - ey, back)), _column((-half - ex, -ey, back))) / rays
+        reach = (
+            np.where(
+                rays > 0, _column((half - ex, top - ey, back)), _column((-half - ex, -ey, back))
+            )
+            / rays
+        )
     depth = np.fmin.reduce(reach)
     at_side, at_end, _ = depth == reach
-    on_floor, on_ceiling = at_end & (rays[1] < 0), at_end & (rays[1] > 0)
+    on_floor = at_end & (rays[1] < 0)
+    on_ceiling = at_end & (rays[1] > 0)
     x, y, z = _column(room.eye) + depth * rays
     shade = np.where(at_side, np.float32(0.86), np.float32(1)) - np.float32(0.03) * z
     wall = np.asarray(room.wall, np.float32)
     rgb: Floats = shade[..., None] * wall
     rgb[on_ceiling] = (shade[on_ceiling] * 1.06)[:, None] * np.minimum(wall * 0.3 + 170, 245)
-    fx, fz = x[on_floor], z[on_floor]
+    fx = x[on_floor]
+    fz = z[on_floor]
     if room.boards:  # boards run away from the camera, each a little different
         board = np.floor(fx / 0.14)
         seam = (fx / 0.14 - board < 0.06) | ((fz + 0.37 * board) % 1.1 < 0.015)
@@ -138,16 +150,21 @@ def _shadows(room: Room, rays: Floats, depth: Floats, rgb: Floats) -> None:
         rgb[window] *= (1 - dark)[..., None]
 
 
-def _window(room: Room, item: RoomObject, width: int, height: int) -> tuple[tuple[slice, slice], float]:
-    """The pixels that an object's bounding box may cover, and the share of that box which is inside the frame."""
+def _window(
+    room: Room, item: RoomObject, width: int, height: int
+) -> tuple[tuple[slice, slice], float]:
+    """The pixels that an object's bounding box may cover, and the share of that box which is inside
+    the frame."""
     corners = _turned((_CORNERS * item.size).T, -item.turn, YAW).T + item.at - room.eye
     x, y, z = _turned(corners.T, -room.pitch, PITCH)
     if z.min() < 0.1:
         return (slice(0), slice(0)), 0.0
     focal = FOCAL * width
     places = np.stack([height / 2 - focal * y / z, width / 2 + focal * x / z])
-    low, high = places.min(axis=1), places.max(axis=1)
-    first, last = np.maximum(low, 0), np.minimum(high, (height, width))
+    low = places.min(axis=1)
+    high = places.max(axis=1)
+    first = np.maximum(low, 0)
+    last = np.minimum(high, (height, width))
     if (first >= last).any():
         return (slice(0), slice(0)), 0.0
     share = (last - first).prod() / (high - low).prod()
@@ -160,12 +177,16 @@ def _render_object(room: Room, item: RoomObject, rays: Floats) -> tuple[Floats, 
     near = np.full(rays.shape[1:], np.inf, np.float32)
     rgb = np.zeros((*near.shape, 3), np.float32)
     # Into the object's own frame: turned back, its base at the origin.
-    eye, light = (_turned(vector, item.turn, YAW) for vector in (np.subtract(room.eye, item.at), LIGHT))
+    eye, light = (
+        _turned(vector, item.turn, YAW) for vector in (np.subtract(room.eye, item.at), LIGHT)
+    )
     rays = _turned(rays, item.turn, YAW)
     for part in SHAPES[KINDS[item.name].shape]:
         half = np.multiply(part.size, item.size) / 2
         centre = np.multiply(part.centre, item.size)
-        t, shade = _intersect(part.solid, _column((eye - centre) / half), rays * _column(1 / half), half, light)
+        t, shade = _intersect(
+            part.solid, _column((eye - centre) / half), rays * _column(1 / half), half, light
+        )
         closer = t < near
         near[closer] = t[closer]
         color = item.rgb if part.color == MAIN else RGB[part.color]
@@ -178,10 +199,13 @@ def _render_object(room: Room, item: RoomObject, rays: Floats) -> tuple[Floats, 
     return near, rgb
 
 
-def _intersect(solid: str, o: Floats, d: Floats, half: Vectors, light: Vectors) -> tuple[Floats, Floats]:
+def _intersect(
+    solid: str, o: Floats, d: Floats, half: Vectors, light: Vectors
+) -> tuple[Floats, Floats]:
     """Where rays o + t·d enter a unit solid (inf: they miss it), and how bright it is there.
 
-    A solid is what several convex bodies have in common: the ray is inside after it has entered the last of them.
+    A solid is what several convex bodies have in common: the ray is inside after it has entered the
+    last of them.
     """
     curved = _CURVED[solid]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -197,13 +221,15 @@ def _intersect(solid: str, o: Floats, d: Floats, half: Vectors, light: Vectors) 
 
 def _slab(o: Floats, d: Floats, light: float) -> tuple[Floats, Floats, Vectors]:
     """Entry, exit and brightness of what lies between two planes across an axis."""
-    a, b = (-1 - o) / d, (1 - o) / d
+    a = (-1 - o) / d
+    b = (1 - o) / d
     facing, averted = (AMBIENT + (1.08 - AMBIENT) * max(0.0, cosine) for cosine in (light, -light))
     return np.minimum(a, b), np.maximum(a, b), np.where(d > 0, averted, facing)
 
 
 def _ball(o: Floats, d: Floats, half: Vectors, light: Vectors) -> tuple[Floats, Floats, Vectors]:
-    """Entry, exit and brightness of the unit ball of any dimension (of a disc: an infinite cylinder); NaN where missed.
+    """Entry, exit and brightness of the unit ball of any dimension (of a disc: an infinite
+    cylinder); NaN where missed.
 
     The normal, which the brightness follows, is scaled from the unit solid to the true proportions.
     """

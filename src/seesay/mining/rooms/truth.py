@@ -1,9 +1,9 @@
 """The truth of a set of rooms: the facts that mining should find.
 
-Size is frontal area (width times height in square metres), which ViPhy's box area scaled by depth approximates.
-Elevation follows ViPhy's rule in three dimensions: an object whose lowest point is above another's middle is above it;
-it is below if the reverse holds, else at a similar level. Both are counted over pairs of objects that are visible in
-one picture, colours over visible objects.
+Size is frontal area (width times height in square metres), which ViPhy's box area scaled by depth
+approximates. Elevation follows ViPhy's rule in three dimensions: an object whose lowest point is
+above another's middle is above it; it is below if the reverse holds, else at a similar level. Both
+are counted over pairs of objects that are visible in one picture, colours over visible objects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class RoomTruth:
         self.subtypes: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, scene: str, visible: Iterable[RoomObject]) -> None:
-        """Count the visible objects of one picture, and their pairs (each once, names in alphabetical order)."""
+        """Count the visible objects of one picture, and their pairs (each once, names in
+        alphabetical order)."""
         objects = sorted(visible, key=lambda each: each.name)
         for each in objects:
             self.colors[each.name][each.color] += 1
@@ -43,14 +44,19 @@ class RoomTruth:
             "size": "frontal area: width x height in square metres",
             "place": "lowest point above the other's centroid, in metres above the floor",
             "sizes": [
-                {"a": a, "b": b, "larger": n[">"], "smaller": n["<"]} for (a, b), n in sorted(self.sizes.items())
+                {"a": a, "b": b, "larger": n[">"], "smaller": n["<"]}
+                for (a, b), n in sorted(self.sizes.items())
             ],
             "places": [
                 {"scene": scene, "a": a, "b": b, "above": n[">"], "level": n["="], "below": n["<"]}
                 for (scene, a, b), n in sorted(self.places.items())
             ],
-            "colors": {name: {c: n[c] for c in COLORS if n[c]} for name, n in sorted(self.colors.items())},
-            "subtypes": {name: dict(sorted(n.items())) for name, n in sorted(self.subtypes.items())},
+            "colors": {
+                name: {c: n[c] for c in COLORS if n[c]} for name, n in sorted(self.colors.items())
+            },
+            "subtypes": {
+                name: dict(sorted(n.items())) for name, n in sorted(self.subtypes.items())
+            },
         }
 
 

@@ -1,8 +1,8 @@
 """Encoders by name: models that turn texts into vectors, for linear probes and categories.
 
-A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id, the prefix of a plug-in); its config.json says
-how texts are read. `clip-bert:BERT+CLIP` builds CLIP-BERT from two models, `clip-bert-implicit:FOLDER` reads one
-without imagination.
+A name is a model's, as everywhere (catalogue, folder, GGUF file, Hub id, the prefix of a plug-in);
+its config.json says how texts are read. `clip-bert:BERT+CLIP` builds CLIP-BERT from two models,
+`clip-bert-implicit:FOLDER` reads one without imagination.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from seesay.models.options import ModelOptions
 __all__ = ["load_encoder", "locate_encoder"]
 
 CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
-"""The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways explicit and implicit)."""
+"""The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways
+explicit and implicit)."""
 
 
 def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
@@ -28,7 +29,8 @@ def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
 
 
 def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
-    """A function that loads the encoder behind a name; a name that cannot be an encoder's is refused at once."""
+    """A function that loads the encoder behind a name; a name that cannot be an encoder's is
+    refused at once."""
     from seesay.models import MODELS, has_prefix, locate
     from seesay.models.source import find_files
 
@@ -55,7 +57,9 @@ def _checked(model: Model) -> Model:
 
 
 def _cannot_encode(name: str) -> UserError:
-    return UserError(f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id.")
+    return UserError(
+        f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id."
+    )
 
 
 def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
@@ -77,8 +81,9 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
 
 
 def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
-    """A model of text, of the family that its configuration names unless the user says which: a causal one is read at
-    its last token, which has seen all others, a masked one and the encoder of an encoder-decoder at the first."""
+    """A model of text, of the family that its configuration names unless the user says which: a
+    causal one is read at its last token, which has seen all others, a masked one and the encoder of
+    an encoder-decoder at the first."""
     from transformers import AutoModel
 
     from seesay.models.encoders.base import BatchEncoder, encoder_class, load_complete
@@ -89,7 +94,8 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
         family = options.family or family_of(name, config)
     except UserError as error:
         raise UserError(
-            f"'{name}' is a {config.model_type}, whose texts seesay cannot encode: use a text model, CLIP, SigLIP, "
+            f"'{name}' is a {config.model_type}, whose texts seesay cannot encode: use a text "
+            "model, CLIP, SigLIP, "
             "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
         ) from error
     if family == "causal":
@@ -98,10 +104,17 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
         return model
     if family == "encoder-decoder":  # the decoder's weights may be absent
         network_class = encoder_class(config)
-        checkpoint = load_complete(name, source, options, network_class, spare=("decoder", "lm_head"))
-        network = checkpoint.model.get_encoder() if network_class is AutoModel else checkpoint.model
+        checkpoint = load_complete(
+            name, source, options, network_class, spare=("decoder", "lm_head")
+        )
+        if network_class is AutoModel:
+            network = checkpoint.model.get_encoder()
+        else:
+            network = checkpoint.model
     else:  # neither a language-model head nor a pooler is needed
         checkpoint = load_complete(name, source, options, AutoModel, spare=("pooler",))
         network = checkpoint.model
     layers = first_token_layers(network) if family == "masked" else None
-    return BatchEncoder(name, checkpoint, first_token(network), options, pooling="first", layers=layers)
+    return BatchEncoder(
+        name, checkpoint, first_token(network), options, pooling="first", layers=layers
+    )

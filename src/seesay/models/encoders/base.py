@@ -1,4 +1,5 @@
-"""What all encoders share: texts become tokens, are read in batches of one length, and give one float32 row each."""
+"""What all encoders share: texts become tokens, are read in batches of one length, and give one
+float32 row each."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class BatchEncoder(TransformersModel):
     """An encoder made of a tokenizer and a function from token ids, all of one length, to vectors.
 
-    No batch holds padding, so no architecture can let it leak into a vector, and the batch size changes nothing.
+    No batch holds padding, so no architecture can let it leak into a vector, and the batch size
+    changes nothing.
     """
 
     family = "encoder"
@@ -40,8 +42,12 @@ class BatchEncoder(TransformersModel):
     ) -> None:
         super().__init__(name, checkpoint, batch_size=options.batch_size)
         self.fingerprint += f"-{pooling}"
-        self._vectors, self._layers = vectors, layers
-        self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to} if padded_to else {}
+        self._vectors = vectors
+        self._layers = layers
+        if padded_to:
+            self._padding: dict[str, Any] = {"padding": "max_length", "max_length": padded_to}
+        else:
+            self._padding = {}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         return self._encode(texts, self._vectors, **self._padding)
@@ -53,18 +59,33 @@ class BatchEncoder(TransformersModel):
 
 
 def load_complete(
-    name: str, source: str | Path, options: ModelOptions, network_class: Any, part: str = "", spare: Sequence[str] = ()
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    network_class: Any,
+    part: str = "",
+    spare: Sequence[str] = (),
 ) -> Checkpoint:
-    """A checkpoint that lacks none of the weights its vectors need: those under `part`, except `spare` ones."""
+    """A checkpoint that lacks none of the weights its vectors need: those under `part`, except
+    `spare` ones."""
     checkpoint = load_checkpoint(name, source, options, network_class)
-    missing = [key for key in checkpoint.missing if key.startswith(part) and not any(word in key for word in spare)]
+    missing = [
+        key
+        for key in checkpoint.missing
+        if key.startswith(part) and not any(word in key for word in spare)
+    ]
     refuse_missing(name, missing)
     return checkpoint
 
 
 def encoder_class(config: Any) -> Any:
-    """T5 and its relatives have a class for the encoder alone; of the others the whole model is loaded."""
+    """T5 and its relatives have a class for the encoder alone; of the others the whole model is
+    loaded."""
     from transformers import AutoModel, AutoModelForTextEncoding
-    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ALONE,
+    )
 
-    return AutoModelForTextEncoding if config.model_type in ALONE else AutoModel
+    if config.model_type in ALONE:
+        return AutoModelForTextEncoding
+    return AutoModel

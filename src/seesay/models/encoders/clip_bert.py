@@ -1,13 +1,15 @@
-"""CLIP-BERT (Norlund, Hagström & Johansson 2021): a BERT that may be shown one CLIP feature after its last token.
+"""CLIP-BERT (Norlund, Hagström & Johansson 2021): a BERT that may be shown one CLIP feature after
+its last token.
 
-Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors, tokenizer) whose
-config.json says `img_feature_dim` and whose weights hold `bert.img_projection.weight` and `.bias`. What imagines is the
-CLIP in the folder `clip` beside them, else the encoder that `text_encoder` (or `clip_model`) of config.json names, else
-CLIP ViT-B/32. Any encoder will do: of a CLIP its projected text feature is taken, of another its vector.
+Layout of a checkpoint, after the published code: a BERT folder (config.json, model.safetensors,
+tokenizer) whose config.json says `img_feature_dim` and whose weights hold
+`bert.img_projection.weight` and `.bias`. What imagines is the CLIP in the folder `clip` beside
+them, else the encoder that `text_encoder` (or `clip_model`) of config.json names, else CLIP
+ViT-B/32. Any encoder will do: of a CLIP its projected text feature is taken, of another its vector.
 
-Imagination ("explicit"): the feature of the text itself takes the place of the picture's in training. A slot is
-imagined from the text as it is asked, with `[MASK]` in it, as in the published code. Without imagination ("implicit")
-the BERT reads the text alone.
+Imagination ("explicit"): the feature of the text itself takes the place of the picture's in
+training. A slot is imagined from the text as it is asked, with `[MASK]` in it, as in the published
+code. Without imagination ("implicit") the BERT reads the text alone.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ def parts_of(name: str, where: str) -> tuple[str, str]:
         splits = [(where, "")]
     bert, clip = next((pair for pair in splits if all(map(_folder, pair))), splits[0])
     if not bert or (marks and not clip and not _folder(where)):
-        raise UserError(f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP.")
+        raise UserError(
+            f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP."
+        )
     for part in filter(None, (bert, clip)):
         if part.startswith((".", "/", "~")) and not _folder(part):
             raise UserError(f"'{part}' is not a folder: give the folder of a model, or a Hub id.")
@@ -55,21 +59,29 @@ def _folder(where: str) -> Path | None:
     return path if where and path.is_dir() else None
 
 
-def load_clip_bert(name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool) -> Model:
-    """The encoder of a CLIP-BERT in a folder or on the hub, or of one built from a BERT and a CLIP, whose projection is
-    drawn with a seed. A revision is the BERT's."""
+def load_clip_bert(
+    name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool
+) -> Model:
+    """The encoder of a CLIP-BERT in a folder or on the hub, or of one built from a BERT and a CLIP,
+    whose projection is drawn with a seed. A revision is the BERT's."""
     imagination = load_imagination(name, bert, clip, options) if imagine else None
     checkpoint = load_bert(name, bert, options, imagination, drawn=bool(clip), spare=("cls",))
     if imagination is None:
-        return BatchEncoder(name, checkpoint, first_states(checkpoint.model), options, pooling="first")
+        return BatchEncoder(
+            name, checkpoint, first_states(checkpoint.model), options, pooling="first"
+        )
     encoder = ImaginingBert(name, checkpoint, imagination, options)
     if clip:
-        encoder.note(f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.", lasting=True)
+        encoder.note(
+            f"'{name}' has no trained projection from CLIP to BERT: one is drawn with a seed.",
+            lasting=True,
+        )
     return encoder
 
 
 def load_imagination(name: str, bert: str, clip: str, options: ModelOptions) -> Model:
-    """The encoder whose vectors of texts take the place of pictures' features: `clip`, or the checkpoint's own."""
+    """The encoder whose vectors of texts take the place of pictures' features: `clip`, or the
+    checkpoint's own."""
     from transformers import CLIPTextModelWithProjection
 
     from seesay.models.encoders import load_encoder
@@ -84,24 +96,29 @@ def load_imagination(name: str, bert: str, clip: str, options: ModelOptions) -> 
     own = replace(options, revision=None)
     if not is_clip(clip, own):
         return load_encoder(clip, own)
-    tower = load_complete(f"{name} (CLIP: {clip})", _folder(clip) or clip, own, CLIPTextModelWithProjection)
+    tower = load_complete(
+        f"{name} (CLIP: {clip})", _folder(clip) or clip, own, CLIPTextModelWithProjection
+    )
     return ClipText(clip, tower, own)
 
 
 class ClipText(BatchEncoder):
-    """CLIP's text half with its projection: features that lie in the space of pictures. `sees`: the other half is
-    there too."""
+    """CLIP's text half with its projection: features that lie in the space of pictures. `sees`: the
+    other half is there too."""
 
     def __init__(self, name: str, tower: Checkpoint, options: ModelOptions) -> None:
         network = tower.model
         self.sees = tower.config.model_type == "clip"
         unread = replace(tower, unused=())  # the half that sees
-        super().__init__(name, unread, lambda ids: network(input_ids=ids).text_embeds, options, pooling="")
+        super().__init__(
+            name, unread, lambda ids: network(input_ids=ids).text_embeds, options, pooling=""
+        )
         self.fingerprint = tower.fingerprint
 
 
 def is_clip(name: str, options: ModelOptions) -> bool:
-    """Whether a folder or Hub id is a CLIP's; a name of the catalogue or of another package is none."""
+    """Whether a folder or Hub id is a CLIP's; a name of the catalogue or of another package is
+    none."""
     from seesay.models.catalogue import CATALOGUE
 
     folder = _folder(name)
@@ -126,18 +143,25 @@ def load_bert(
 
     source = _folder(bert) or bert
     config: Any = read_config(name, source, options)
-    features = imagination.encode(["a"]).shape[1] if imagination else getattr(config, FEATURES, PUBLISHED_FEATURES)
+    if imagination:
+        features = imagination.encode(["a"]).shape[1]
+    else:
+        features = getattr(config, FEATURES, PUBLISHED_FEATURES)
     declared = getattr(config, FEATURES, features)
     config.img_feature_dim = features if drawn else declared
     checkpoint = load_checkpoint(name, source, options, ClipBertForMaskedLM, config=config)
     lacks_projection = any(PROJECTION in key for key in checkpoint.missing)
     if not drawn and (lacks_projection or declared != features):
         raise UserError(
-            f"'{name}' holds no {PROJECTION} from the {features} numbers of its text encoder to BERT's "
-            f"{config.hidden_size}: name the encoder that it was trained with (text_encoder in its config.json, or the "
+            f"'{name}' holds no {PROJECTION} from the {features} numbers of its text encoder to "
+            "BERT's "
+            f"{config.hidden_size}: name the encoder that it was trained with (text_encoder in its "
+            "config.json, or the "
             "folder clip)."
         )
-    refuse_missing(name, [k for k in checkpoint.missing if not any(part in k for part in (*spare, PROJECTION))])
+    refuse_missing(
+        name, [k for k in checkpoint.missing if not any(part in k for part in (*spare, PROJECTION))]
+    )
     if drawn:
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -147,15 +171,22 @@ def load_bert(
 
 
 class ImaginingBert(BatchEncoder):
-    """BERT with the imagined feature of each text after its last token; the vector is the first token's state."""
+    """BERT with the imagined feature of each text after its last token; the vector is the first
+    token's state."""
 
-    def __init__(self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions) -> None:
+    def __init__(
+        self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions
+    ) -> None:
         vectors = first_states(bert.model)
-        super().__init__(name, bert, vectors, options, pooling=f"first-imagining-{imagination.fingerprint}")
+        super().__init__(
+            name, bert, vectors, options, pooling=f"first-imagining-{imagination.fingerprint}"
+        )
         self._imagination = imagination
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        return self._encode(texts, self._vectors, features=imagine(self._imagination, texts, self._network))
+        return self._encode(
+            texts, self._vectors, features=imagine(self._imagination, texts, self._network)
+        )
 
 
 def first_states(network: Any) -> Reader:

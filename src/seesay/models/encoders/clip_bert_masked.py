@@ -1,5 +1,5 @@
-"""CLIP-BERT fills slots: `clip-bert:FOLDER` with imagination, `clip-bert-implicit:FOLDER` without ("explicit" and
-"implicit" in Norlund et al. 2021)."""
+"""CLIP-BERT fills slots: `clip-bert:FOLDER` with imagination, `clip-bert-implicit:FOLDER` without
+("explicit" and "implicit" in Norlund et al. 2021)."""
 
 from __future__ import annotations
 
@@ -43,17 +43,21 @@ def load_implicit(rest: str, options: ModelOptions) -> MaskedModel:
     return load_masked(f"clip-bert-implicit:{rest}", rest, options, imagine=False)
 
 
-def load_source(name: str, source: str | Path, options: ModelOptions, config: object) -> MaskedModel:
+def load_source(
+    name: str, source: str | Path, options: ModelOptions, config: object
+) -> MaskedModel:
     """The CLIP-BERT in a folder or on the hub, by whose configuration it was known."""
     return load_masked(name, str(source), options, imagine=True)
 
 
 def load_masked(name: str, where: str, options: ModelOptions, *, imagine: bool) -> MaskedModel:
-    """The CLIP-BERT in a folder or on the hub. One built from a BERT and a CLIP has no trained projection: refused."""
+    """The CLIP-BERT in a folder or on the hub. One built from a BERT and a CLIP has no trained
+    projection: refused."""
     bert, clip = parts_of(name, where)
     if clip:
         raise UserError(
-            f"'{name}' has no trained projection from CLIP to BERT, so what it fills a slot with means nothing: give a "
+            f"'{name}' has no trained projection from CLIP to BERT, so what it fills a slot with "
+            "means nothing: give a "
             "CLIP-BERT (clip-bert:FOLDER)."
         )
     imagination = load_imagination(name, bert, "", options) if imagine else None
@@ -61,15 +65,19 @@ def load_masked(name: str, where: str, options: ModelOptions, *, imagine: bool) 
 
 
 class ClipBertModel(MaskedModel):
-    """A slot's words given the text and, in the explicit way, one feature: the picture's, or what the text evokes."""
+    """A slot's words given the text and, in the explicit way, one feature: the picture's, or what
+    the text evokes."""
 
-    def __init__(self, name: str, checkpoint: Checkpoint, imagination: Model | None, options: ModelOptions) -> None:
+    def __init__(
+        self, name: str, checkpoint: Checkpoint, imagination: Model | None, options: ModelOptions
+    ) -> None:
         self._imagination = imagination
         reader = SlotReader(checkpoint.model)
         if imagination is not None:
             reader = ImaginingReader(checkpoint.model, imagination, options)
             checkpoint = replace(
-                checkpoint, fingerprint=f"{checkpoint.fingerprint}-imagining-{imagination.fingerprint}"
+                checkpoint,
+                fingerprint=f"{checkpoint.fingerprint}-imagining-{imagination.fingerprint}",
             )
         super().__init__(name, checkpoint, reader=reader, batch_size=options.batch_size)
         self.scope = "slot-implicit" if imagination is None else "slot-explicit"
@@ -85,22 +93,32 @@ class ClipBertModel(MaskedModel):
 
 
 class ImaginingReader(SlotReader):
-    """Shows the network one feature after each sentence: the picture's where there is one, else the text's own."""
+    """Shows the network one feature after each sentence: the picture's where there is one, else the
+    text's own."""
 
     sees_text = True
 
     def __init__(self, network: Any, imagination: Model, options: ModelOptions) -> None:
         super().__init__(network)
-        self._imagination, self._options = imagination, options
+        self._imagination = imagination
+        self._options = options
         self._features: dict[str, NDArray[np.float32]] = {}
         self._clip: Any = None  # the half that sees, loaded when the first picture comes
         if isinstance(imagination, ClipText) and imagination.sees:
             self.accepts = TEXT_AND_PICTURES
 
     def logits(
-        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, texts: Sequence[str], picture: str | None
+        self,
+        ids: torch.Tensor,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
+        texts: Sequence[str],
+        picture: str | None,
     ) -> torch.Tensor:
-        features = self._of_texts(texts) if picture is None else np.repeat(self._of_picture(picture), len(ids), axis=0)
+        if picture is None:
+            features = self._of_texts(texts)
+        else:
+            features = np.repeat(self._of_picture(picture), len(ids), axis=0)
         shown = torch.from_numpy(features).to(ids.device)
         return logits_at(self.network, {"input_ids": ids, "features": shown}, rows, columns)
 
@@ -117,9 +135,12 @@ class ImaginingReader(SlotReader):
         """CLIP's own feature of the picture, after its projection."""
         from transformers import CLIPVisionModelWithProjection
 
-        name, options = self._imagination.name, replace(self._options, revision=None, device="cpu")
+        name = self._imagination.name
+        options = replace(self._options, revision=None, device="cpu")
         if self._clip is None:
-            loaded = load_network(name, find_source(name, None), options, CLIPVisionModelWithProjection)
+            loaded = load_network(
+                name, find_source(name, None), options, CLIPVisionModelWithProjection
+            )
             refuse_missing(name, loaded.missing)
             self._clip = loaded.network, load_component(name, options, "AutoImageProcessor", "CLIP")
         network, images = self._clip

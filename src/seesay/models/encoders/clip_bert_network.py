@@ -11,8 +11,9 @@ from transformers.modeling_outputs import MaskedLMOutput
 
 
 class ClipBertForMaskedLM(BertForMaskedLM):
-    """`config.img_feature_dim` numbers are projected to BERT's width and stand after the last token, layer-normed like
-    any input but without position or type embedding (Norlund et al. 2021)."""
+    """`config.img_feature_dim` numbers are projected to BERT's width and stand after the last
+    token, layer-normed like any input but without position or type embedding (Norlund et al.
+    2021)."""
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -20,14 +21,20 @@ class ClipBertForMaskedLM(BertForMaskedLM):
         self.post_init()
 
     def states(
-        self, input_ids: torch.Tensor, features: torch.Tensor | None = None, attention_mask: torch.Tensor | None = None
+        self,
+        input_ids: torch.Tensor,
+        features: torch.Tensor | None = None,
+        attention_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The last layer's states at the tokens; `features` has one row per text, None for texts alone."""
+        """The last layer's states at the tokens; `features` has one row per text, None for texts
+        alone."""
         embeddings: Any = self.bert.embeddings
         inputs: torch.Tensor = embeddings(input_ids=input_ids)
         if features is not None:
             projected: torch.Tensor = self.bert.img_projection(features.to(inputs.dtype))  # type: ignore[operator]
-            inputs = torch.cat([inputs, embeddings.dropout(embeddings.LayerNorm(projected))[:, None]], dim=1)
+            inputs = torch.cat(
+                [inputs, embeddings.dropout(embeddings.LayerNorm(projected))[:, None]], dim=1
+            )
             if attention_mask is not None:
                 attention_mask = torch.nn.functional.pad(attention_mask, (0, 1), value=1)
         mask = create_bidirectional_mask(self.config, inputs, attention_mask)
@@ -35,7 +42,10 @@ class ClipBertForMaskedLM(BertForMaskedLM):
         return states[:, : input_ids.shape[1]]
 
     def forward(
-        self, input_ids: torch.Tensor, features: torch.Tensor | None = None, attention_mask: torch.Tensor | None = None
+        self,
+        input_ids: torch.Tensor,
+        features: torch.Tensor | None = None,
+        attention_mask: torch.Tensor | None = None,
     ) -> MaskedLMOutput:
         """The vocabulary's logits at the tokens."""
         return MaskedLMOutput(logits=self.cls(self.states(input_ids, features, attention_mask)))

@@ -1,7 +1,8 @@
-"""Sentence encoders (Reimers & Gurevych 2019), with the pooling that their sentence-transformers files describe.
+"""Sentence encoders (Reimers & Gurevych 2019), with the pooling that their sentence-transformers
+files describe.
 
-The last step of many of them, scaling to unit length, is left out: a cosine does not need it, and a linear layer
-learns no less from the length.
+The last step of many of them, scaling to unit length, is left out: a cosine does not need it, and a
+linear layer learns no less from the length.
 """
 
 from __future__ import annotations
@@ -22,49 +23,66 @@ from seesay.models.options import ModelOptions
 if TYPE_CHECKING:
     import torch
 
-POOLING = {"pooling_mode_cls_token": "first", "pooling_mode_mean_tokens": "mean", "pooling_mode_max_tokens": "max"}
+POOLING = {
+    "pooling_mode_cls_token": "first",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_max_tokens": "max",
+}
 MODULES = ("Transformer", "Pooling", "Dense", "Normalize")
 ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU", "Sigmoid", "SiLU")
 
 
 @dataclass(frozen=True)
 class PoolingSteps:
-    """How states become one vector: a pooling, then folders of dense layers ("" scales to unit length, which a layer
-    after it needs)."""
+    """How states become one vector: a pooling, then folders of dense layers ("" scales to unit
+    length, which a layer after it needs)."""
 
     pooling: str
     after: tuple[str, ...] = ()
 
 
 def steps_of(name: str, source: str | Path, options: ModelOptions) -> PoolingSteps | None:
-    """What follows the transformer; None where the model is no sentence encoder, or one that takes the last token."""
+    """What follows the transformer; None where the model is no sentence encoder, or one that takes
+    the last token."""
     listed = _read(source, "modules.json", options)
     if listed is None:
         return None
     modules = _modules(name, listed)
     unknown = [kind for kind, _ in modules if kind not in MODULES]
     if unknown:
-        raise UserError(f"'{name}' makes its vectors with a module that seesay does not support ({unknown[0]}).")
+        raise UserError(
+            f"'{name}' makes its vectors with a module that seesay does not support ({unknown[0]})."
+        )
     folder = next((path for kind, path in modules if kind == "Pooling"), None)
     settings = _read(source, f"{folder}/config.json", options) if folder else None
-    after = [path if kind == "Dense" else "" for kind, path in modules if kind in ("Dense", "Normalize")]
+    after = [
+        path if kind == "Dense" else "" for kind, path in modules if kind in ("Dense", "Normalize")
+    ]
     while after and not after[-1]:
         after.pop()
     pooling = _pooling(name, settings) if settings is not None else None
     if pooling is None and after:
         raise UserError(f"'{name}' has a dense layer without a supported pooling before it.")
-    return None if pooling is None else PoolingSteps(pooling, tuple(after))
+    if pooling is None:
+        return None
+    return PoolingSteps(pooling, tuple(after))
 
 
 def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
     """The last word of every module's type, and its folder, which lies within the model's."""
     modules = []
     for module in listed if isinstance(listed, list) else [None]:
-        if not isinstance(module, dict) or not all(isinstance(module.get(key), str) for key in ("type", "path")):
-            raise UserError(f"'{name}' has a modules.json that is not a list of modules with a type and a path.")
+        if not isinstance(module, dict) or not all(
+            isinstance(module.get(key), str) for key in ("type", "path")
+        ):
+            raise UserError(
+                f"'{name}' has a modules.json that is not a list of modules with a type and a path."
+            )
         path = PurePosixPath(module["path"].replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in module["path"]:
-            raise UserError(f"'{name}' has a modules.json that leads out of its folder ({module['path']}).")
+            raise UserError(
+                f"'{name}' has a modules.json that leads out of its folder ({module['path']})."
+            )
         modules.append((module["type"].rpartition(".")[2], module["path"]))
     return modules
 
@@ -76,16 +94,21 @@ def _pooling(name: str, settings: Any) -> str | None:
         return None  # a causal model's own way
     poolings = [pooling for key, pooling in POOLING.items() if settings.get(key)]
     others = [
-        key for key, on in settings.items() if key.startswith("pooling_mode") and on is True and key not in POOLING
+        key
+        for key, on in settings.items()
+        if key.startswith("pooling_mode") and on is True and key not in POOLING
     ]
     if len(poolings) != 1 or others:
         raise UserError(
-            f"'{name}' pools its states in a way that seesay does not support ({', '.join(others) or 'several'})."
+            f"'{name}' pools its states in a way that seesay does not support "
+            f"({', '.join(others) or 'several'})."
         )
     return poolings[0]
 
 
-def load_sentence(name: str, source: str | Path, options: ModelOptions, config: Any, steps: PoolingSteps) -> Model:
+def load_sentence(
+    name: str, source: str | Path, options: ModelOptions, config: Any, steps: PoolingSteps
+) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
@@ -114,27 +137,37 @@ def load_sentence(name: str, source: str | Path, options: ModelOptions, config: 
     return BatchEncoder(name, checkpoint, vectors, options, pooling="-".join(marks))
 
 
-def _dense(name: str, source: str | Path, folder: str, options: ModelOptions) -> tuple[torch.nn.Module, str]:
+def _dense(
+    name: str, source: str | Path, folder: str, options: ModelOptions
+) -> tuple[torch.nn.Module, str]:
     """A dense layer with its activation, and a digest of both."""
     import torch
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     settings = _read(source, f"{folder}/config.json", options)
-    activation = str(settings.get("activation_function", "")).rpartition(".")[2] if isinstance(settings, dict) else ""
+    if isinstance(settings, dict):
+        activation = str(settings.get("activation_function", "")).rpartition(".")[2]
+    else:
+        activation = ""
     path = find_file(source, f"{folder}/model.safetensors", options.revision)
     if activation not in ACTIVATIONS or path is None:
         raise UserError(
-            f"'{name}' has a dense layer ({folder}) that seesay cannot read: it needs model.safetensors and one of the "
+            f"'{name}' has a dense layer ({folder}) that seesay cannot read: it needs "
+            "model.safetensors and one of the "
             f"activations {', '.join(ACTIVATIONS)}."
         )
     try:
         weights = load_file(path)
         wide, narrow = weights["linear.weight"].shape
         linear = torch.nn.Linear(narrow, wide, bias="linear.bias" in weights)
-        linear.load_state_dict({key.removeprefix("linear."): tensor for key, tensor in weights.items()})
+        linear.load_state_dict(
+            {key.removeprefix("linear."): tensor for key, tensor in weights.items()}
+        )
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise UserError(f"'{path}' holds no linear.weight and linear.bias of a dense layer.") from error
+        raise UserError(
+            f"'{path}' holds no linear.weight and linear.bias of a dense layer."
+        ) from error
     digest = text_digest(path.read_bytes() + activation.encode(), 6)
     return torch.nn.Sequential(linear, getattr(torch.nn, activation)()).eval(), digest
 

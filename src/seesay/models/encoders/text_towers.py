@@ -17,8 +17,9 @@ from seesay.models.options import ModelOptions
 
 @dataclass(frozen=True)
 class TextTower:
-    """How an architecture's text half is read: its class in transformers, the vectors that its network gives to token
-    ids, and the mark of both in fingerprints. Weights outside `part` and `spare` ones may be missing."""
+    """How an architecture's text half is read: its class in transformers, the vectors that its
+    network gives to token ids, and the mark of both in fingerprints. Weights outside `part` and
+    `spare` ones may be missing."""
 
     network: str
     vectors: Callable[[Any], Reader]
@@ -29,11 +30,18 @@ class TextTower:
     """Whether every text is padded to the full length, as in training."""
 
 
-def load_tower(name: str, source: str | Path, options: ModelOptions, tower: TextTower) -> BatchEncoder:
+def load_tower(
+    name: str, source: str | Path, options: ModelOptions, tower: TextTower
+) -> BatchEncoder:
     """The text half of a model in a folder or on the hub."""
     network_class = getattr(transformers, tower.network)
-    checkpoint = load_complete(name, source, options, network_class, part=tower.part, spare=tower.spare)
-    length = int(checkpoint.model.config.max_position_embeddings) if tower.full_length else None
+    checkpoint = load_complete(
+        name, source, options, network_class, part=tower.part, spare=tower.spare
+    )
+    if tower.full_length:
+        length = int(checkpoint.model.config.max_position_embeddings)
+    else:
+        length = None
     vectors = tower.vectors(checkpoint.model)
     return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
 
@@ -44,8 +52,8 @@ def _beside_a_blank(network: Any) -> Reader:
 
 
 def _pooler_output(network: Any) -> Reader:
-    """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section 2.4), before the
-    projection into the space of pictures; SigLIP's head on the last position."""
+    """CLIP's state at the end-of-text token after the last layer norm (Radford et al. 2021, section
+    2.4), before the projection into the space of pictures; SigLIP's head on the last position."""
     return lambda ids: network(input_ids=ids).pooler_output
 
 
@@ -55,7 +63,9 @@ _SIGLIP = TextTower("SiglipTextModel", _pooler_output, "last-position", spare=()
 TOWERS = {
     "clip": _CLIP,
     "clip_text_model": _CLIP,
-    "flava": TextTower("FlavaModel", lambda network: first_token(network.text_model), "first", part="text_model"),
+    "flava": TextTower(
+        "FlavaModel", lambda network: first_token(network.text_model), "first", part="text_model"
+    ),
     "lxmert": TextTower(
         "LxmertModel",
         lambda network: lambda ids: lxmert_language(network, ids)[:, 0],

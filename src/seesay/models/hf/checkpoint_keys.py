@@ -1,8 +1,8 @@
-"""Where a checkpoint's weights and its network's differ. Missing weights are refused; of weights that the network has
-no place for, other heads and poolers are named and all else is refused.
+"""Where a checkpoint's weights and its network's differ. Missing weights are refused; of weights
+that the network has no place for, other heads and poolers are named and all else is refused.
 
-A network that leaves a part of its trunk unread (layers beyond the number in config.json, a projection that another
-class reads) gives answers that are not the model's.
+A network that leaves a part of its trunk unread (layers beyond the number in config.json, a
+projection that another class reads) gives answers that are not the model's.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 
 HEADS_WITHIN = ("pooler", "seq_relationship")
-"""Heads that lie inside the trunk or beside the language-model head, in a module that holds both."""
+"""Heads that lie inside the trunk or beside the language-model head, in a module that holds
+both."""
 
-CONSTANTS = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|(attn|attention)\.bias)$")
+CONSTANTS = re.compile(
+    r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|(attn|attention)\.bias)$"
+)
 """Buffers that older versions of transformers saved: computed, not learned."""
 
 CLIP_BERT_PROJECTION = "img_projection"
 
 
 def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
-    """The names of the heads, poolers and towers among the unexpected weights; any other unexpected one is an error."""
+    """The names of the heads, poolers and towers among the unexpected weights; any other unexpected
+    one is an error."""
     trunk = network.base_model
     prefix = f"{network.base_model_prefix}."
-    own, of_trunk = ({key.partition(".")[0] for key in part.state_dict()} for part in (network, trunk))
+    own, of_trunk = (
+        {key.partition(".")[0] for key in part.state_dict()} for part in (network, trunk)
+    )
     parts: dict[str, None] = {}
     strange = []
     for key in sorted(unexpected):
@@ -35,7 +41,11 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
             continue
         first = key.partition(".")[0]
         head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
-        of_network = key.startswith(prefix) or first in own | of_trunk or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+        of_network = (
+            key.startswith(prefix)
+            or first in own | of_trunk
+            or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+        )
         if not of_network:
             parts[first] = None
         elif head:
@@ -44,7 +54,8 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
             strange.append(key)
     if strange:
         raise UserError(
-            f"'{name}' holds {len(strange)} weights that its network ({type(network).__name__}) does not read "
+            f"'{name}' holds {len(strange)} weights that its network ({type(network).__name__}) "
+            "does not read "
             f"({strange[0]}, …): {_reason(strange[0])}"
         )
     return tuple(parts)
@@ -70,11 +81,15 @@ def note_unused(model: Model, name: str, parts: Sequence[str]) -> None:
 
 
 def refuse_missing(name: str, missing: Sequence[str], family: str = "") -> None:
-    """Refuse a network some of whose weights its files lack; `family` is that of a model that is to fill a slot."""
+    """Refuse a network some of whose weights its files lack; `family` is that of a model that is to
+    fill a slot."""
     if not missing:
         return
-    whose, reason = "its weights", ""
+    whose = "its weights"
+    reason = ""
     if family:
         whose = f"the weights that a {family} model needs"
         reason = " It was saved without its language-model head, or for another use."
-    raise UserError(f"'{name}' lacks {len(missing)} of {whose} ({missing[0]}, …): they would be random.{reason}")
+    raise UserError(
+        f"'{name}' lacks {len(missing)} of {whose} ({missing[0]}, …): they would be random.{reason}"
+    )

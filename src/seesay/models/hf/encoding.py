@@ -10,12 +10,13 @@ import torch
 from seesay.models.hf.layers import layer_states
 
 Reader = Callable[..., torch.Tensor]
-"""What a network makes of token ids (texts × tokens), and of the texts' features if it is shown some: one row for each
-text."""
+"""What a network makes of token ids (texts × tokens), and of the texts' features if it is shown
+some: one row for each text."""
 
 
 def first_token(network: Any) -> Reader:
-    """The last layer's state at the first token, as in the published probe (Singh et al. 2023, section 4)."""
+    """The last layer's state at the first token, as in the published probe (Singh et al. 2023,
+    section 4)."""
     return lambda ids: network(input_ids=ids)[0][:, 0]
 
 
@@ -24,6 +25,8 @@ def first_token_layers(network: Any) -> Reader:
 
     def read(ids: torch.Tensor) -> torch.Tensor:
         rows = torch.arange(len(ids), device=ids.device)
-        return torch.stack(layer_states(network, {"input_ids": ids}, rows, torch.zeros_like(rows)), dim=1)
+        return torch.stack(
+            layer_states(network, {"input_ids": ids}, rows, torch.zeros_like(rows)), dim=1
+        )
 
     return read

@@ -1,4 +1,5 @@
-"""The three families of transformers' language models, and which of them a configuration stands for."""
+"""The three families of transformers' language models, and which of them a configuration stands
+for."""
 
 from __future__ import annotations
 
@@ -23,8 +24,11 @@ HEADS = {
 """The classes of transformers that have a language-model head."""
 
 
-def load_language_model(name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig) -> Model:
-    """A masked, causal or encoder-decoder model, as its configuration says unless the user names the family."""
+def load_language_model(
+    name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig
+) -> Model:
+    """A masked, causal or encoder-decoder model, as its configuration says unless the user names
+    the family."""
     import transformers
 
     family = Family(options.family) if options.family else family_of(name, config)
@@ -38,7 +42,9 @@ def load_language_model(name: str, source: str | Path, options: ModelOptions, co
     if family == Family.ENCODER_DECODER:
         from seesay.models.hf.seq2seq import EncoderDecoderModel
 
-        return EncoderDecoderModel(name, checkpoint, style=options.style, batch_size=options.batch_size)
+        return EncoderDecoderModel(
+            name, checkpoint, style=options.style, batch_size=options.batch_size
+        )
     from seesay.models.hf.causal import CausalModel
 
     return CausalModel(name, checkpoint, scope=options.scope, batch_size=options.batch_size)
@@ -60,6 +66,7 @@ def family_of(name: str, config: PreTrainedConfig) -> Family:
     if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return Family.CAUSAL
     raise UserError(
-        f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which cannot fill a slot; "
+        f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which "
+        "cannot fill a slot; "
         f"if it can, say how with --family {' | '.join(Family)}."
     )

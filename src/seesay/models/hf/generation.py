@@ -1,4 +1,5 @@
-"""Free continuations by transformers' own `generate`, greedy or sampled, the same for the same batch."""
+"""Free continuations by transformers' own `generate`, greedy or sampled, the same for the same
+batch."""
 
 from __future__ import annotations
 
@@ -19,9 +20,15 @@ LINE = "\n"  # where the answer of a model that is not in a chat ends: it would 
 
 
 def generate_replies(
-    network: Any, tokenizer: Any, inputs: dict[str, Any], sampling: Sampling, *, stop: str | None = None
+    network: Any,
+    tokenizer: Any,
+    inputs: dict[str, Any],
+    sampling: Sampling,
+    *,
+    stop: str | None = None,
 ) -> list[tuple[Reply, ...]]:
-    """`sampling.samples` replies to each row of the inputs, without the prompt; `stop` is a text that ends a reply.
+    """`sampling.samples` replies to each row of the inputs, without the prompt; `stop` is a text
+    that ends a reply.
 
     Of the checkpoint's own settings for generation only its end and start tokens count.
     """
@@ -32,7 +39,9 @@ def generate_replies(
     config = GenerationConfig(
         **sampling_arguments(sampling),
         eos_token_id=end,
-        pad_token_id=tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id,
+        pad_token_id=tokenizer.eos_token_id
+        if tokenizer.pad_token_id is None
+        else tokenizer.pad_token_id,
         bos_token_id=tokenizer.bos_token_id,
         decoder_start_token_id=getattr(own, "decoder_start_token_id", None),
     )
@@ -41,20 +50,30 @@ def generate_replies(
     with seeded(sampling, ids), torch.inference_mode():
         output = network.generate(**inputs, generation_config=config, **stops)
     start = 1 if network.config.is_encoder_decoder else ids.shape[1]
-    return replies_of(tokenizer, output[:, start:], sampling, set(end) if isinstance(end, list) else {end}, stop)
+    return replies_of(
+        tokenizer, output[:, start:], sampling, set(end) if isinstance(end, list) else {end}, stop
+    )
 
 
 def sampling_arguments(sampling: Sampling) -> dict[str, Any]:
-    """Arguments of `generate`: the number of tokens and samples, drawn from the whole distribution."""
+    """Arguments of `generate`: the number of tokens and samples, drawn from the whole
+    distribution."""
     counts = {"max_new_tokens": sampling.max_tokens, "num_return_sequences": sampling.samples}
     if not sampling.temperature:
         return {**counts, "do_sample": False}
-    return {**counts, "do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
+    return {
+        **counts,
+        "do_sample": True,
+        "temperature": sampling.temperature,
+        "top_k": 0,
+        "top_p": 1.0,
+    }
 
 
 @contextmanager
 def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
-    """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the same replies."""
+    """Random numbers that depend on the run's seed and on the batch alone: a resumed run has the
+    same replies."""
     seed = text_number(json.dumps([sampling.seed, ids.tolist()]), 7)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -62,7 +81,11 @@ def seeded(sampling: Sampling, ids: torch.Tensor) -> Iterator[None]:
 
 
 def replies_of(
-    tokenizer: Any, tokens: torch.Tensor, sampling: Sampling, ends: set[int | None], stop: str | None = None
+    tokenizer: Any,
+    tokens: torch.Tensor,
+    sampling: Sampling,
+    ends: set[int | None],
+    stop: str | None = None,
 ) -> list[tuple[Reply, ...]]:
     """The texts of new tokens, those of one prompt together; a reply without an end was cut."""
     replies = []
@@ -74,9 +97,14 @@ def replies_of(
     return [tuple(samples) for samples in chunks(replies, sampling.samples)]
 
 
-def left_padded(tokenizer: Any, rows: Sequence[Sequence[int]], device: Any) -> dict[str, torch.Tensor]:
+def left_padded(
+    tokenizer: Any, rows: Sequence[Sequence[int]], device: Any
+) -> dict[str, torch.Tensor]:
     """Rows of one length that end with text, and the mask that hides the padding."""
-    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
+    if tokenizer.pad_token_id is not None:
+        pad = tokenizer.pad_token_id
+    else:
+        pad = tokenizer.eos_token_id or 0
     ids = [torch.tensor(row, dtype=torch.long, device=device) for row in rows]
     mask = [torch.ones_like(row) for row in ids]
     pad_left = partial(pad_sequence, batch_first=True, padding_side="left")

@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 
 
 def convert_gguf(path: Path) -> Path:
-    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file takes half a minute,
-    its safetensors half a second."""
+    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file
+    takes half a minute, its safetensors half a second."""
     folder = caches.CONVERTED_MODELS.folder / f"{path.stem}-{file_digest([path])}"
     if (folder / "config.json").is_file():
         return folder
@@ -32,7 +32,8 @@ def convert_gguf(path: Path) -> Path:
     try:
         arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
         config: Any = AutoConfig.from_pretrained(path.parent, **arguments)
-        check_config(path.name, json.loads(config.to_json_string()), "header")  # keys are texts there
+        # keys are texts there
+        check_config(path.name, json.loads(config.to_json_string()), "header")
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             path.parent, **arguments, dtype=torch.float32, output_loading_info=True
         )
@@ -42,7 +43,8 @@ def convert_gguf(path: Path) -> Path:
     except Exception as error:
         raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
     model, report = loaded
-    refuse_missing(path.name, sorted(report["missing_keys"]))  # once saved, random weights would pass for the file's
+    # once saved, random weights would pass for the file's
+    refuse_missing(path.name, sorted(report["missing_keys"]))
     if unused := unused_parts(path.name, model, report["unexpected_keys"]):
         log.warning("%s", note_of_unused(path.name, unused))
     # transformers refuses to save what it thinks is still quantised
@@ -50,7 +52,9 @@ def convert_gguf(path: Path) -> Path:
     model.is_quantized = False
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
-    with atomic_folder(folder, is_complete=lambda made: (made / "config.json").is_file()) as unfinished:
+    with atomic_folder(
+        folder, is_complete=lambda made: (made / "config.json").is_file()
+    ) as unfinished:
         model.save_pretrained(unfinished)
         tokenizer.save_pretrained(unfinished)
     return folder

@@ -1,5 +1,5 @@
-"""What the model hub says about a model, asked as rarely as possible: transformers itself asks six times, for half a
-minute, where there is no network."""
+"""What the model hub says about a model, asked as rarely as possible: transformers itself asks six
+times, for half a minute, where there is no network."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ HUB_TIMEOUT = 5  # seconds
 
 
 def on_hub(hub_id: str, revision: str | None = None) -> bool:
-    """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this machine."""
+    """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this
+    machine."""
     return _copied_commit(hub_id, revision) is not None or _metadata(hub_id, revision) is not None
 
 
 def hub_commit(hub_id: str, revision: str | None) -> str | None:
-    """The commit of a model on the hub, which is asked once; offline, that of the copy on this machine, if any."""
+    """The commit of a model on the hub, which is asked once; offline, that of the copy on this
+    machine, if any."""
     metadata = _metadata(hub_id, revision)
-    return _copied_commit(hub_id, revision) if metadata is None else metadata.commit_hash
+    if metadata is None:
+        return _copied_commit(hub_id, revision)
+    return metadata.commit_hash
 
 
 def commit(hub_id: str, revision: str | None) -> str:
@@ -30,13 +34,15 @@ def commit(hub_id: str, revision: str | None) -> str:
     copied = _copied_commit(hub_id, revision)
     if copied is None:
         raise UserError(
-            f"The hub provided '{hub_id}', but no copy of it was cached on this machine: download it to a folder."
+            f"The hub provided '{hub_id}', but no copy of it was cached on this machine: download "
+            "it to a folder."
         )
     return copied
 
 
 def find_file(source: str | Path, file: str, revision: str | None) -> Path | None:
-    """A file beside the weights, in the folder or on the hub; None where there is none, or it cannot be fetched."""
+    """A file beside the weights, in the folder or on the hub; None where there is none, or it
+    cannot be fetched."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError
 
@@ -53,7 +59,9 @@ def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     try:
-        return get_hf_file_metadata(hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT)
+        return get_hf_file_metadata(
+            hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT
+        )
     except Exception:  # each version of the library has another HTTP client with errors of its own
         return None
 

@@ -1,8 +1,10 @@
-"""Every layer of a network: its states for probes at each depth, and what the output head makes of them (logit lens).
+"""Every layer of a network: its states for probes at each depth, and what the output head makes of
+them (logit lens).
 
-Layer 0 is the embedding, the last one is what the network's own head reads. Where the network ends in a norm, the
-layers below are read through it too, as the logit lens does (nostalgebraist 2020): otherwise their scale, which grows
-from layer to layer, would be all that a probe of one learning rate sees.
+Layer 0 is the embedding, the last one is what the network's own head reads. Where the network ends
+in a norm, the layers below are read through it too, as the logit lens does (nostalgebraist 2020):
+otherwise their scale, which grows from layer to layer, would be all that a probe of one learning
+rate sees.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ import torch
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-FINAL_NORMS = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "final_norm", "norm_f", "ln_out")
+FINAL_NORMS = (
+    "norm",
+    "ln_f",
+    "final_layer_norm",
+    "final_layernorm",
+    "final_norm",
+    "norm_f",
+    "ln_out",
+)
 """What architectures call the norm between their last layer and the head."""
 
 
@@ -31,10 +41,11 @@ def layer_states(
 def layer_logits(
     network: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
 ) -> Iterator[torch.Tensor]:
-    """The vocabulary's logits at (row, column) as the head computes them from each layer; the last are the network's.
+    """The vocabulary's logits at (row, column) as the head computes them from each layer; the last
+    are the network's.
 
-    The head is the network's own forward pass over states that are given to it, so that scaled, capped and transformed
-    logits come out as they should.
+    The head is the network's own forward pass over states that are given to it, so that scaled,
+    capped and transformed logits come out as they should.
     """
     outputs = _read(network, inputs)
     for states in _states(network, outputs, rows, columns):
@@ -46,7 +57,9 @@ def _read(network: PreTrainedModel, inputs: dict[str, Any]) -> Any:
     return network.base_model(**inputs, output_hidden_states=True, return_dict=True)
 
 
-def _states(network: PreTrainedModel, outputs: Any, rows: torch.Tensor, columns: torch.Tensor) -> list[torch.Tensor]:
+def _states(
+    network: PreTrainedModel, outputs: Any, rows: torch.Tensor, columns: torch.Tensor
+) -> list[torch.Tensor]:
     norm = _final_norm(network)
     below = [states[rows, columns] for states in outputs.hidden_states[:-1]]
     return [*(below if norm is None else map(norm, below)), outputs[0][rows, columns]]
@@ -55,7 +68,9 @@ def _states(network: PreTrainedModel, outputs: Any, rows: torch.Tensor, columns:
 def _final_norm(network: PreTrainedModel) -> torch.nn.Module | None:
     outer = dict(network.base_model.named_children())
     inner = dict(outer["decoder"].named_children()) if "decoder" in outer else {}
-    norms = [children[name] for children in (outer, inner) for name in FINAL_NORMS if name in children]
+    norms = [
+        children[name] for children in (outer, inner) for name in FINAL_NORMS if name in children
+    ]
     return norms[0] if norms else None
 
 

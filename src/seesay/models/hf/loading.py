@@ -1,5 +1,6 @@
-"""From a Hub id, a folder or a GGUF file to a model that answers. Other people's files are untrusted here:
-weights come from safetensors or GGUF, and code from a model's repository runs only when the user asks for it."""
+"""From a Hub id, a folder or a GGUF file to a model that answers. Other people's files are
+untrusted here: weights come from safetensors or GGUF, and code from a model's repository runs only
+when the user asks for it."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ TRIAL = "What color is the sky?"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What was read from a folder or the hub: which of the network's weights its files lack, and which parts of the
-    files the network does not use."""
+    """What was read from a folder or the hub: which of the network's weights its files lack, and
+    which parts of the files the network does not use."""
 
     model: Any
     tokenizer: Any
@@ -46,7 +47,8 @@ class Checkpoint:
 
 
 class LoadedNetwork(NamedTuple):
-    """A network, the names of the weights that its files lack, and of the parts of the files that it does not use."""
+    """A network, the names of the weights that its files lack, and of the parts of the files that
+    it does not use."""
 
     network: Any
     missing: tuple[str, ...]
@@ -64,15 +66,22 @@ def load_checkpoint(
 ) -> Checkpoint:
     """The network in evaluation mode, its tokenizer and its fingerprint.
 
-    `shared_tokenizer` is used where there is none beside the weights; `changed` are entries of the configuration."""
+    `shared_tokenizer` is used where there is none beside the weights; `changed` are entries of the
+    configuration."""
     config = read_config(name, source, options)
     tokenizer = _tokenizer(name, source, options)
     model, missing, unused = load_network(name, source, options, network_class, **changed)
     if tokenizer is None and shared_tokenizer:
-        tokenizer = _tokenizer(name, find_source(shared_tokenizer, None), replace(options, revision=None))
+        tokenizer = _tokenizer(
+            name, find_source(shared_tokenizer, None), replace(options, revision=None)
+        )
     if tokenizer is None:
-        raise UserError(f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained).")
-    return Checkpoint(model, tokenizer, config, fingerprint(source, options, model.dtype), missing, unused)
+        raise UserError(
+            f"'{name}' has no tokenizer: save it beside the weights (tokenizer.save_pretrained)."
+        )
+    return Checkpoint(
+        model, tokenizer, config, fingerprint(source, options, model.dtype), missing, unused
+    )
 
 
 def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
@@ -85,25 +94,35 @@ def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
 
 
 def load_network(
-    name: str, source: str | Path, options: ModelOptions, model_class: Any, what: str = "", **changed: Any
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    model_class: Any,
+    what: str = "",
+    **changed: Any,
 ) -> LoadedNetwork:
     """A network in evaluation mode; `what` names it in an error."""
     weights = weight_arguments(options, device_of(options.device))
     files = {"use_safetensors": None if options.allow_pickle else True, "output_loading_info": True}
-    model, report = from_pretrained(model_class, name, source, options, what, **weights, **files, **changed)
+    model, report = from_pretrained(
+        model_class, name, source, options, what, **weights, **files, **changed
+    )
     unused = unused_parts(name, model, report["unexpected_keys"])
     return LoadedNetwork(aligned(model).eval(), tuple(sorted(report["missing_keys"])), unused)
 
 
 def load_component(name: str, options: ModelOptions, kind: str, what: str) -> Any:
-    """A network, image processor or tokenizer by its `Auto…` class in transformers; `what` names the expected model in
-    an error. Missing weights are no error: the published DPT lacks some that its network never uses."""
+    """A network, image processor or tokenizer by its `Auto…` class in transformers; `what` names
+    the expected model in an error. Missing weights are no error: the published DPT lacks some that
+    its network never uses."""
     source = find_source(name, options.revision)
     import transformers
 
     auto_class: Any = getattr(transformers, kind)
     if kind.startswith("AutoModel"):
-        network, _, unused = load_network(name, source, replace(options, device="cpu"), auto_class, what)
+        network, _, unused = load_network(
+            name, source, replace(options, device="cpu"), auto_class, what
+        )
         if unused:
             log.warning("%s", note_of_unused(name, unused))
         return network
@@ -111,9 +130,15 @@ def load_component(name: str, options: ModelOptions, kind: str, what: str) -> An
 
 
 def from_pretrained(
-    auto_class: Any, name: str, source: str | Path, options: ModelOptions, what: str = "", **arguments: Any
+    auto_class: Any,
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    what: str = "",
+    **arguments: Any,
 ) -> Any:
-    """What a class of transformers reads in a folder or on the hub, or one sentence that says why it cannot."""
+    """What a class of transformers reads in a folder or on the hub, or one sentence that says why
+    it cannot."""
     try:
         return auto_class.from_pretrained(source, **hub_arguments(options), **arguments)
     except Exception as error:  # other people's files fail in more ways than can be listed
@@ -128,8 +153,9 @@ def hub_arguments(options: ModelOptions) -> dict[str, Any]:
 def aligned(model: torch.nn.Module) -> torch.nn.Module:
     """The model with every weight at the start of a cache line.
 
-    A mapped safetensors file leaves its tensors wherever its header ends, and the last digits of a matrix product
-    depend on that address. Copied, the same weights give the same digits from any file, and are read faster.
+    A mapped safetensors file leaves its tensors wherever its header ends, and the last digits of a
+    matrix product depend on that address. Copied, the same weights give the same digits from any
+    file, and are read faster.
     """
     for tensor in (*model.parameters(), *model.buffers()):
         if tensor.device.type == "cpu" and tensor.data_ptr() % CACHE_LINE:
@@ -146,7 +172,8 @@ def find_source(name: str, revision: str | None) -> str | Path:
         return folder
     if not on_hub(name, revision):
         raise UserError(
-            f"Could not load '{name}': there is no such folder or catalogue name, and the model hub did not provide it "
+            f"Could not load '{name}': there is no such folder or catalogue name, and the model "
+            "hub did not provide it "
             "(offline, unknown or private?). `seesay models` lists what works without the hub."
         )
     return name
@@ -163,8 +190,9 @@ def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrai
 
 
 def fingerprint(source: str | Path, options: ModelOptions, dtype: Any) -> str:
-    """A digest of a folder's files that shape answers, for the Hub the commit, which names every file's content; and
-    the type of the weights where they are not float32: other digits, another run."""
+    """A digest of a folder's files that shape answers, for the Hub the commit, which names every
+    file's content; and the type of the weights where they are not float32: other digits, another
+    run."""
     folder = Path(source)
     if folder.is_dir():
         files = file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
@@ -173,9 +201,13 @@ def fingerprint(source: str | Path, options: ModelOptions, dtype: Any) -> str:
     return files + weights_digest(options, dtype)
 
 
-def loading_error(name: str, source: str | Path, options: ModelOptions, error: Exception, what: str = "") -> UserError:
-    """One sentence for the many ways in which loading fails; `what` names the kind of model that was expected."""
-    folder, text = Path(source), first_line(error)
+def loading_error(
+    name: str, source: str | Path, options: ModelOptions, error: Exception, what: str = ""
+) -> UserError:
+    """One sentence for the many ways in which loading fails; `what` names the kind of model that
+    was expected."""
+    folder = Path(source)
+    text = first_line(error)
     if "trust_remote_code" in str(error):
         sentence = f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
     elif "Unrecognized configuration class" in str(error) and what:
@@ -188,7 +220,11 @@ def loading_error(name: str, source: str | Path, options: ModelOptions, error: E
         sentence = f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
     elif not folder.is_dir():
         sentence = f"The hub has '{name}', but it could not be loaded: {text}"
-    elif not options.allow_pickle and not any(folder.glob("*.safetensors")) and (pickled := _pickled(folder)):
+    elif (
+        not options.allow_pickle
+        and not any(folder.glob("*.safetensors"))
+        and (pickled := _pickled(folder))
+    ):
         sentence = f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
     elif not (folder / "config.json").is_file():
         sentence = f"The folder '{name}' holds no config.json: it is not a transformers model."

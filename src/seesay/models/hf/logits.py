@@ -18,12 +18,15 @@ def logits_at(
 ) -> torch.Tensor:
     """The vocabulary's logits at (row, column) of the batch, one row per position.
 
-    The output layer is most of a small model's work, so the hidden states are cut to these positions before they
-    reach it. Where an architecture does not call that layer as a module, the cut is made afterwards.
+    The output layer is most of a small model's work, so the hidden states are cut to these
+    positions before they reach it. Where an architecture does not call that layer as a module, the
+    cut is made afterwards.
     """
 
     def cut(_module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        return (args[0][rows, columns], *args[1:]) if args[0].dim() == 3 else args
+        if args[0].dim() == 3:
+            return (args[0][rows, columns], *args[1:])
+        return args
 
     head = model.get_output_embeddings()
     handle = head.register_forward_pre_hook(cut) if head is not None else None
@@ -36,7 +39,8 @@ def logits_at(
 
 
 def ranks(logits: torch.Tensor, chosen: torch.Tensor) -> list[int]:
-    """How many entries of the vocabulary score at least as high as each chosen one (1 is the top)."""
+    """How many entries of the vocabulary score at least as high as each chosen one (1 is the
+    top)."""
     if len(chosen) < MANY:
         return [int((logits >= logits[token]).sum()) for token in chosen]
     rising = logits.sort().values

@@ -1,8 +1,8 @@
 """Masked language models: the option's log-probability in the slot, given both sides of it.
 
-An option of several tokens is predicted left to right: token i with the option's earlier tokens in place and its later
-ones masked (the within-word correction of Kauf & Ivanova 2023, section 3; without it, the later pieces of a word give
-the earlier ones away).
+An option of several tokens is predicted left to right: token i with the option's earlier tokens in
+place and its later ones masked (the within-word correction of Kauf & Ivanova 2023, section 3;
+without it, the later pieces of a word give the earlier ones away).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ TEXTS = 16  # scored together
 
 
 class SlotReader:
-    """How a network reads sentences. Architectures that see more than tokens have readers of their own."""
+    """How a network reads sentences. Architectures that see more than tokens have readers of their
+    own."""
 
     accepts: frozenset[str] = TEXT
     sees_text = False
@@ -43,15 +44,27 @@ class SlotReader:
         self.network = network
 
     def logits(
-        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, texts: Sequence[str], picture: str | None
+        self,
+        ids: torch.Tensor,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
+        texts: Sequence[str],
+        picture: str | None,
     ) -> torch.Tensor:
-        """The vocabulary's logits at (row, column) of sentences of one length, all about one picture or none."""
+        """The vocabulary's logits at (row, column) of sentences of one length, all about one
+        picture or none."""
         return logits_at(self.network, {"input_ids": ids}, rows, columns)
 
-    def layer_logits(self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[torch.Tensor]:
-        """The same as the head reads it out of each layer, for networks that see nothing but tokens."""
+    def layer_logits(
+        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor
+    ) -> Iterator[torch.Tensor]:
+        """The same as the head reads it out of each layer, for networks that see nothing but
+        tokens."""
         if type(self).logits is not SlotReader.logits:
-            raise UserError("A network that sees more than text cannot be read layer by layer: leave out --layers.")
+            raise UserError(
+                "A network that sees more than text cannot be read layer by layer: leave out "
+                "--layers."
+            )
         return layer_logits(self.network, {"input_ids": ids}, rows, columns)
 
     def first_states(self, ids: torch.Tensor) -> torch.Tensor:
@@ -60,7 +73,8 @@ class SlotReader:
 
 
 class MaskedSlot(NamedTuple):
-    """A sentence with masks in it, which of them is to be predicted, and what else the network sees."""
+    """A sentence with masks in it, which of them is to be predicted, and what else the network
+    sees."""
 
     ids: tuple[int, ...]
     position: int
@@ -69,7 +83,8 @@ class MaskedSlot(NamedTuple):
 
 
 class TokenScore(NamedTuple):
-    """A token's log-probability in a slot, and how many of the vocabulary score at least as high."""
+    """A token's log-probability in a slot, and how many of the vocabulary score at least as
+    high."""
 
     logp: float
     rank: int
@@ -89,7 +104,12 @@ class MaskedModel(TransformersModel):
     scope = "slot"
 
     def __init__(
-        self, name: str, checkpoint: Checkpoint, *, reader: SlotReader | None = None, batch_size: int | None = None
+        self,
+        name: str,
+        checkpoint: Checkpoint,
+        *,
+        reader: SlotReader | None = None,
+        batch_size: int | None = None,
     ) -> None:
         super().__init__(name, checkpoint, batch_size=batch_size)
         self._reader = reader or SlotReader(checkpoint.model)
@@ -98,7 +118,8 @@ class MaskedModel(TransformersModel):
             raise UserError(f"The tokenizer of '{name}' has no mask token: it cannot fill a slot.")
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches of prompts of similar length and about one picture: only such sentences are read together."""
+        """Batches of prompts of similar length and about one picture: only such sentences are read
+        together."""
 
         def order(prompt: Prompt) -> tuple[str, int, str]:
             return prompt.picture or "", len(prompt.text), prompt.text
@@ -119,8 +140,13 @@ class MaskedModel(TransformersModel):
         return [_scores(prompts, options, scores) for scores in layers]
 
     def _option_steps(self, prompts: Sequence[Prompt]) -> list[list[Step]]:
-        """What is predicted of each option: its tokens in the slot, or word by word a whole sentence."""
-        rows = iter(tokenize_options(self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]))
+        """What is predicted of each option: its tokens in the slot, or word by word a whole
+        sentence."""
+        rows = iter(
+            tokenize_options(
+                self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]
+            )
+        )
         options: list[list[Step]] = []
         for prompt in prompts:
             if prompt.is_sentence:
@@ -129,25 +155,35 @@ class MaskedModel(TransformersModel):
                 options += [self._text_steps(encoded, i, text, prompt.picture) for i, text in texts]
             else:
                 seen = (prompt.asked, prompt.picture)
-                options += [self._word_steps(option.ids, option.start, option.stop, *seen) for option in next(rows)]
+                options += [
+                    self._word_steps(option.ids, option.start, option.stop, *seen)
+                    for option in next(rows)
+                ]
         return options
 
-    def _text_steps(self, encoded: Any, index: int, text: str, picture: str | None = None) -> list[Step]:
+    def _text_steps(
+        self, encoded: Any, index: int, text: str, picture: str | None = None
+    ) -> list[Step]:
         """The words of an encoded text, each masked in turn."""
         words: dict[int, list[int]] = {}
         for position, word in enumerate(encoded.word_ids(index)):
             if word is not None:
                 words.setdefault(word, []).append(position)
-        ids, offsets = tuple(encoded["input_ids"][index]), encoded["offset_mapping"][index]
+        ids = tuple(encoded["input_ids"][index])
+        offsets = encoded["offset_mapping"][index]
         steps: list[Step] = []
         for positions in words.values():
-            first, last = positions[0], positions[-1]
+            first = positions[0]
+            last = positions[-1]
             around = f"{text[: offsets[first][0]]}{SLOT}{text[offsets[last][1] :]}"
             steps += self._word_steps(ids, first, last + 1, around, picture)
         return steps
 
-    def _word_steps(self, ids: tuple[int, ...], start: int, stop: int, text: str, picture: str | None) -> list[Step]:
-        """The tokens of a word left to right, each with the later ones masked; and what else the network sees."""
+    def _word_steps(
+        self, ids: tuple[int, ...], start: int, stop: int, text: str, picture: str | None
+    ) -> list[Step]:
+        """The tokens of a word left to right, each with the later ones masked; and what else the
+        network sees."""
         mask = int(self._tokenizer.mask_token_id)
         seen = (text if self._reader.sees_text else "", picture)
         masked = [(*ids[:i], *[mask] * (stop - i), *ids[stop:]) for i in range(start, stop)]
@@ -156,10 +192,12 @@ class MaskedModel(TransformersModel):
     def score(
         self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
     ) -> Iterator[TokenScores]:
-        """Pseudo-log-likelihood: each word is masked in turn, its pieces predicted left to right."""
+        """Pseudo-log-likelihood: each word is masked in turn, its pieces predicted left to
+        right."""
         if end or stride is not None:
             raise UserError(
-                f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no window over a text, "
+                f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no "
+                "window over a text, "
                 "so leave --eos and --stride out."
             )
         limit = self._max_tokens()
@@ -168,7 +206,9 @@ class MaskedModel(TransformersModel):
             for index, ids in enumerate(encoded["input_ids"]):
                 if limit is not None and len(ids) > limit:
                     yield TokenScores(
-                        (), (), f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read"
+                        (),
+                        (),
+                        f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read",
                     )
                     continue
                 steps = self._text_steps(encoded, index, batch[index])
@@ -176,11 +216,14 @@ class MaskedModel(TransformersModel):
                 yield TokenScores(
                     tuple(self._tokenizer.convert_ids_to_tokens([token for _, token in steps])),
                     tuple(scores[step].logp for step in steps),
-                    spans=tuple(tuple(encoded["offset_mapping"][index][slot.position]) for slot, _ in steps),
+                    spans=tuple(
+                        tuple(encoded["offset_mapping"][index][slot.position]) for slot, _ in steps
+                    ),
                 )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
-        """Texts are read whole, without an end token; pseudo-log-likelihood, pieces of a word left to right."""
+        """Texts are read whole, without an end token; pseudo-log-likelihood, pieces of a word left
+        to right."""
         return "eos:no|window:none|pll:within-word-l2r"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -194,7 +237,9 @@ class MaskedModel(TransformersModel):
             targets.setdefault(slot, set()).add(token)
         return self._in_memory(lambda budget: self._predict(targets, budget, layered))
 
-    def _predict(self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool) -> list[SlotScores]:
+    def _predict(
+        self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool
+    ) -> list[SlotScores]:
         """The score of each target token in its slot, by layer; equal sentences are read once."""
         slots = list(targets)
         self._refuse_too_long(slot.ids for slot in slots)
@@ -210,14 +255,19 @@ class MaskedModel(TransformersModel):
                         layers[layer] |= _target_scores(batch, logits, targets)
         return layers
 
-    def _logits(self, batch: Sequence[MaskedSlot], picture: str | None, layered: bool) -> Iterator[torch.Tensor]:
-        """The logits of slots in sentences of one length, all about one picture or none; of each layer in turn."""
+    def _logits(
+        self, batch: Sequence[MaskedSlot], picture: str | None, layered: bool
+    ) -> Iterator[torch.Tensor]:
+        """The logits of slots in sentences of one length, all about one picture or none; of each
+        layer in turn."""
         rows = torch.arange(len(batch), device=self._network.device)
         columns = self._tensor([slot.position for slot in batch])
         ids = self._tensor([slot.ids for slot in batch])
         if layered:
             return self._reader.layer_logits(ids, rows, columns)
-        return iter([self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)])
+        return iter(
+            [self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)]
+        )
 
 
 def _target_scores(
@@ -235,7 +285,9 @@ def _target_scores(
     return scores
 
 
-def _scores(prompts: Sequence[Prompt], options: Iterable[Sequence[Step]], scores: SlotScores) -> list[Scores]:
+def _scores(
+    prompts: Sequence[Prompt], options: Iterable[Sequence[Step]], scores: SlotScores
+) -> list[Scores]:
     """The scores of each prompt, from the steps of the options of all of them."""
     of_option = iter(options)
     results = []

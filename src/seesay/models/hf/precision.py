@@ -23,7 +23,8 @@ assert (torch.nn.functional.linear(y, x) @ x).log_softmax(-1).isfinite().all()
 
 
 def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
-    """Arguments of `from_pretrained` for dtype, device and quantisation; float32 on a CPU unless the user chooses."""
+    """Arguments of `from_pretrained` for dtype, device and quantisation; float32 on a CPU unless
+    the user chooses."""
     import torch
 
     arguments: dict[str, Any] = {
@@ -33,7 +34,9 @@ def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
     if options.dtype is not None:
         if device == "cpu" and options.device_map is None:
             try_on_cpu(options.dtype)
-        arguments["dtype"] = options.dtype if options.dtype == "auto" else getattr(torch, options.dtype)
+        arguments["dtype"] = (
+            options.dtype if options.dtype == "auto" else getattr(torch, options.dtype)
+        )
     if options.device_map is not None:
         arguments["device_map"] = _device_map(options.device_map)
     if options.quantization is not None:
@@ -43,7 +46,10 @@ def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
 
 def weights_digest(options: ModelOptions, dtype: Any) -> str:
     """The part of a fingerprint that other digits than those of float32 need."""
-    parts = [] if str(dtype) == "torch.float32" else [f"-{str(dtype).removeprefix('torch.')}"]
+    if str(dtype) == "torch.float32":
+        parts = []
+    else:
+        parts = [f"-{str(dtype).removeprefix('torch.')}"]
     if options.quantization is not None:
         digest = text_digest(options.quantization, 4)
         parts.append(f"-{options.quantization.partition(':')[0]}-{digest}")
@@ -51,29 +57,37 @@ def weights_digest(options: ModelOptions, dtype: Any) -> str:
 
 
 def try_on_cpu(dtype: str) -> None:
-    """Refuse a type that this CPU cannot compute with. It is tried in a process of its own, because it may kill it."""
+    """Refuse a type that this CPU cannot compute with. It is tried in a process of its own, because
+    it may kill it."""
     if dtype in ("auto", "float32", "float64"):
         return
     command = [sys.executable, "-c", _TRIAL.format(dtype=dtype)]
     try:
-        trial = subprocess.run(command, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False)
+        trial = subprocess.run(
+            command, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise UserError(f"{dtype} takes this CPU too long: use --dtype float32.") from None
     if trial.returncode:
-        reason = (
-            f"signal {-trial.returncode}" if trial.returncode < 0 else (trial.stderr.strip().splitlines() or [""])[-1]
-        )
+        if trial.returncode < 0:
+            reason = f"signal {-trial.returncode}"
+        else:
+            reason = (trial.stderr.strip().splitlines() or [""])[-1]
         raise UserError(f"This CPU cannot compute in {dtype} ({reason}): use --dtype float32.")
 
 
 def quantization_config(text: str) -> Any:
-    """A method of transformers with its settings, as in `quanto:weights=int8` or `bitsandbytes_4bit`."""
+    """A method of transformers with its settings, as in `quanto:weights=int8` or
+    `bitsandbytes_4bit`."""
     from transformers.quantizers.auto import AUTO_QUANTIZATION_CONFIG_MAPPING
 
     method, _, settings = text.partition(":")
     methods: dict[str, Any] = AUTO_QUANTIZATION_CONFIG_MAPPING
     if method not in methods:
-        raise UserError(f"transformers knows no quantization '{method}': choose one of {', '.join(sorted(methods))}.")
+        raise UserError(
+            f"transformers knows no quantization '{method}': choose one of "
+            f"{', '.join(sorted(methods))}."
+        )
     pairs = dict(pair.partition("=")[::2] for pair in settings.split(",") if pair)
     values = {name: json_or_text(value) for name, value in pairs.items()}
     if method.startswith("bitsandbytes_"):
@@ -91,7 +105,9 @@ def _device_map(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise UserError(f"--device-map is not a JSON object from modules to devices: {first_line(error)}") from error
+        raise UserError(
+            f"--device-map is not a JSON object from modules to devices: {first_line(error)}"
+        ) from error
 
 
 def json_or_text(text: str) -> Any:

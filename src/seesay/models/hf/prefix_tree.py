@@ -1,8 +1,8 @@
 """Many sentences as one tree of tokens, so that shared beginnings are computed once.
 
-Sentences that begin alike share their nodes; an attention mask lets a token see its own ancestors and nothing else.
-A causal model fed the tree gives every sentence the same hidden states as if it stood alone (Miao et al. 2024,
-SpecInfer, use the same device to verify many drafts at once).
+Sentences that begin alike share their nodes; an attention mask lets a token see its own ancestors
+and nothing else. A causal model fed the tree gives every sentence the same hidden states as if it
+stood alone (Miao et al. 2024, SpecInfer, use the same device to verify many drafts at once).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from seesay.models.batches import pack
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """Nodes in an order in which parents come first. `paths[i]` are the nodes of sentence i, token by token."""
+    """Nodes in an order in which parents come first. `paths[i]` are the nodes of sentence i, token
+    by token."""
 
     ids: NDArray[np.int64]
     parents: NDArray[np.int64]
@@ -48,7 +49,8 @@ def build(sentences: Sequence[Sequence[int]]) -> PrefixTree:
     paths: list[list[int]] = []
     children: dict[tuple[int, int], int] = {}
     for sentence in sentences:
-        node, path = -1, []
+        node = -1
+        path = []
         for depth, token in enumerate(sentence):
             child = children.get((node, token))
             if child is None:
@@ -59,11 +61,14 @@ def build(sentences: Sequence[Sequence[int]]) -> PrefixTree:
             node = child
             path.append(node)
         paths.append(path)
-    return PrefixTree(np.array(ids, np.int64), np.array(parents, np.int64), np.array(depths, np.int64), paths)
+    return PrefixTree(
+        np.array(ids, np.int64), np.array(parents, np.int64), np.array(depths, np.int64), paths
+    )
 
 
 def split(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
-    """Indices of the sentences in groups whose trees have at most `budget` nodes; similar sentences go together.
+    """Indices of the sentences in groups whose trees have at most `budget` nodes; similar sentences
+    go together.
 
     A sentence longer than the budget is a group of its own.
     """

@@ -1,8 +1,9 @@
 """Encoder-decoder models: the log-probability of the answer given the question.
 
-Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, and the README of github.com/allenai/unifiedqa): the
-text with a blank, a backslash and an n (no line break), then the lettered options, all in lower case.
-Style `infill` asks as T5 was pre-trained: the slot is a sentinel, and the decoder writes what belongs there.
+Style `qa` asks as UnifiedQA was trained (Khashabi et al. 2020, and the README of
+github.com/allenai/unifiedqa): the text with a blank, a backslash and an n (no line break), then the
+lettered options, all in lower case. Style `infill` asks as T5 was pre-trained: the slot is a
+sentinel, and the decoder writes what belongs there.
 """
 
 from __future__ import annotations
@@ -37,19 +38,29 @@ class EncoderDecoderModel(TransformersModel):
 
     family = "encoder-decoder"
 
-    def __init__(self, name: str, checkpoint: Checkpoint, *, style: str = "qa", batch_size: int | None = None) -> None:
+    def __init__(
+        self, name: str, checkpoint: Checkpoint, *, style: str = "qa", batch_size: int | None = None
+    ) -> None:
         super().__init__(name, checkpoint, batch_size=batch_size)
-        self.scope, self._style = f"answer-{style}", style
-        config, tokenizer = self._network.config, self._tokenizer
-        start = config.pad_token_id if config.decoder_start_token_id is None else config.decoder_start_token_id
+        self.scope = f"answer-{style}"
+        self._style = style
+        config = self._network.config
+        tokenizer = self._tokenizer
+        if config.decoder_start_token_id is None:
+            start = config.pad_token_id
+        else:
+            start = config.decoder_start_token_id
         if start is None:
-            raise UserError(f"The configuration of '{name}' does not say what its decoder starts with.")
+            raise UserError(
+                f"The configuration of '{name}' does not say what its decoder starts with."
+            )
         self._first = [int(start)]
         if style == "infill":
             sentinel = tokenizer.convert_tokens_to_ids(SENTINEL)
             if sentinel in (None, tokenizer.unk_token_id):
                 raise UserError(
-                    f"The tokenizer of '{name}' has no {SENTINEL}: it cannot be asked in the style 'infill'."
+                    f"The tokenizer of '{name}' has no {SENTINEL}: it cannot be asked in the style "
+                    "'infill'."
                 )
             self._first.append(int(sentinel))
 
@@ -59,16 +70,22 @@ class EncoderDecoderModel(TransformersModel):
         def length(prompt: Prompt) -> int:
             return len(self._question(prompt))
 
-        return batches_by_budget(prompts, self._planned, length, lambda prompt: (length(prompt), prompt.text))
+        return batches_by_budget(
+            prompts, self._planned, length, lambda prompt: (length(prompt), prompt.text)
+        )
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and, for an option of one token, vocabulary rank."""
         return self._in_memory(lambda budget: self._answer(prompts, budget))
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
+    ) -> list[tuple[Reply, ...]]:
         """What the decoder writes when the encoder reads the question."""
         texts = [after_shots(prompt.shots, user_turn(prompt.asked)) for prompt in prompts]
-        inputs = dict(self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device))
+        inputs = dict(
+            self._tokenizer(texts, padding=True, return_tensors="pt").to(self._network.device)
+        )
         self._refuse_too_long(inputs["input_ids"])
         arguments = {name: inputs[name] for name in ("input_ids", "attention_mask")}
         return generate_replies(self._network, self._tokenizer, arguments, sampling)
@@ -93,13 +110,17 @@ class EncoderDecoderModel(TransformersModel):
     def _answer(self, prompts: Sequence[Prompt], budget: int) -> list[Scores]:
         longest = max((len(self._question(prompt)) for prompt in prompts), default=0)
         size = max(1, budget // (longest // CHARS_PER_TOKEN + 1))
-        return [scores for batch in chunks(prompts, size) for scores in self._decode(batch, 4 * size)]
+        return [
+            scores for batch in chunks(prompts, size) for scores in self._decode(batch, 4 * size)
+        ]
 
     def _decode(self, prompts: Sequence[Prompt], size: int) -> list[Scores]:
-        """The scores of each prompt's options; questions and the prefixes that answers share are computed once."""
+        """The scores of each prompt's options; questions and the prefixes that answers share are
+        computed once."""
         tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         questions = [self._question(prompt) for prompt in prompts]
-        device, first = self._network.device, self._first
+        device = self._network.device
+        first = self._first
         scores: dict[tuple[int, Ids], tuple[float, int]] = {}
         with torch.inference_mode():
             encoded = self._tokenizer(questions, padding=True, return_tensors="pt").to(device)
@@ -107,17 +128,27 @@ class EncoderDecoderModel(TransformersModel):
             states = self._network.get_encoder()(
                 input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"]
             ).last_hidden_state
-            prefixes = sorted({(row, option[:-1]) for row, options in enumerate(tokenized) for option in options})
+            prefixes = sorted(
+                {(row, option[:-1]) for row, options in enumerate(tokenized) for option in options}
+            )
             for batch in chunks(prefixes, size):
                 longest = max(len(prefix) for _, prefix in batch)
                 inputs = torch.tensor(
-                    [[*first, *prefix, *[0] * (longest - len(prefix))] for _, prefix in batch], device=device
+                    [[*first, *prefix, *[0] * (longest - len(prefix))] for _, prefix in batch],
+                    device=device,
                 )
                 source = torch.tensor([row for row, _ in batch], device=device)
-                # The positions that predict the answer's tokens: the last of `first`, and each token of the prefix.
+                # The positions that predict the answer's tokens: the last of `first`, and each
+                # token of the prefix.
                 lengths = [len(prefix) + 1 for _, prefix in batch]
-                cells = [(row, len(first) - 1 + step) for row, length in enumerate(lengths) for step in range(length)]
-                rows, columns = (torch.tensor(axis, device=device) for axis in zip(*cells, strict=True))
+                cells = [
+                    (row, len(first) - 1 + step)
+                    for row, length in enumerate(lengths)
+                    for step in range(length)
+                ]
+                rows, columns = (
+                    torch.tensor(axis, device=device) for axis in zip(*cells, strict=True)
+                )
                 arguments = {
                     "encoder_outputs": BaseModelOutput(last_hidden_state=states[source]),
                     "attention_mask": encoded["attention_mask"][source],
@@ -125,11 +156,16 @@ class EncoderDecoderModel(TransformersModel):
                     "use_cache": False,
                 }
                 logits = logits_at(self._network, arguments, rows, columns)
-                by_prefix = zip(batch, logits.split(lengths), logits.log_softmax(-1).split(lengths), strict=True)
+                by_prefix = zip(
+                    batch, logits.split(lengths), logits.log_softmax(-1).split(lengths), strict=True
+                )
                 for (row, prefix), prefix_logits, logps in by_prefix:
                     for option in {o for o in tokenized[row] if o[:-1] == prefix}:
                         tokens = torch.tensor(option, device=device)
-                        rank = ranks(prefix_logits[0], tokens)[0] if len(option) == 1 else 0
+                        if len(option) == 1:
+                            rank = ranks(prefix_logits[0], tokens)[0]
+                        else:
+                            rank = 0
                         scores[row, option] = (float(logps[range(len(option)), tokens].sum()), rank)
         return [
             Scores(

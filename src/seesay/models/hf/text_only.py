@@ -8,14 +8,19 @@ import torch
 
 
 def vilt_blank(network: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """ViLT requires an image: one patch of zeros, and the mask by which no token attends to it, as in the published
-    probe."""
-    blank = torch.zeros(1, 1, network.config.hidden_size, device=network.device, dtype=network.dtype)
+    """ViLT requires an image: one patch of zeros, and the mask by which no token attends to it, as
+    in the published probe."""
+    blank = torch.zeros(
+        1, 1, network.config.hidden_size, device=network.device, dtype=network.dtype
+    )
     return blank, torch.zeros(1, 1, device=network.device)
 
 
-def vilt_states(vilt: Any, ids: torch.Tensor, picture: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """The states of ViLT's last layer for texts beside one picture, which is given as its patches and their mask."""
+def vilt_states(
+    vilt: Any, ids: torch.Tensor, picture: tuple[torch.Tensor, torch.Tensor]
+) -> torch.Tensor:
+    """The states of ViLT's last layer for texts beside one picture, which is given as its patches
+    and their mask."""
     patches, mask = picture
     rows = len(ids)
     states: torch.Tensor = vilt(
@@ -25,10 +30,12 @@ def vilt_states(vilt: Any, ids: torch.Tensor, picture: tuple[torch.Tensor, torch
 
 
 def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
-    """The states of LXMERT's language stream: language layers, then the language half of the cross-modality layers.
+    """The states of LXMERT's language stream: language layers, then the language half of the
+    cross-modality layers.
 
-    Where a cross-modality layer would attend to objects there are none: the attention's result is zero, and only its
-    output block (dense, residual, layer norm) runs on it, as Hagström & Johansson 2022 ask LXMERT with text alone.
+    Where a cross-modality layer would attend to objects there are none: the attention's result is
+    zero, and only its output block (dense, residual, layer norm) runs on it, as Hagström &
+    Johansson 2022 ask LXMERT with text alone.
     """
     states: torch.Tensor = network.embeddings(ids, torch.zeros_like(ids))
     for layer in network.encoder.layer:

@@ -1,7 +1,8 @@
 """Options as they are tokenized in their sentence: the one place where text becomes tokens.
 
-The whole sentence is tokenized with the option in the slot, and the option's tokens are found by their character
-offsets. So RoBERTa's leading space, SentencePiece's marks and upper case come out as they would in running text.
+The whole sentence is tokenized with the option in the slot, and the option's tokens are found by
+their character offsets. So RoBERTa's leading space, SentencePiece's marks and upper case come out
+as they would in running text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MANY_OPTIONS = 32
 
 @dataclass(frozen=True, slots=True)
 class TokenizedOption:
-    """A sentence with an option in its slot: its tokens, which of them are the option's, and its characters."""
+    """A sentence with an option in its slot: its tokens, which of them are the option's, and its
+    characters."""
 
     ids: Ids
     start: int
@@ -45,42 +47,65 @@ class TokenizedOption:
 
 
 def tokenize_options(
-    tokenizer: PreTrainedTokenizerBase, prompts: Sequence[Prompt], *, rest: bool = True, rendered: bool = False
+    tokenizer: PreTrainedTokenizerBase,
+    prompts: Sequence[Prompt],
+    *,
+    rest: bool = True,
+    rendered: bool = False,
 ) -> list[list[TokenizedOption]]:
     """Every prompt with each of its options; without `rest` the sentence ends with the option.
 
-    A `rendered` text comes out of a chat template: it has its special tokens, and the space that opens a reply is the
-    template's, not the option's.
+    A `rendered` text comes out of a chat template: it has its special tokens, and the space that
+    opens a reply is the template's, not the option's.
     """
     rows = []
     for prompt in prompts:
         before, after = (resolve_separator(part, tokenizer.sep_token) for part in prompt.parts)
-        tokenize = _tokenize if len(prompt.options) < MANY_OPTIONS else _tokenize_many
-        rows.append(tokenize(tokenizer, before, after if rest else "", prompt.options, rendered))
+        rest_of_sentence = after if rest else ""
+        if len(prompt.options) < MANY_OPTIONS:
+            row = _tokenize(tokenizer, before, rest_of_sentence, prompt.options, rendered)
+        else:
+            row = _tokenize_many(tokenizer, before, rest_of_sentence, prompt.options, rendered)
+        rows.append(row)
     return rows
 
 
 def _tokenize(
-    tokenizer: PreTrainedTokenizerBase, before: str, after: str, options: Sequence[str], rendered: bool
+    tokenizer: PreTrainedTokenizerBase,
+    before: str,
+    after: str,
+    options: Sequence[str],
+    rendered: bool,
 ) -> list[TokenizedOption]:
     """Each option between the two sides of its slot."""
     spans = [(len(before), len(before) + len(option)) for option in options]
     texts = [before + option + after for option in options]
     encoded = tokenizer(
-        texts, return_offsets_mapping=True, return_special_tokens_mask=True, add_special_tokens=not rendered
+        texts,
+        return_offsets_mapping=True,
+        return_special_tokens_mask=True,
+        add_special_tokens=not rendered,
     )
     columns = (encoded[key] for key in ("input_ids", "offset_mapping", "special_tokens_mask"))
-    return [_locate(tokenizer, *row, rendered=rendered) for row in zip(*columns, spans, texts, strict=True)]
+    return [
+        _locate(tokenizer, *row, rendered=rendered)
+        for row in zip(*columns, spans, texts, strict=True)
+    ]
 
 
 def _tokenize_many(
-    tokenizer: PreTrainedTokenizerBase, before: str, after: str, options: tuple[str, ...], rendered: bool
+    tokenizer: PreTrainedTokenizerBase,
+    before: str,
+    after: str,
+    options: tuple[str, ...],
+    rendered: bool,
 ) -> list[TokenizedOption]:
-    """Many options of one prompt: what they become is found once per word before the slot and text after it.
+    """Many options of one prompt: what they become is found once per word before the slot and text
+    after it.
 
-    Tokenizers cut texts at spaces first, so that an option's tokens do not depend on words further away; two options
-    are tokenized in the whole sentence all the same, and if they come out otherwise, so are all. An option that changes
-    the tokens around it is never put together.
+    Tokenizers cut texts at spaces first, so that an option's tokens do not depend on words further
+    away; two options are tokenized in the whole sentence all the same, and if they come out
+    otherwise, so are all. An option that changes the tokens around it is never put together.
     """
     last_word = before[len(before.rstrip().rpartition(" ")[0]) :]
     pieces = _pieces(tokenizer, last_word, after, options, rendered)
@@ -88,29 +113,42 @@ def _tokenize_many(
     once = [*samples, *(option for option in options if option not in pieces)]
     tokenized = dict(zip(once, _tokenize(tokenizer, before, after, once, rendered), strict=True))
     around_samples = {tokenized[option].around for option in samples}
-    if len(around_samples) != 1 or any(pieces[option] != tokenized[option].tokens for option in samples):
+    if len(around_samples) != 1 or any(
+        pieces[option] != tokenized[option].tokens for option in samples
+    ):
         return _tokenize(tokenizer, before, after, options, rendered)
     ((prefix, suffix),) = around_samples
     for option, ids in pieces.items():
         stop = len(prefix) + len(ids)
-        tokenized[option] = TokenizedOption(prefix + ids + suffix, len(prefix), stop, len(option) + len(after))
+        tokenized[option] = TokenizedOption(
+            prefix + ids + suffix, len(prefix), stop, len(option) + len(after)
+        )
     return [tokenized[option] for option in options]
 
 
 @lru_cache(maxsize=64)
 def _pieces(
-    tokenizer: PreTrainedTokenizerBase, last_word: str, after: str, options: tuple[str, ...], rendered: bool
+    tokenizer: PreTrainedTokenizerBase,
+    last_word: str,
+    after: str,
+    options: tuple[str, ...],
+    rendered: bool,
 ) -> dict[str, Ids]:
     """What options become after a word; without those that change the tokens around them."""
     tokenized = _tokenize(tokenizer, last_word, after, options, rendered)
     around = Counter(option.around for option in tokenized).most_common(1)[0][0]
-    return {text: option.tokens for text, option in zip(options, tokenized, strict=True) if option.around == around}
+    return {
+        text: option.tokens
+        for text, option in zip(options, tokenized, strict=True)
+        if option.around == around
+    }
 
 
 def unwritable(name: str, option: str) -> UserError:
     """The error for an option that a tokenizer cannot write."""
     return UserError(
-        f"The tokenizer of '{name}' cannot write the option {option!r} (it becomes an unknown token): leave the "
+        f"The tokenizer of '{name}' cannot write the option {option!r} (it becomes an unknown "
+        "token): leave the "
         "option out or use another model."
     )
 
@@ -126,13 +164,21 @@ def _locate(
     rendered: bool,
 ) -> TokenizedOption:
     begin, end = span
-    inside = [i for i, (low, high) in enumerate(offsets) if not special[i] and low < end and high > begin]
+    inside = [
+        i for i, (low, high) in enumerate(offsets) if not special[i] and low < end and high > begin
+    ]
     option = text[begin:end]
     if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
         raise unwritable(tokenizer.name_or_path, option)
     start = inside[0]
-    # Where a tokenizer makes the space before the option a token of its own, that token is the option's first: for
-    # other options the space is part of their first token, and all must be scored against the same prefix.
-    if start and not rendered and not special[start - 1] and not text[slice(*offsets[start - 1])].strip():
+    # Where a tokenizer makes the space before the option a token of its own, that token is the
+    # option's first: for other options the space is part of their first token, and all must be
+    # scored against the same prefix.
+    if (
+        start
+        and not rendered
+        and not special[start - 1]
+        and not text[slice(*offsets[start - 1])].strip()
+    ):
         start -= 1
     return TokenizedOption(tuple(ids), start, inside[-1] + 1, len(text) - begin)

@@ -1,4 +1,5 @@
-"""OpenAI-compatible servers. What a server cannot do is found out at the start, not after an hour at chance."""
+"""OpenAI-compatible servers. What a server cannot do is found out at the start, not after an hour
+at chance."""
 
 from __future__ import annotations
 
@@ -24,7 +25,11 @@ def load_server(rest: str, options: ModelOptions) -> Model:
     client = _connect("openai", rest, options)
     if options.chat or options.endpoint == Endpoint.CHAT:
         return ChatServer(
-            f"openai:{rest}", client, system=options.system, scored=options.chat, generates=options.generates
+            f"openai:{rest}",
+            client,
+            system=options.system,
+            scored=options.chat,
+            generates=options.generates,
         )
     return CompletionsServer(f"openai:{rest}", client, options.scope, generates=options.generates)
 
@@ -43,6 +48,7 @@ def _connect(prefix: str, model: str, options: ModelOptions) -> Client:
     address = options.base_url or os.environ.get("OPENAI_BASE_URL")
     if not model or not address:
         raise UserError(
-            f"A server needs a model name and an address: seesay probe {prefix}:MODEL --base-url http://host:port/v1"
+            f"A server needs a model name and an address: seesay probe {prefix}:MODEL --base-url "
+            "http://host:port/v1"
         )
     return Client(address, model, options)

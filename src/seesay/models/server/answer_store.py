@@ -1,4 +1,5 @@
-"""Answers of servers, kept on this machine and reused where the very same request is made again (`--reuse`)."""
+"""Answers of servers, kept on this machine and reused where the very same request is made again
+(`--reuse`)."""
 
 from __future__ import annotations
 
@@ -17,23 +18,28 @@ from seesay.errors import UserError
 
 
 class AnswerStore:
-    """One row per request: a digest of address, model and body, and the answer as the server gave it."""
+    """One row per request: a digest of address, model and body, and the answer as the server gave
+    it."""
 
     def __init__(self, path: Path | None = None) -> None:
         path = path or caches.SERVER_ANSWERS.folder / "answers.sqlite"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock, self._path = threading.Lock(), path
+        self._lock = threading.Lock()
+        self._path = path
         with self._usable():
             self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
             with self._database:
                 self._database.execute(
-                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT "
+                    "NULL)"
                 )
 
     def get(self, address: str, body: dict[str, Any]) -> Any:
         """The answer to this request; None where it was never made."""
         with self._usable():
-            row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (_key(address, body),)).fetchone()
+            row = self._database.execute(
+                "SELECT answer FROM answers WHERE key = ?", (_key(address, body),)
+            ).fetchone()
             return None if row is None else parse_json(row[0])
 
     def put(self, address: str, body: dict[str, Any], answer: Any) -> None:

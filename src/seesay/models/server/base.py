@@ -20,12 +20,19 @@ class ServerModel(Model):
     prompts_per_batch = 16
 
     def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
-        self.name, self._client, self._generates = name, client, generates
+        self.name = name
+        self._client = client
+        self._generates = generates
 
-    def generate(self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY) -> list[tuple[Reply, ...]]:
-        """What the server writes, without what it reports as reasoning: one request for each sample, since few servers
-        heed a number of them."""
-        settings: dict[str, Any] = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature}
+    def generate(
+        self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
+    ) -> list[tuple[Reply, ...]]:
+        """What the server writes, without what it reports as reasoning: one request for each
+        sample, since few servers heed a number of them."""
+        settings: dict[str, Any] = {
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+        }
 
         def ask(item: tuple[Prompt, int]) -> Reply:
             prompt, sample = item
@@ -34,12 +41,16 @@ class ServerModel(Model):
                 used = dict(settings)
                 body = {**self._request_body(prompt), **used, **seed}
                 try:
-                    return reply_of(self._client.post(self.endpoint, body, reuse=True), self._client.base)
+                    return reply_of(
+                        self._client.post(self.endpoint, body, reuse=True), self._client.base
+                    )
                 except RefusedError as error:
                     if not self._adapt(settings, used, str(error)):
                         raise
 
-        replies = self._client.parallel(ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)])
+        replies = self._client.parallel(
+            ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)]
+        )
         return [tuple(replies[prompt, i] for i in range(sampling.samples)) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
@@ -51,13 +62,15 @@ class ServerModel(Model):
         raise NotImplementedError
 
     def _adapt(self, settings: dict[str, Any], used: dict[str, Any], reason: str) -> bool:
-        """Leave out or rename what the server refuses, as models that reason do; whether there was anything to
-        change."""
+        """Leave out or rename what the server refuses, as models that reason do; whether there was
+        anything to change."""
         if "max_completion_tokens" in reason and "max_tokens" in used:
             settings["max_completion_tokens"] = settings.pop("max_tokens", used["max_tokens"])
             return True
         if "temperature" in reason and "temperature" in used:
             settings.pop("temperature", None)
-            self.note("The server takes no temperature: its answers were sampled as it does by default.")
+            self.note(
+                "The server takes no temperature: its answers were sampled as it does by default."
+            )
             return True
         return False

@@ -1,4 +1,5 @@
-"""Chat servers give no log-probability of a given text. They are asked in one of two ways, and the figures say which:
+"""Chat servers give no log-probability of a given text. They are asked in one of two ways, and the
+figures say which:
 
 - by default the model makes one choice among the options, to which a JSON schema or, where the server heeds none, a
   regular expression holds it (`scope: choice`);
@@ -43,8 +44,10 @@ def hidden_note(answered: Sequence[Scores]) -> list[str]:
         return []
     undecided = sum(share > best for share, best in hidden)
     return [
-        f"The server reports the likeliest tokens only: on average {sum(h for h, _ in hidden) / len(hidden):.1%} of "
-        f"the probability (at most {max(hidden)[0]:.1%}) was out of reach; in {undecided:,} of {len(hidden):,} prompts "
+        "The server reports the likeliest tokens only: on average "
+        f"{sum(h for h, _ in hidden) / len(hidden):.1%} of "
+        f"the probability (at most {max(hidden)[0]:.1%}) was out of reach; in {undecided:,} of "
+        f"{len(hidden):,} prompts "
         "that is more than the best option has."
     ]
 
@@ -56,10 +59,18 @@ class ChatServer(ServerModel):
     family = "chat"
     scope = "choice"
     only_chooses = True
-    probabilities_hint = "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
+    probabilities_hint = (
+        "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
+    )
 
     def __init__(
-        self, name: str, client: Client, *, system: str | None = None, scored: bool = False, generates: bool = False
+        self,
+        name: str,
+        client: Client,
+        *,
+        system: str | None = None,
+        scored: bool = False,
+        generates: bool = False,
     ) -> None:
         super().__init__(name, client, generates=generates)
         self._system = system
@@ -69,7 +80,8 @@ class ChatServer(ServerModel):
             self.chat = system_digest(system)
             identity += f" {self.chat}"
         if self._top:
-            self.scope, self.only_chooses = "reply", False
+            self.scope = "reply"
+            self.only_chooses = False
             identity += f" reply {self._top}"
         if not generates and not self._top:
             self._form = self._heeded(scored)
@@ -78,7 +90,9 @@ class ChatServer(ServerModel):
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
-        return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
+        return ChatServer(
+            self.name, self._client, system=system, scored=True, generates=self._generates
+        )
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         return {"messages": self._conversation(prompt)}
@@ -89,7 +103,9 @@ class ChatServer(ServerModel):
 
     def _options_conversation(self, prompt: Prompt) -> list[Message]:
         """The conversation in which every question names its options."""
-        return conversation(prompt, self._system, lambda text, _: self._request(text, prompt.options))
+        return conversation(
+            prompt, self._system, lambda text, _: self._request(text, prompt.options)
+        )
 
     def _granted(self) -> int:
         """How many likeliest tokens the server reports; 0 where it reports none."""
@@ -106,7 +122,11 @@ class ChatServer(ServerModel):
         """The form of a constraint that the server heeds."""
         refusals: list[RefusedError] = []
         for name, form in FORMS.items():
-            body = {"messages": [{"role": "user", "content": "Say hello."}], "temperature": 0, **form(TRIAL)}
+            body = {
+                "messages": [{"role": "user", "content": "Say hello."}],
+                "temperature": 0,
+                **form(TRIAL),
+            }
             try:
                 content = self._write(body)
             except RefusedError as error:
@@ -118,13 +138,19 @@ class ChatServer(ServerModel):
             raise refusals[0]
         reported = "reports no log-probabilities and " if scored else ""
         raise UserError(
-            f"{self._client.base} {reported}does not restrict its answers to the given options (response_format "
-            "json_schema, regex): its choices cannot be scored. Ask for free answers: --how generate."
+            f"{self._client.base} {reported}does not restrict its answers to the given options "
+            "(response_format "
+            "json_schema, regex): its choices cannot be scored. Ask for free answers: --how "
+            "generate."
         )
 
-    def _post(self, messages: Sequence[Message], top: int, *, reuse: bool = False) -> dict[str, Any]:
+    def _post(
+        self, messages: Sequence[Message], top: int, *, reuse: bool = False
+    ) -> dict[str, Any]:
         reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
-        return self._client.post(self.endpoint, {"messages": messages, "temperature": 0, **reported}, reuse=reuse)
+        return self._client.post(
+            self.endpoint, {"messages": messages, "temperature": 0, **reported}, reuse=reuse
+        )
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
@@ -142,7 +168,9 @@ class ChatServer(ServerModel):
         if self._top or self._generates:
             return [*own, *hidden_note(answered)]
         astray = sum(set(scores.logp) == {NO_ANSWER} for scores in answered)
-        note = f"{astray:,} of {len(answered):,} answers were none of the options and count as wrong."
+        note = (
+            f"{astray:,} of {len(answered):,} answers were none of the options and count as wrong."
+        )
         return [*own, note] if astray else own
 
     def _scores(self, prompt: Prompt) -> Scores:
@@ -152,7 +180,9 @@ class ChatServer(ServerModel):
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
         choice = self._choose(prompt)
         rest = REFUSED if choice in prompt.options else NO_ANSWER
-        return choice_scores(prompt, [0.0 if option == choice else rest for option in prompt.options])
+        return choice_scores(
+            prompt, [0.0 if option == choice else rest for option in prompt.options]
+        )
 
     def _request(self, text: str, options: Sequence[str]) -> str:
         text = resolve_separator(text, None).replace(SLOT, BLANK)
@@ -161,7 +191,8 @@ class ChatServer(ServerModel):
     def _choose(self, prompt: Prompt) -> str:
         messages = self._options_conversation(prompt)
         for message in messages:
-            if message["role"] == "assistant" and self._form == "json_schema":  # examples answer in the same form
+            # examples answer in the same form
+            if message["role"] == "assistant" and self._form == "json_schema":
                 message["content"] = json.dumps({"answer": message["content"]})
         body = {"messages": messages, "temperature": 0, **FORMS[self._form](prompt.options)}
         return reply_text(self._write(body, reuse=True), prompt.options)

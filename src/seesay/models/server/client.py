@@ -1,4 +1,5 @@
-"""An HTTP client for OpenAI-compatible servers: it waits where that may help, and explains errors in one sentence."""
+"""An HTTP client for OpenAI-compatible servers: it waits where that may help, and explains errors
+in one sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ TRIES = 5
 TIMEOUT = 120.0  # seconds without a byte
 DEADLINE = 900.0  # seconds for a whole answer, however it trickles in
 LARGEST_ANSWER = 1 << 26  # bytes after decompression
-SHORTEST_KEY = 8  # characters of a key that is masked wherever it is echoed: a shorter one may be a word
+# characters of a key that is masked wherever it is echoed: a shorter one may be a word
+SHORTEST_KEY = 8
 PATIENCE = 900.0  # seconds of pauses, for a server that says that it is busy
 LONGEST_PAUSE = 60.0
 WORTH_TELLING = 10.0
@@ -44,10 +46,12 @@ class RefusedError(UserError):
 
 
 class Throttle:
-    """How many requests may be under way: half as many whenever the server is busy, slowly more while it is not."""
+    """How many requests may be under way: half as many whenever the server is busy, slowly more
+    while it is not."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.limit = most, float(most)
+        self.most = most
+        self.limit = float(most)
         self._running = 0
         self._free = threading.Condition()
 
@@ -80,12 +84,17 @@ class Client:
             import httpx
         except ImportError as error:
             raise missing_extra("A server", "api", error) from error
-        self.model, self.base = model, base.rstrip("/")
-        self.spending = Spending(options.budget, options.price) if options else Spending()
+        self.model = model
+        self.base = base.rstrip("/")
+        if options:
+            self.spending = Spending(options.budget, options.price)
+        else:
+            self.spending = Spending()
         self.throttle = Throttle((options and options.concurrency) or PARALLEL)
         self._store = AnswerStore() if options and options.reuse else None
         self._answers = 0
-        self._transport_error, self._request_error = httpx.TransportError, httpx.RequestError
+        self._transport_error = httpx.TransportError
+        self._request_error = httpx.RequestError
         try:
             address = httpx.URL(self.base)
         except httpx.InvalidURL as error:
@@ -101,8 +110,10 @@ class Client:
         self._http = httpx.Client(headers=headers, timeout=TIMEOUT, limits=limits)
 
     def post(self, path: str, body: dict[str, Any], *, reuse: bool = False) -> dict[str, Any]:
-        """The server's answer to a request to its model; with `reuse`, one that was kept, if answers are."""
-        address, body = f"{self.base}/{path}", {"model": self.model, **body}
+        """The server's answer to a request to its model; with `reuse`, one that was kept, if
+        answers are."""
+        address = f"{self.base}/{path}"
+        body = {"model": self.model, **body}
         kept = self._store.get(address, body) if reuse and self._store else None
         answer = self._post(address, body) if kept is None else kept
         if not isinstance(answer, dict):
@@ -124,7 +135,8 @@ class Client:
             return dict(zip(unique, pool.map(request, unique), strict=True))
 
     def _post(self, address: str, body: dict[str, Any]) -> Any:
-        attempt, waited = 0, 0.0
+        attempt = 0
+        waited = 0.0
         while True:
             self.spending.refuse_if_spent()
             pause = min(0.25 * 2**attempt, LONGEST_PAUSE)
@@ -146,7 +158,8 @@ class Client:
                 if status not in BUSY and status < 500:
                     raise UserError(self._explain(status, reason))
                 problem = f"status {status}: {reason}"
-                patient = status in BUSY or (patient and status != 500)  # 500 may be this request's own fault
+                # 500 may be this request's own fault
+                patient = status in BUSY or (patient and status != 500)
                 if status in BUSY:
                     self.throttle.busy()
                 pause = max(pause, retry_after(headers.get("Retry-After", "")))
@@ -156,12 +169,16 @@ class Client:
                 log.warning("%s is busy (%s): waiting %.0f s.", self.base, problem, pause)
             waited += pause
             time.sleep(pause)
-        raise UserError(f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({problem}).")
+        raise UserError(
+            f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({problem})."
+        )
 
     def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
-        """Status, headers and content; an answer that trickles in for too long is a failure of the transport.
+        """Status, headers and content; an answer that trickles in for too long is a failure of the
+        transport.
 
-        Headers can trickle in too, and then no read ever times out: so the request has a thread, which is left behind.
+        Headers can trickle in too, and then no read ever times out: so the request has a thread,
+        which is left behind.
         """
         reply: Future[tuple[int, Any, bytes]] = Future()
 
@@ -184,7 +201,10 @@ class Client:
             for chunk in response.iter_bytes(CHUNK):
                 content += chunk
                 if len(content) > LARGEST_ANSWER:
-                    raise UserError(f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no answer.")
+                    raise UserError(
+                        f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no "
+                        "answer."
+                    )
                 if time.monotonic() > deadline:
                     raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s")
         masked = content.replace(self._key, b"***") if self._key else content
@@ -194,21 +214,27 @@ class Client:
         try:
             return parse_json(content)
         except ValueError as error:
-            raise UserError(f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?") from error
+            raise UserError(
+                f"{self.base} did not answer in JSON: is it an OpenAI-compatible server?"
+            ) from error
 
     def _explain(self, status: int, reason: str) -> str:
         if status in (401, 403):
-            return f"{self.base} denies access ({status}): set OPENAI_API_KEY to a key that it knows."
+            return (
+                f"{self.base} denies access ({status}): set OPENAI_API_KEY to a key that it knows."
+            )
         if status == 404:
             return (
-                f"{self.base} has no such address or model (404: {reason}): does the address end in /v1, is "
+                f"{self.base} has no such address or model (404: {reason}): does the address end "
+                "in /v1, is "
                 f"'{self.model}' one of its models, and does it serve this --endpoint?"
             )
         return f"{self.base} refused the request ({status}): {reason}"
 
 
 def retry_after(header: str, now: datetime | None = None) -> float:
-    """The seconds that a server asks to wait, given as a number or as a date; 0 where it asks for nothing.
+    """The seconds that a server asks to wait, given as a number or as a date; 0 where it asks for
+    nothing.
 
     >>> noon = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
     >>> retry_after("7.5"), retry_after("Mon, 16 Nov 2026 12:01:30 GMT", noon), retry_after("soon")

@@ -22,13 +22,19 @@ class CompletionsServer(ServerModel):
 
     endpoint = family = "completions"
 
-    def __init__(self, name: str, client: Client, scope: str = "option", *, generates: bool = False) -> None:
+    def __init__(
+        self, name: str, client: Client, scope: str = "option", *, generates: bool = False
+    ) -> None:
         super().__init__(name, client, generates=generates)
         self.scope = scope
-        self._scorer = Scorer(client) if generates else choose_scorer(client, self.note)
+        if generates:
+            self._scorer = Scorer(client)
+        else:
+            self._scorer = choose_scorer(client, self.note)
         if not generates and scope == "sentence" and not self._scorer.whole_texts:
             self.note(
-                f"{client.base} cannot score a given text at once: every token after the slot costs a request for "
+                f"{client.base} cannot score a given text at once: every token after the slot "
+                "costs a request for "
                 "each option. --scope option needs about one request per prompt."
             )
         completions = client.parallel(
@@ -39,21 +45,32 @@ class CompletionsServer(ServerModel):
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""
-        return ChatServer(self.name, self._client, system=system, scored=True, generates=self._generates)
+        return ChatServer(
+            self.name, self._client, system=system, scored=True, generates=self._generates
+        )
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         """What the model writes in the slot is read up to the end of the line."""
-        return {"prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING, "stop": ["\n"]}
+        return {
+            "prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING,
+            "stop": ["\n"],
+        }
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One request per option where the server scores given texts, else about one per prompt."""
-        texts = [prompt.text for prompt in prompts for _ in (prompt.options if self._scorer.whole_texts else "1")]
+        texts = [
+            prompt.text
+            for prompt in prompts
+            for _ in (prompt.options if self._scorer.whole_texts else "1")
+        ]
         return self._client.spending.estimate(texts, max_tokens or 1)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""
         rows = [self._split(prompt) for prompt in prompts]
-        scores = self._scorer.score([(context, target) for context, targets in rows for target in targets])
+        scores = self._scorer.score(
+            [(context, target) for context, targets in rows for target in targets]
+        )
         return [
             Scores(
                 logp=tuple(scores[context, target][0] for target in targets),
@@ -64,7 +81,8 @@ class CompletionsServer(ServerModel):
         ]
 
     def _split(self, prompt: Prompt) -> tuple[str, list[str]]:
-        """The context, and each option with the space before it (and what follows), as tokenizers split texts."""
+        """The context, and each option with the space before it (and what follows), as tokenizers
+        split texts."""
         before, after = (resolve_separator(part, None) for part in prompt.parts)
         context = before.rstrip(" ")
         space = before[len(context) :] if context else ""

@@ -1,4 +1,5 @@
-"""How a server is held to a list of answers: by a JSON schema, or by a regular expression where it takes no schema."""
+"""How a server is held to a list of answers: by a JSON schema, or by a regular expression where it
+takes no schema."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
 def json_schema(options: Sequence[str]) -> dict[str, Any]:
-    """OpenAI's form, which most servers take; an object at the root, since OpenAI takes nothing else there."""
+    """OpenAI's form, which most servers take; an object at the root, since OpenAI takes nothing
+    else there."""
     schema = {
         "type": "object",
         "properties": {"answer": {"type": "string", "enum": list(dict.fromkeys(options))}},
@@ -23,7 +25,8 @@ def json_schema(options: Sequence[str]) -> dict[str, Any]:
 
 
 def regex(options: Sequence[str]) -> dict[str, Any]:
-    """A pattern as SGLang, vLLM and llama.cpp take it, each under a name of its own; the others' names are ignored.
+    """A pattern as SGLang, vLLM and llama.cpp take it, each under a name of its own; the others'
+    names are ignored.
 
     >>> regex(["red", "U.S."])["regex"]
     '(red|U\\\\.S\\\\.)'
@@ -34,7 +37,10 @@ def regex(options: Sequence[str]) -> dict[str, Any]:
     return {"regex": pattern, "structured_outputs": {"regex": pattern}, "json_schema": text}
 
 
-FORMS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {"json_schema": json_schema, "regex": regex}
+FORMS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+    "json_schema": json_schema,
+    "regex": regex,
+}
 
 
 def reply_text(content: str, options: Sequence[str]) -> str:
@@ -50,4 +56,6 @@ def reply_text(content: str, options: Sequence[str]) -> str:
         reply: Any = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return str(reply.get("answer", "")) if isinstance(reply, dict) else str(reply)
+    if isinstance(reply, dict):
+        return str(reply.get("answer", ""))
+    return str(reply)

@@ -1,4 +1,5 @@
-"""The log-probabilities in a server's answer, in OpenAI's older layout (vLLM) or the newer one (llama.cpp)."""
+"""The log-probabilities in a server's answer, in OpenAI's older layout (vLLM) or the newer one
+(llama.cpp)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ ROUNDING = 1e-4
 
 @dataclass(frozen=True)
 class NextTokens:
-    """The likeliest next tokens: log-probabilities by text and, where the server reports ids, by id."""
+    """The likeliest next tokens: log-probabilities by text and, where the server reports ids, by
+    id."""
 
     texts: dict[str, float]
     ids: dict[int, float]
@@ -31,7 +33,9 @@ def completed_text(answer: dict[str, Any]) -> str:
     try:
         return str(answer["choices"][0]["text"])
     except (KeyError, IndexError, TypeError) as error:
-        raise UserError("The server answered without a text: is it an OpenAI-compatible server?") from error
+        raise UserError(
+            "The server answered without a text: is it an OpenAI-compatible server?"
+        ) from error
 
 
 def _logprobs(answer: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +43,9 @@ def _logprobs(answer: dict[str, Any]) -> dict[str, Any]:
         logprobs = answer["choices"][0]["logprobs"]
     except (KeyError, IndexError, TypeError):
         return {}
-    return cast("dict[str, Any]", logprobs) if isinstance(logprobs, dict) else {}
+    if isinstance(logprobs, dict):
+        return cast("dict[str, Any]", logprobs)
+    return {}
 
 
 def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]]:
@@ -49,10 +55,16 @@ def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]
         if "content" in logprobs:
             rows = [(t["token"], t["logprob"]) for t in logprobs["content"] or []]
         else:
-            rows = list(zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True))
-        return [str(token) for token, _ in rows], [None if logp is None else log_probability(logp) for _, logp in rows]
+            rows = list(
+                zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True)
+            )
+        return [str(token) for token, _ in rows], [
+            None if logp is None else log_probability(logp) for _, logp in rows
+        ]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
+        raise UserError(
+            f"The server reports log-probabilities in a layout that is not OpenAI's ({error})."
+        ) from error
 
 
 def next_tokens(answer: dict[str, Any]) -> NextTokens:
@@ -72,12 +84,19 @@ def next_tokens(answer: dict[str, Any]) -> NextTokens:
             texts = {str(token): log_probability(logp) for token, logp in rows.items()}
         return NextTokens(texts, ids, len(rows))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise UserError(f"The server reports log-probabilities in a layout that is not OpenAI's ({error}).") from error
+        raise UserError(
+            f"The server reports log-probabilities in a layout that is not OpenAI's ({error})."
+        ) from error
 
 
 def log_probability(value: Any) -> float:
-    """A log-probability that a server reports: one above 0 by more than rounding is not one, nor is infinity."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -math.inf < value < math.inf:
+    """A log-probability that a server reports: one above 0 by more than rounding is not one, nor is
+    infinity."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not -math.inf < value < math.inf
+    ):
         raise ValueError("a log-probability is not a number")
     if value > ROUNDING:
         raise ValueError("a log-probability is above 0")

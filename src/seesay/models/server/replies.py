@@ -1,4 +1,5 @@
-"""What a chat server says of its reply: the text, how it ended, and the likeliest alternatives to its first tokens."""
+"""What a chat server says of its reply: the text, how it ended, and the likeliest alternatives to
+its first tokens."""
 
 from __future__ import annotations
 
@@ -30,9 +31,9 @@ class ReplyToken:
 class ReplyScores:
     """Log-probabilities of the options as the reply's beginning.
 
-    `hidden` is the probability that belongs to no option for sure: of tokens that the server does not report, and of
-    beginnings that several options share. An option that was not found has at most that, and at most the least that
-    was reported; so much it is given.
+    `hidden` is the probability that belongs to no option for sure: of tokens that the server does
+    not report, and of beginnings that several options share. An option that was not found has at
+    most that, and at most the least that was reported; so much it is given.
     """
 
     logp: list[float]
@@ -45,7 +46,8 @@ def positions(answer: dict[str, Any]) -> list[ReplyToken]:
         rows = answer["choices"][0]["logprobs"]["content"] or []
         return [
             ReplyToken(
-                str(row["token"]), {str(t["token"]): log_probability(t["logprob"]) for t in row["top_logprobs"] or []}
+                str(row["token"]),
+                {str(t["token"]): log_probability(t["logprob"]) for t in row["top_logprobs"] or []},
             )
             for row in rows
         ]
@@ -56,7 +58,8 @@ def positions(answer: dict[str, Any]) -> list[ReplyToken]:
 
 
 def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplyScores:
-    """The mass of the replies that begin an option and no other, as far as the server's own reply leads.
+    """The mass of the replies that begin an option and no other, as far as the server's own reply
+    leads.
 
     >>> shares = {"Yes": 0.6, " yes": 0.1, "No": 0.2, "A": 0.05}
     >>> reply = ReplyToken("Yes", {token: math.log(share) for token, share in shares.items()})
@@ -66,7 +69,10 @@ def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplySco
     """
     lowered = [option.lower() for option in options]
     mass = [0.0] * len(options)
-    written, reached, hidden, least = "", 1.0, 0.0, 1.0
+    written = ""
+    reached = 1.0
+    hidden = 0.0
+    least = 1.0
     for position in reply:
         follow = False
         for token, logp in position.likely.items():
@@ -94,13 +100,21 @@ def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplySco
 
 
 def reply_of(answer: dict[str, Any], base: str) -> Reply:
-    """The text of a completion or of a chat message. What is reported apart as reasoning is left out."""
+    """The text of a completion or of a chat message. What is reported apart as reasoning is left
+    out."""
     try:
         choice = answer["choices"][0]
-        content = choice["text"] if "text" in choice else choice["message"].get("content")
+        if "text" in choice:
+            content = choice["text"]
+        else:
+            content = choice["message"].get("content")
         if isinstance(content, list):  # parts, of which some may be reasoning
-            content = "".join(str(part.get("text", "")) for part in content if part.get("type", "text") == "text")
+            content = "".join(
+                str(part.get("text", "")) for part in content if part.get("type", "text") == "text"
+            )
         text = str(content or "") or str((choice.get("message") or {}).get("refusal") or "")
         return Reply(text.strip(), choice.get("finish_reason") == "length")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise UserError(f"{base} answered without a message: is it the right --endpoint?") from error
+        raise UserError(
+            f"{base} answered without a message: is it the right --endpoint?"
+        ) from error

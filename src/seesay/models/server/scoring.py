@@ -1,4 +1,5 @@
-"""Three ways to get the log-probability of a given text from a server that completes texts, best first:
+"""Three ways to get the log-probability of a given text from a server that completes texts, best
+first:
 
 - `EchoScorer` (vLLM and others): the server reports the log-probabilities of the prompt's own tokens;
 - `TokenLookupScorer` (llama.cpp): the server tokenizes the text, and each token is looked up among the likeliest next
@@ -6,8 +7,8 @@
 - `PrefixMatchScorer` (any other): the text is written token by token, always the longest of the likeliest next tokens
   that fits.
 
-The last two need one request per distinct beginning: for an option of one token that is one per prompt, and one more
-for each further token of each option.
+The last two need one request per distinct beginning: for an option of one token that is one per
+prompt, and one more for each further token of each option.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def choose_scorer(client: Client, note: Note) -> Scorer:
         return echo
     likeliest = LikeliestTokens(client)
     lookup = TokenLookupScorer(client, likeliest, note)
-    return lookup if lookup.works() else PrefixMatchScorer(client, likeliest, note)
+    if lookup.works():
+        return lookup
+    return PrefixMatchScorer(client, likeliest, note)
 
 
 class EchoScorer(Scorer):
@@ -65,13 +68,19 @@ class EchoScorer(Scorer):
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """A text's tokens are those after the ones that it shares with its context.
 
-        They are counted, not measured: some servers report tokens without their spaces, or a beginning-of-text token.
+        They are counted, not measured: some servers report tokens without their spaces, or a
+        beginning-of-text token.
         """
-        echoed = self._client.parallel(self._echo, [text for c, target in pairs for text in (c, c + target)])
+        echoed = self._client.parallel(
+            self._echo, [text for c, target in pairs for text in (c, c + target)]
+        )
         scores = {}
         for context, target in pairs:
             (alone, _), (tokens, logps) = echoed[context], echoed[context + target]
-            first = next((i for i, (a, b) in enumerate(zip(alone, tokens, strict=False)) if a != b), len(alone))
+            first = next(
+                (i for i, (a, b) in enumerate(zip(alone, tokens, strict=False)) if a != b),
+                len(alone),
+            )
             scores[context, target] = math.fsum(logps[first:]), len(logps[first:])
         return scores
 
@@ -84,16 +93,22 @@ class EchoScorer(Scorer):
         return len(tokens) >= len(TRIALS[0].split()) and len(set(logps[1:])) > 1
 
     def _echo(self, text: str) -> tuple[list[str], list[float]]:
-        """The tokens of a text and their log-probabilities, 0 for the first, which has no context."""
+        """The tokens of a text and their log-probabilities, 0 for the first, which has no
+        context."""
         body = {**greedy_request(text), "echo": True, "logprobs": 1}
         answer = self._client.post("completions", body, reuse=text not in TRIALS)
         tokens, logps = prompt_tokens(answer)
         usage = answer.get("usage")
         count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         # a token is generated as well, because some servers take a limit of 0 for none
-        end = count if isinstance(count, int) and 0 < count <= len(tokens) else len(tokens) - 1
+        if isinstance(count, int) and 0 < count <= len(tokens):
+            end = count
+        else:
+            end = len(tokens) - 1
         if any(logp is None for logp in logps[1:end]):
-            raise RefusedError(f"{self._client.base} leaves out log-probabilities of tokens in mid-text.")
+            raise RefusedError(
+                f"{self._client.base} leaves out log-probabilities of tokens in mid-text."
+            )
         return tokens[:end], [0.0 if logp is None else logp for logp in logps[:end]]
 
 
@@ -105,8 +120,11 @@ class LikeliestTokens:
         self.top = self._granted()
         self._grows = self.top == TOPS[0]
 
-    def after(self, prompt: str | tuple[int, ...], enough: Callable[[NextTokens], bool] = lambda _: True) -> NextTokens:
-        """What may come next: more and more of it until it is enough, or the server reports no more."""
+    def after(
+        self, prompt: str | tuple[int, ...], enough: Callable[[NextTokens], bool] = lambda _: True
+    ) -> NextTokens:
+        """What may come next: more and more of it until it is enough, or the server reports no
+        more."""
         top = self.top
         table = self._ask(prompt, top)
         while self._grows and table.count >= top and not enough(table):
@@ -122,7 +140,8 @@ class LikeliestTokens:
         return next_tokens(self._client.post("completions", body, reuse=prompt not in TRIALS))
 
     def _granted(self) -> int:
-        """The most that the server reports; one whose log-probabilities carry no information is refused."""
+        """The most that the server reports; one whose log-probabilities carry no information is
+        refused."""
         base = self._client.base
         for top in TOPS:
             try:
@@ -131,15 +150,23 @@ class LikeliestTokens:
                 continue
             if len(logps) < 2:
                 raise UserError(
-                    f"{base} returns no log-probabilities: options cannot be scored. Start the server with them, check "
+                    f"{base} returns no log-probabilities: options cannot be scored. Start the "
+                    "server with them, check "
                     "that its address ends in /v1, or use --endpoint chat."
                 )
             if max(logps.values()) - min(logps.values()) < 1e-6:
-                raise UserError(f"{base} returns the same log-probability for every token: they say nothing.")
+                raise UserError(
+                    f"{base} returns the same log-probability for every token: they say nothing."
+                )
             if len(logps) >= MANY and not any(token.startswith(" ") for token in logps):
-                raise UserError(f"{base} reports tokens without their spaces: options cannot be found among them.")
+                raise UserError(
+                    f"{base} reports tokens without their spaces: options cannot be found among "
+                    "them."
+                )
             return top
-        raise UserError(f"{base} refuses every request with log-probabilities: use --endpoint chat.")
+        raise UserError(
+            f"{base} refuses every request with log-probabilities: use --endpoint chat."
+        )
 
 
 class NextTokenScorer(Scorer):
@@ -147,25 +174,29 @@ class NextTokenScorer(Scorer):
 
     def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
         super().__init__(client)
-        self._likeliest, self._note = likeliest, note
+        self._likeliest = likeliest
+        self._note = note
 
     def _report_unreached(self, unreached: int, total: int) -> None:
         """Report how many options were out of reach; refuse where that is most of them."""
         count = f"{unreached} of {total} options"
         if 2 * unreached > total:
             raise UserError(
-                f"{count} are not among the likeliest tokens that the server reports: they cannot be scored. Let it "
+                f"{count} are not among the likeliest tokens that the server reports: they cannot "
+                "be scored. Let it "
                 "report more (vLLM: --max-logprobs), or use --endpoint chat."
             )
         if unreached:
             self._note(
-                f"{count} were not among the likeliest tokens that the server reports; they were given the lowest "
+                f"{count} were not among the likeliest tokens that the server reports; they were "
+                "given the lowest "
                 "log-probability it reported, which is too high."
             )
 
 
 class TokenLookupScorer(NextTokenScorer):
-    """Tokenizes texts with the server's own tokenizer, and looks each token up among the likeliest next ones."""
+    """Tokenizes texts with the server's own tokenizer, and looks each token up among the likeliest
+    next ones."""
 
     key = "Lookup"
 
@@ -177,7 +208,9 @@ class TokenLookupScorer(NextTokenScorer):
             for i in range(start, len(ids)):
                 following.setdefault(ids[:i], set()).add(ids[i])
         tables = self._client.parallel(
-            lambda beginning: self._likeliest.after(beginning, lambda table: following[beginning] <= table.ids.keys()),
+            lambda beginning: self._likeliest.after(
+                beginning, lambda table: following[beginning] <= table.ids.keys()
+            ),
             following,
         )
         scores = {}
@@ -185,7 +218,10 @@ class TokenLookupScorer(NextTokenScorer):
         for pair, (ids, start) in tokenized.items():
             steps = [(tables[ids[:i]], ids[i]) for i in range(start, len(ids))]
             unreached += any(token not in table.ids for table, token in steps)
-            scores[pair] = math.fsum(table.ids.get(token, table.least) for table, token in steps), len(steps)
+            scores[pair] = (
+                math.fsum(table.ids.get(token, table.least) for table, token in steps),
+                len(steps),
+            )
         self._report_unreached(unreached, len(scores))
         return scores
 
@@ -227,7 +263,8 @@ class TokenLookupScorer(NextTokenScorer):
 
 
 class PrefixMatchScorer(NextTokenScorer):
-    """Writes texts with the likeliest next tokens, always the longest that fits, as a tokenizer mostly would."""
+    """Writes texts with the likeliest next tokens, always the longest that fits, as a tokenizer
+    mostly would."""
 
     key = "Walk"
 
@@ -237,14 +274,20 @@ class PrefixMatchScorer(NextTokenScorer):
         written = dict.fromkeys(pairs, 0)
         unreached = 0
         while unfinished := [pair for pair in scores if written[pair] < len(pair[1])]:
-            open_texts = {pair: (pair[0] + pair[1][: written[pair]], pair[1][written[pair] :]) for pair in unfinished}
+            open_texts = {
+                pair: (pair[0] + pair[1][: written[pair]], pair[1][written[pair] :])
+                for pair in unfinished
+            }
             tables = self._after(open_texts.values())
             for pair, (text, left) in open_texts.items():
                 logp, count = scores[pair]
                 table = tables[text]
                 token = _longest(table, left)
                 unreached += token is None
-                scores[pair] = logp + (table.least if token is None else table.texts[token]), count + 1
+                scores[pair] = (
+                    logp + (table.least if token is None else table.texts[token]),
+                    count + 1,
+                )
                 written[pair] += len(left if token is None else token)
         self._report_unreached(unreached, len(scores))
         return scores
@@ -255,7 +298,10 @@ class PrefixMatchScorer(NextTokenScorer):
         for text, rest in open_texts:
             left.setdefault(text, []).append(rest)
         return self._client.parallel(
-            lambda text: self._likeliest.after(text, lambda table: all(_fits(table, rest) for rest in left[text])), left
+            lambda text: self._likeliest.after(
+                text, lambda table: all(_fits(table, rest) for rest in left[text])
+            ),
+            left,
         )
 
 
@@ -265,10 +311,13 @@ def greedy_request(prompt: str | tuple[int, ...]) -> dict[str, Any]:
 
 
 def _longest(table: NextTokens, left: str) -> str | None:
-    return max((token for token in table.texts if token and left.startswith(token)), key=len, default=None)
+    return max(
+        (token for token in table.texts if token and left.startswith(token)), key=len, default=None
+    )
 
 
 def _fits(table: NextTokens, left: str) -> bool:
-    """Whether a token fits that ends where a word does: further down there might be a longer one."""
+    """Whether a token fits that ends where a word does: further down there might be a longer
+    one."""
     token = _longest(table, left)
     return token is not None and not left[len(token) :][:1].isalnum()

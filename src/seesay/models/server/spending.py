@@ -1,4 +1,5 @@
-"""What a server costs: tokens and money so far, a budget that stops in time, and an estimate before the start."""
+"""What a server costs: tokens and money so far, a budget that stops in time, and an estimate before
+the start."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ MILLION = 1_000_000
 
 
 class Spending:
-    """Counts the tokens that a server reports. Prices are the user's, per million tokens read and written; without
-    them a budget is a number of tokens."""
+    """Counts the tokens that a server reports. Prices are the user's, per million tokens read and
+    written; without them a budget is a number of tokens."""
 
     def __init__(self, budget: float | None = None, price: str | None = None) -> None:
         self.budget = budget
@@ -29,13 +30,16 @@ class Spending:
 
     def cost(self, read: float, written: float) -> float:
         """Of so many tokens, in the budget's unit."""
-        return read + written if self.prices is None else (read * self.prices[0] + written * self.prices[1]) / MILLION
+        if self.prices is None:
+            return read + written
+        return (read * self.prices[0] + written * self.prices[1]) / MILLION
 
     def refuse_if_spent(self) -> None:
         """Stop before a request that there is no budget for. What was answered is kept."""
         if self.budget is not None and self.spent >= self.budget:
             raise UserError(
-                f"The budget is spent ({self._shown(self.spent)} of {self._shown(self.budget)}). The answers so far "
+                f"The budget is spent ({self._shown(self.spent)} of {self._shown(self.budget)}). "
+                "The answers so far "
                 "are kept: give a larger --budget and run the same command again."
             )
 
@@ -56,26 +60,38 @@ class Spending:
         cost = self.cost(read, written)
         if self.budget is not None and self.spent + cost > self.budget:
             raise UserError(
-                f"About {requests:,} requests with {read:,} tokens to read and at most {written:,} to write would take "
-                f"{self._shown(cost)}, more than the budget of {self._shown(self.budget)} has left: ask less (--limit)."
+                f"About {requests:,} requests with {read:,} tokens to read and at most {written:,} "
+                "to write would take "
+                f"{self._shown(cost)}, more than the budget of {self._shown(self.budget)} has "
+                "left: ask less (--limit)."
             )
-        money = "" if self.prices is None else f", {self._shown(cost)} at the prices given"
+        if self.prices is None:
+            money = ""
+        else:
+            money = f", {self._shown(cost)} at the prices given"
         return f"About {requests:,} requests: {read:,} tokens to read and at most {written:,} to write{money}."
 
     def notes(self, finished: bool) -> list[str]:
         """What the server says that it took, where the user counts that and the run is finished."""
         if not finished or (self.budget is None and self.prices is None):
             return []
-        money = "" if self.prices is None else f", {self._shown(self.spent)} at the prices given"
+        if self.prices is None:
+            money = ""
+        else:
+            money = f", {self._shown(self.spent)} at the prices given"
         tokens = f"{self.read:,} tokens read and {self.written:,} written"
         return [f"The server reports {tokens} in {self.requests:,} requests so far{money}."]
 
     def _shown(self, amount: float) -> str:
-        return f"{amount:,.0f} tokens" if self.prices is None else f"{amount:,.4f}"
+        if self.prices is None:
+            return f"{amount:,.0f} tokens"
+        return f"{amount:,.4f}"
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and 0 < value < 1 << 40 else 0
+    if isinstance(value, int) and 0 < value < 1 << 40:
+        return value
+    return 0
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:
@@ -86,5 +102,8 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         read = written = -1.0
     if not (0 <= read < float("inf") and 0 <= written < float("inf")):
-        raise UserError(f"--price is '{text}': give two numbers, per million tokens read and written, as in 0.15,0.60.")
+        raise UserError(
+            f"--price is '{text}': give two numbers, per million tokens read and written, as in "
+            "0.15,0.60."
+        )
     return read, written

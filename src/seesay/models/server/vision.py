@@ -1,7 +1,8 @@
 """OpenAI-compatible servers of vision-language models: the picture is sent as a data URL.
 
-The reply's first token is requested with the log-probabilities of its likeliest alternatives; an option's score is the
-mass of those that begin it. A server that reports none makes one choice, and the figures say so (`scope: choice`).
+The reply's first token is requested with the log-probabilities of its likeliest alternatives; an
+option's score is the mass of those that begin it. A server that reports none makes one choice, and
+the figures say so (`scope: choice`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ class VisionServer(ChatServer):
 
     def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
         ServerModel.__init__(self, name, client, generates=generates)
-        self._system, self._top = None, 0
+        self._system = None
+        self._top = 0
         self._logprobs = self._reports_logprobs()
         self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
         identity = f"{client.base} {client.model} vision {self.scope}"
@@ -47,7 +49,8 @@ class VisionServer(ChatServer):
     def through_chat(self, system: str | None = None) -> VisionServer:
         """The same server, which is asked nothing but chats, with a system text."""
         chatting = copy.copy(self)
-        chatting._system, chatting.chat = system, system_digest(system)
+        chatting._system = system
+        chatting.chat = system_digest(system)
         return chatting
 
     def _reports_logprobs(self) -> bool:
@@ -61,8 +64,11 @@ class VisionServer(ChatServer):
         return choice_scores(prompt, self._logps(prompt))
 
     def _logps(self, prompt: Prompt) -> list[float]:
-        """Log-probability of every option as the reply's beginning; without log-probabilities, the one choice."""
-        messages = self._conversation(prompt, f" Answer with one word: {' or '.join(prompt.options)}.")
+        """Log-probability of every option as the reply's beginning; without log-probabilities, the
+        one choice."""
+        messages = self._conversation(
+            prompt, f" Answer with one word: {' or '.join(prompt.options)}."
+        )
         body = self._body(messages, self._logprobs)
         answer = self._client.post(self.endpoint, body, reuse=True)
         if not self._logprobs:
@@ -77,18 +83,26 @@ class VisionServer(ChatServer):
 
         def turn(text: str, picture: str | None) -> list[Message]:
             shown = [] if picture is None else [picture]
-            images = [{"type": "image_url", "image_url": {"url": data_url(path, self.name)}} for path in shown]
+            images = [
+                {"type": "image_url", "image_url": {"url": data_url(path, self.name)}}
+                for path in shown
+            ]
             return [*images, {"type": "text", "text": f"{question(text)}{hint}"}]
 
         return conversation(prompt, self._system, turn)
 
     def _body(self, messages: list[Message], logprobs: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"messages": messages, "temperature": 0}
-        return body | ({"max_tokens": 1, "logprobs": True, "top_logprobs": TOP} if logprobs else {"max_tokens": REPLY})
+        return body | (
+            {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP}
+            if logprobs
+            else {"max_tokens": REPLY}
+        )
 
 
 def reply_scores(likely: dict[str, float], options: Sequence[str]) -> list[float]:
-    """The mass of the tokens that begin each option and no other; the lowest reported for an option without any.
+    """The mass of the tokens that begin each option and no other; the lowest reported for an option
+    without any.
 
     >>> [round(x, 3) for x in reply_scores({"Yes": -0.5, " yes": -1.5, "No": -2.0, "A": -3.0}, ("yes", "no"))]
     [-0.187, -2.0]
@@ -102,7 +116,10 @@ def reply_scores(likely: dict[str, float], options: Sequence[str]) -> list[float
             mass[fits[0]].append(logp)
         named = named or bool(fits)
     floor = min(likely.values()) if named else NO_ANSWER
-    return [max(row) + math.log(sum(math.exp(x - max(row)) for x in row)) if row else floor for row in mass]
+    return [
+        max(row) + math.log(sum(math.exp(x - max(row)) for x in row)) if row else floor
+        for row in mass
+    ]
 
 
 def data_url(path: str | None, name: str) -> str:

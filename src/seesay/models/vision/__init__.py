@@ -1,4 +1,5 @@
-"""Models that look at pictures: vision-language models, which answer, and dual encoders, which compare."""
+"""Models that look at pictures: vision-language models, which answer, and dual encoders, which
+compare."""
 
 from seesay.models.vision.loading import load_vision
 from seesay.models.vision.vision_language import VisionModel

@@ -27,7 +27,10 @@ class DualEncoder:
         self._network: Any = load_component(name, options, "AutoModel", "dual encoder")
         self.dtype = self._network.dtype
         if not hasattr(self._network, "get_image_features"):
-            raise UserError(f"'{name}' is a {self._network.config.model_type}, not a dual encoder: try CLIP or SigLIP.")
+            raise UserError(
+                f"'{name}' is a {self._network.config.model_type}, not a dual encoder: try CLIP or "
+                "SigLIP."
+            )
         scale = getattr(self._network, "logit_scale", None)
         self.scale = 1.0 if scale is None else float(scale.detach().exp())
         """What a cosine is multiplied by to be a logit, as learnt."""
@@ -39,7 +42,9 @@ class DualEncoder:
         import torch
 
         with torch.inference_mode():
-            inputs = self._images(images=[picture.convert("RGB") for picture in pictures], return_tensors="pt")
+            inputs = self._images(
+                images=[picture.convert("RGB") for picture in pictures], return_tensors="pt"
+            )
             return _unit(self._network.get_image_features(pixel_values=inputs["pixel_values"]))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
@@ -47,11 +52,19 @@ class DualEncoder:
         import torch
 
         # SigLIP was trained with every text padded to its full length
-        padding = "max_length" if self._network.config.model_type.startswith("siglip") else True
-        fit = {"truncation": True, "max_length": self._network.config.text_config.max_position_embeddings}
+        if self._network.config.model_type.startswith("siglip"):
+            padding: str | bool = "max_length"
+        else:
+            padding = True
+        fit = {
+            "truncation": True,
+            "max_length": self._network.config.text_config.max_position_embeddings,
+        }
         with torch.inference_mode():
             inputs = self._tokenizer(list(texts), return_tensors="pt", padding=padding, **fit)
-            arguments = {name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs}
+            arguments = {
+                name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs
+            }
             return _unit(self._network.get_text_features(**arguments))
 
 

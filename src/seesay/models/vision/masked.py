@@ -1,9 +1,9 @@
 """Vision-language models that fill slots: VisualBERT, LXMERT, ViLT and FLAVA.
 
-Most questions come without a picture. Each model is then read as its published text-only evaluation reads it
-(Hagström & Johansson 2022, for VisualBERT and LXMERT). ViLT and FLAVA make their picture features
-themselves, so that a question's picture is shown to them; VisualBERT and LXMERT need the regions that an object
-detector found, and read text only.
+Most questions come without a picture. Each model is then read as its published text-only evaluation
+reads it (Hagström & Johansson 2022, for VisualBERT and LXMERT). ViLT and FLAVA make their picture
+features themselves, so that a question's picture is shown to them; VisualBERT and LXMERT need the
+regions that an object detector found, and read text only.
 """
 
 from __future__ import annotations
@@ -31,16 +31,26 @@ PICTURES = 8  # kept, so that the sentences about one picture share it
 
 
 class MultimodalReader(SlotReader):
-    """States of the text's tokens, and the head that predicts words from them. Subclasses name both."""
+    """States of the text's tokens, and the head that predicts words from them. Subclasses name
+    both."""
 
-    def __init__(self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions
+    ) -> None:
         super().__init__(checkpoint.model)
-        self._name, self._source, self._options = name, source, options
+        self._name = name
+        self._source = source
+        self._options = options
         self._images: Any = None
         self.see = lru_cache(PICTURES)(self._see)
 
     def logits(
-        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, texts: Sequence[str], picture: str | None
+        self,
+        ids: torch.Tensor,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
+        texts: Sequence[str],
+        picture: str | None,
     ) -> torch.Tensor:
         logits: torch.Tensor = self.head(picture)(self.states(ids, picture)[rows, columns])
         return logits.float()
@@ -59,7 +69,9 @@ class MultimodalReader(SlotReader):
     def pixels(self, picture: str) -> dict[str, torch.Tensor]:
         """The picture as the model's own image processor prepares it."""
         if self._images is None:
-            self._images = load_component(str(self._source), self._options, "AutoImageProcessor", "model of pictures")
+            self._images = load_component(
+                str(self._source), self._options, "AutoImageProcessor", "model of pictures"
+            )
         inputs = self._images(images=open_picture(picture, self._name), return_tensors="pt")
         return {name: tensor.to(self.network.device) for name, tensor in inputs.items()}
 
@@ -90,7 +102,8 @@ class ViltReader(MultimodalReader):
         return self.network.mlm_score
 
     def _see(self, picture: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """ViLT's own embedding of patches, which draws their order, and where they are too many a part of them."""
+        """ViLT's own embedding of patches, which draws their order, and where they are too many a
+        part of them."""
         pixels = self.pixels(picture)
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -103,13 +116,16 @@ class ViltReader(MultimodalReader):
 
 
 class FlavaReader(MultimodalReader):
-    """Texts alone: the text tower with `mlm_head`. With a picture: the multimodal encoder with `mmm_text_head`."""
+    """Texts alone: the text tower with `mlm_head`. With a picture: the multimodal encoder with
+    `mmm_text_head`."""
 
     PICTURE_PARTS = re.compile(
         r"^(flava\.(image_model|multimodal_model)\.(?!pooler)|flava\.\w+_to_mm|mmm_text_head\.(transform|decoder))"
     )
 
-    def __init__(self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions
+    ) -> None:
         super().__init__(checkpoint, name, source, options)
         if not any(map(self.PICTURE_PARTS.search, checkpoint.missing)):
             self.accepts = TEXT_AND_PICTURES
@@ -122,13 +138,19 @@ class FlavaReader(MultimodalReader):
             return states
         # both towers' states before their last layer norm, as in FlavaModel
         both = torch.cat(
-            [self.see(picture).expand(len(ids), -1, -1), flava.text_to_mm_projection(text.hidden_states[-1])], 1
+            [
+                self.see(picture).expand(len(ids), -1, -1),
+                flava.text_to_mm_projection(text.hidden_states[-1]),
+            ],
+            1,
         )
         joined: torch.Tensor = flava.multimodal_model(both)[0]
         return joined[:, -ids.shape[1] :]
 
     def head(self, picture: str | None) -> Any:
-        return self.network.mlm_head if picture is None else self.network.mmm_text_head
+        if picture is None:
+            return self.network.mlm_head
+        return self.network.mmm_text_head
 
     def _see(self, picture: str) -> torch.Tensor:
         flava = self.network.flava
@@ -140,8 +162,8 @@ class FlavaReader(MultimodalReader):
 
 @dataclass(frozen=True)
 class Architecture:
-    """A vision-language architecture that fills slots: its class, its reader, which weights it can do without (a
-    pattern), and how it is read without a picture."""
+    """A vision-language architecture that fills slots: its class, its reader, which weights it can
+    do without (a pattern), and how it is read without a picture."""
 
     network: str
     reader: type[MultimodalReader]
@@ -158,14 +180,16 @@ ARCHITECTURES = {
         "VisualBertForPreTraining",
         VisualBertReader,
         r"pooler|seq_relationship|embeddings\.visual_",
-        "VisualBERT is read without regions: its visual embeddings, pooler and seq_relationship head are not used",
+        "VisualBERT is read without regions: its visual embeddings, pooler and seq_relationship "
+        "head are not used",
         tokenizer="google-bert/bert-base-uncased",
     ),
     "lxmert": Architecture(
         "LxmertForPreTraining",
         LxmertReader,
         r"pooler|seq_relationship|visn|r_layers|visual_attention\.att|obj_predict_head|answer_head",
-        "LXMERT is read with its visual stream removed: visn_fc, r_layers, the visual half of x_layers, its pooler and "
+        "LXMERT is read with its visual stream removed: visn_fc, r_layers, the visual half of "
+        "x_layers, its pooler and "
         "all heads but the language model's are not used",
         tokenizer="google-bert/bert-base-uncased",
     ),
@@ -179,7 +203,8 @@ ARCHITECTURES = {
         "FlavaForPreTraining",
         FlavaReader,
         r"pooler|logit_scale|_projection|^flava\.(image|multimodal)|^(mim|itm|mmm)|_head\.bias$",
-        "FLAVA reads a text alone with its text tower and mlm_head, a text about a picture with its multimodal encoder "
+        "FLAVA reads a text alone with its text tower and mlm_head, a text about a picture with "
+        "its multimodal encoder "
         "and mmm_text_head; its other heads are not used",
         changed=(("init_codebook", False),),  # which makes targets for masked pictures
     ),
@@ -187,14 +212,18 @@ ARCHITECTURES = {
 """By the model type in a configuration."""
 
 
-def load_masked(name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig) -> MaskedModel:
+def load_masked(
+    name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig
+) -> MaskedModel:
     """A model of one of ARCHITECTURES in a folder or on the hub."""
     kind = ARCHITECTURES[config.model_type]
     network_class = getattr(transformers, kind.network)
     checkpoint = load_checkpoint(
         name, source, options, network_class, shared_tokenizer=kind.tokenizer, **dict(kind.changed)
     )
-    refuse_missing(name, [key for key in checkpoint.missing if not re.search(kind.spare, key)], "masked")
+    refuse_missing(
+        name, [key for key in checkpoint.missing if not re.search(kind.spare, key)], "masked"
+    )
     reader = kind.reader(checkpoint, name, source, options)
     model = MaskedModel(name, checkpoint, reader=reader, batch_size=options.batch_size)
     model.note(f"'{name}': {kind.adaptation}.", lasting=True)

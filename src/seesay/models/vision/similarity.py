@@ -1,8 +1,9 @@
 """Dual encoders (CLIP, SigLIP) as models that answer: the option whose text fits the picture best.
 
-An option's text is the prompt with the option in its slot. Its logit is the cosine of text and picture times the
-network's learnt scale, and its probability the softmax over the options, as CLIP classifies pictures (Radford et al.
-2021, section 3.1.2); SigLIP's bias is the same for every option and cancels.
+An option's text is the prompt with the option in its slot. Its logit is the cosine of text and
+picture times the network's learnt scale, and its probability the softmax over the options, as CLIP
+classifies pictures (Radford et al. 2021, section 3.1.2); SigLIP's bias is the same for every option
+and cancels.
 """
 
 from __future__ import annotations
@@ -30,18 +31,28 @@ class SimilarityModel(Model):
     scope = "similarity"
     accepts = TEXT_AND_PICTURES
 
-    def __init__(self, name: str, encoder: DualEncoder, fingerprint: str, batch_size: int | None = None) -> None:
-        self.name, self.fingerprint, self._encoder = name, fingerprint, encoder
+    def __init__(
+        self, name: str, encoder: DualEncoder, fingerprint: str, batch_size: int | None = None
+    ) -> None:
+        self.name = name
+        self.fingerprint = fingerprint
+        self._encoder = encoder
         self.prompts_per_batch = batch_size or PROMPTS
         self._pictures: dict[str, Vectors] = {}
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The log-probability of every option by its similarity with the picture."""
         if any(prompt.shots for prompt in prompts):
-            raise UserError(f"'{self.name}' compares one picture with one text: ask it without --shots.")
-        texts = [prompt.text.replace(SLOT, option) for prompt in prompts for option in prompt.options]
+            raise UserError(
+                f"'{self.name}' compares one picture with one text: ask it without --shots."
+            )
+        texts = [
+            prompt.text.replace(SLOT, option) for prompt in prompts for option in prompt.options
+        ]
         pictures = [self.picture(prompt.picture) for prompt in prompts]
-        rows = np.split(self._encoder.texts(texts), np.cumsum([len(prompt.options) for prompt in prompts])[:-1])
+        rows = np.split(
+            self._encoder.texts(texts), np.cumsum([len(prompt.options) for prompt in prompts])[:-1]
+        )
         return [
             choice_scores(prompt, self.log_probabilities(options, picture))
             for prompt, options, picture in zip(prompts, rows, pictures, strict=True)
@@ -49,7 +60,9 @@ class SimilarityModel(Model):
 
     def log_probabilities(self, texts: Vectors, picture: Vectors) -> list[float]:
         """The log-softmax over texts of their scaled similarity with one picture."""
-        logits: NDArray[np.float64] = self._encoder.scale * (texts.astype(np.float64) @ picture.astype(np.float64))
+        logits: NDArray[np.float64] = self._encoder.scale * (
+            texts.astype(np.float64) @ picture.astype(np.float64)
+        )
         return [float(value) for value in logits - np.logaddexp.reduce(logits)]
 
     def picture(self, path: str | None) -> Vectors:

@@ -34,7 +34,10 @@ from seesay.scenes.rules import FIXED_K, holds
 
 HARD = "set+pos-hard"
 EXAMPLES = 6
-FILM = {what: row["share"] for what, row in published_tables("malevic")["FiLM on SET+POS-hard"].numbers.items()}
+FILM = {
+    what: row["share"]
+    for what, row in published_tables("malevic")["FiLM on SET+POS-hard"].numbers.items()
+}
 """What is published of FiLM on SET+POS-hard."""
 
 
@@ -53,19 +56,27 @@ class HardTest:
     @property
     def status(self) -> Status:
         """The figures are FiLM's: another network's are only like them."""
-        return Status.SHOWN if self.reasoner.network == "film" else Status.IN_PART
+        if self.reasoner.network == "film":
+            return Status.SHOWN
+        return Status.IN_PART
 
     @property
     def about(self) -> str:
         """Which reasoner this is, and how it was chosen."""
         right = sum(row.right for row in self.predictions)
         overall = share(HARD, (), right, len(self.predictions))
-        other = "" if self.reasoner.network == "film" else " No FiLM trained on SET+POS is among the folders given."
+        if self.reasoner.network == "film":
+            other = ""
+        else:
+            other = " No FiLM trained on SET+POS is among the folders given."
         printed = number(FILM["accuracy"])
         return (
-            f"The {self.name} with the highest validation accuracy on SET+POS among the folders given "
-            f"({number(self.reasoner.validation)}), on {overall.items:,} generated items of SET+POS-hard: accuracy "
-            f"{number(overall.accuracy)} ({interval(overall.low, overall.high)}); published for FiLM: {printed}.{other}"
+            f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
+            "given "
+            f"({number(self.reasoner.validation)}), on {overall.items:,} generated items of "
+            "SET+POS-hard: accuracy "
+            f"{number(overall.accuracy)} ({interval(overall.low, overall.high)}); published for "
+            f"FiLM: {printed}.{other}"
         )
 
 
@@ -77,7 +88,9 @@ def reasoners(material: Material) -> list[TrainedReasoner]:
 def hard_test(material: Material) -> HardTest:
     """The best FiLM trained on SET+POS, or else the best other network, on the hard test."""
     best = best_reasoners(r for r in reasoners(material) if r.task == "set+pos")
-    chosen = best.get(("film", "set+pos")) or max(best.values(), key=lambda r: r.validation, default=None)
+    chosen = best.get(("film", "set+pos")) or max(
+        best.values(), key=lambda r: r.validation, default=None
+    )
     if chosen is None:
         raise UserError("There is no reasoner trained on SET+POS among the folders given.")
     return material.once("hard test", lambda: _ask(material, chosen))
@@ -91,7 +104,9 @@ def _ask(material: Material, chosen: TrainedReasoner) -> HardTest:
     loaded = load_reasoner(str(chosen.folder), ModelOptions())
     with material.progress(f"{chosen.folder} on {HARD}", "items") as advance:
         predictions = predict(loaded, test, lambda done: advance(done, len(test.items)))
-    return HardTest(chosen, predictions, example_items(loaded, test, predictions, EXAMPLES, borderline=True))
+    return HardTest(
+        chosen, predictions, example_items(loaded, test, predictions, EXAMPLES, borderline=True)
+    )
 
 
 def by_adjective_and_shape(material: Material) -> Rendered:
@@ -103,16 +118,23 @@ def by_adjective_and_shape(material: Material) -> Rendered:
     printed = 100 * FILM["answers that say small"]
     small = share(HARD, (), sum(row.said_low for row in test.predictions), len(test.predictions))
     text = (
-        f'{test.about}\n\nIts answers amount to "small" (yes to small, no to big) for {100 * small.accuracy:.0f} % '
-        f"of the items ({100 * small.low:.0f} to {100 * small.high:.0f}); published: {printed:.0f} %. "
+        f'{test.about}\n\nIts answers amount to "small" (yes to small, no to big) for '
+        f"{100 * small.accuracy:.0f} % "
+        f"of the items ({100 * small.low:.0f} to {100 * small.high:.0f}); published: {printed:.0f} "
+        "%. "
         "Half of the items are about small things."
     )
-    chart = bars(drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy")
-    return Rendered(text, charts=[chart], numbers=share_table(["adjective", "shape"], rows), status=test.status)
+    chart = bars(
+        drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy"
+    )
+    return Rendered(
+        text, charts=[chart], numbers=share_table(["adjective", "shape"], rows), status=test.status
+    )
 
 
 def k_of_agreeing_and_differing(material: Material) -> Rendered:
-    """Figure 5: the distribution of k, for items where the scene's threshold and the fixed one agree or differ."""
+    """Figure 5: the distribution of k, for items where the scene's threshold and the fixed one
+    agree or differ."""
     test = scene_test(material, HARD)
     fixed = test.rules()[CEILING]
     groups: dict[str, list[float]] = {"agree": [], "differ": []}
@@ -121,16 +143,22 @@ def k_of_agreeing_and_differing(material: Material) -> Rendered:
         groups["agree" if same else "differ"].append(nan if item.scene.k is None else item.scene.k)
     agree, differ = groups.values()
     text = (
-        f"k of the scenes of {len(test.items):,} generated items of SET+POS-hard. The scene's own threshold and that "
-        f"of k = 0.29 give the same answer for {len(agree):,} of them and another one for {len(differ):,}: those whose "
+        f"k of the scenes of {len(test.items):,} generated items of SET+POS-hard. The scene's own "
+        "threshold and that "
+        f"of k = 0.29 give the same answer for {len(agree):,} of them and another one for "
+        f"{len(differ):,}: those whose "
         "k is far from the mean, in either direction. Nothing in the picture tells them apart."
     )
     chart = histograms(
-        list(groups.items()), title="SET+POS-hard: k where the two thresholds agree and differ",
-        x_label="k", y_label="items",
-    )  # fmt: skip
+        list(groups.items()),
+        title="SET+POS-hard: k where the two thresholds agree and differ",
+        x_label="k",
+        y_label="items",
+    )
     body = [[name, brief(len(values)), *_spread(values)] for name, values in groups.items()]
-    numbers = DataTable(["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"], body)
+    numbers = DataTable(
+        ["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"], body
+    )
     tables: list[DataTable] = []
     try:
         answered = hard_test(material)
@@ -153,15 +181,25 @@ def by_distance(material: Material) -> Rendered:
         printed = 100 * FILM["errors that are on big things"]
         text += (
             f"\n\nOf its {len(errors):,} errors {100 * big.accuracy:.0f} % ({100 * big.low:.0f} to "
-            f"{100 * big.high:.0f}) are on big things; published for FiLM: {printed:.0f} %. Errors next to "
+            f"{100 * big.high:.0f}) are on big things; published for FiLM: {printed:.0f} %. Errors "
+            "next to "
             "the threshold are due to vagueness, those far from it are the network's own."
         )
     label = "distance from the threshold, in shares of the set's range"
     chart = right_and_wrong(rows, f"{test.name} on SET+POS-hard: right and wrong answers", label)
     body = []
     for row in rows:
-        right, items = row.share.right, row.share.items
-        body.append([between(row), brief(items), brief(right), brief(items - right), number(row.share.accuracy)])
+        right = row.share.right
+        items = row.share.items
+        body.append(
+            [
+                between(row),
+                brief(items),
+                brief(right),
+                brief(items - right),
+                number(row.share.accuracy),
+            ]
+        )
     numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
     return Rendered(text, charts=[chart], numbers=numbers, status=test.status)
 
@@ -170,22 +208,37 @@ def max_pooled_features(material: Material) -> Rendered:
     """Figure 7: where the features that FiLM keeps come from, on borderline items."""
     test = hard_test(material)
     if not any(example.attention for example in test.examples):
-        raise UserError(f"{test.name} has no attention to show: give a FiLM or a stacked-attention reasoner.")
+        raise UserError(
+            f"{test.name} has no attention to show: give a FiLM or a stacked-attention reasoner."
+        )
     text = (
-        f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered right and half wrong "
-        "where there are enough; none is chosen by hand. The target is framed. The overlay shows how many channels "
-        "take their maximum from a cell, as far as that exceeds an even share: all that the classifier gets to see."
+        f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered "
+        "right and half wrong "
+        "where there are enough; none is chosen by hand. The target is framed. The overlay shows "
+        "how many channels "
+        "take their maximum from a cell, as far as that exceeds an even share: all that the "
+        "classifier gets to see."
     )
-    return Rendered(text, charts=[attention_chart(example, test.name) for example in test.examples], status=test.status)
+    return Rendered(
+        text,
+        charts=[attention_chart(example, test.name) for example in test.examples],
+        status=test.status,
+    )
 
 
 def _spread(values: Sequence[float]) -> list[str]:
     """Mean, standard deviation, and mean distance from the fixed k."""
     if len(values) < 2:
         return [number(values[0]) if values else NONE, NONE, NONE]
-    return [number(fmean(values)), number(stdev(values)), number(fmean(abs(k - FIXED_K) for k in values))]
+    return [
+        number(fmean(values)),
+        number(stdev(values)),
+        number(fmean(abs(k - FIXED_K) for k in values)),
+    ]
 
 
 def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
     """Accuracies by group; `names` are the heads of the group's parts."""
-    return DataTable([*names, *ACCURACY_COLUMNS], [[*row.group, *accuracy_cells(row)] for row in rows], title)
+    return DataTable(
+        [*names, *ACCURACY_COLUMNS], [[*row.group, *accuracy_cells(row)] for row in rows], title
+    )

@@ -1,4 +1,5 @@
-"""Tables 1 to 3: the results of a sweep beside the published ones, and seen and unseen combinations item by item."""
+"""Tables 1 to 3: the results of a sweep beside the published ones, and seen and unseen combinations
+item by item."""
 
 from __future__ import annotations
 
@@ -38,15 +39,28 @@ SEEN = ("compositional-seen", "compositional-unseen")
 SHORTCUTS = published_tables("malevic")["Accuracy of shortcuts"].numbers
 """What the paper's text reports of two shortcuts, rounded: by rule and test."""
 HEADER = (
-    "test", "network", "best configuration", "of", "learning rate, dropout, batch norm", "seeds",
-    "validation: highest", "mean", "sd", "test: mean", "sd", "published", "difference",
-)  # fmt: skip
+    "test",
+    "network",
+    "best configuration",
+    "of",
+    "learning rate, dropout, batch norm",
+    "seeds",
+    "validation: highest",
+    "mean",
+    "sd",
+    "test: mean",
+    "sd",
+    "published",
+    "difference",
+)
 SWEEP = (
-    "The best configuration of each network by its mean validation accuracy, as in the paper, with the spread over its "
+    "The best configuration of each network by its mean validation accuracy, as in the paper, with "
+    "the spread over its "
     "seeds; published are means over three seeds of the best of 16 configurations."
 )
 RULES_ALONE = (
-    "There is no sweep with these trainings among the folders given, so that only the rules are ours: they know the "
+    "There is no sweep with these trainings among the folders given, so that only the rules are "
+    "ours: they know the "
     "scene, and k = 0.29 is about the ceiling, since a scene's own k cannot be seen."
 )
 
@@ -70,15 +84,19 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
     def render(material: Material) -> Rendered:
         results = sweep_rows(material)
         chosen = {(each.network, each.task): each for each in best_configurations(results)}
-        cells = {(cell.column, cell.network): cell for cell in summary(results) if cell.table == table}
-        body, empty = [], []
+        cells = {
+            (cell.column, cell.network): cell for cell in summary(results) if cell.table == table
+        }
+        body = []
+        empty = []
         for column, (task, _) in TABLES[table].items():
             for network in NETWORKS:
                 if (column, network) in cells:
                     body.append(_row(cells[column, network], chosen[network, task], results))
                 else:
                     empty.append(f"{NAMES[network]} on {column}")
-        text, tables = RULES_ALONE, [rule_table(material, table)]
+        text = RULES_ALONE
+        tables = [rule_table(material, table)]
         if body:
             tables.insert(0, DataTable(HEADER, body, "Ours"))
             text = SWEEP + (f"\n\nNot trained here: {', '.join(empty)}." if empty else "")
@@ -88,43 +106,70 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
 
 
 def rule_table(material: Material, table: str) -> DataTable:
-    """The rules that know the scene, on generated items: nobody who does not know k does better than the first."""
+    """The rules that know the scene, on generated items: nobody who does not know k does better
+    than the first."""
     body = []
     for column in TABLES[table]:
         test = scene_test(material, column_test(column))
         for name, rule in test.rules().items():
-            right = sum(holds(rule, item.scene, test.sentence(item)) == item.cell.answer for item in test.items)
+            right = sum(
+                holds(rule, item.scene, test.sentence(item)) == item.cell.answer
+                for item in test.items
+            )
             row = share(test.name, (name,), right, len(test.items))
-            printed = published(column) if name == CEILING else SHORTCUTS.get(name, {}).get(column)
+            if name == CEILING:
+                printed = published(column)
+            else:
+                printed = SHORTCUTS.get(name, {}).get(column)
             ours = [number(row.accuracy), interval(row.low, row.high)]
-            body.append([title_of(test.name), RULES[name], *ours, f"{row.items:,}", number(printed)])
+            body.append(
+                [title_of(test.name), RULES[name], *ours, f"{row.items:,}", number(printed)]
+            )
     header = ["test", "rule", "accuracy", "95 % interval", "items", "published"]
     return DataTable(header, body, "Rules on generated items of ours")
 
 
-def _row(cell: TableCell, best: BestConfiguration, results: list[SweepRow]) -> list[str | float | None]:
-    tried = len({row.config for row in results if (row.network, row.task) == (best.network, best.task)})
+def _row(
+    cell: TableCell, best: BestConfiguration, results: list[SweepRow]
+) -> list[str | float | None]:
+    tried = len(
+        {row.config for row in results if (row.network, row.task) == (best.network, best.task)}
+    )
     away = None if cell.published is None else cell.mean - cell.published
     return [
-        cell.column, NAMES[cell.network], cell.config, str(tried), ", ".join(grid_cells(best)), str(cell.seeds),
-        number(best.highest), number(best.mean), number(best.sd), number(cell.mean), number(cell.sd),
-        number(cell.published), number(away, sign=True),
-    ]  # fmt: skip
+        cell.column,
+        NAMES[cell.network],
+        cell.config,
+        str(tried),
+        ", ".join(grid_cells(best)),
+        str(cell.seeds),
+        number(best.highest),
+        number(best.mean),
+        number(best.sd),
+        number(cell.mean),
+        number(cell.sd),
+        number(cell.published),
+        number(away, sign=True),
+    ]
 
 
 def seen_and_unseen(material: Material) -> Rendered:
-    """Table 3, and with a compositional reasoner at hand the accuracy of every combination, item by item."""
+    """Table 3, and with a compositional reasoner at hand the accuracy of every combination, item by
+    item."""
     from seesay.models.options import ModelOptions
     from seesay.scenes.reasoners.model import load_reasoner
 
     chosen = best_reasoners(r for r in reasoners(material) if r.task == "compositional")
     table = sweep_table("Table 3")(material)
-    tables, charts = list(table.tables), []
+    tables = list(table.tables)
+    charts = []
     for reasoner in chosen.values():
         loaded = load_reasoner(str(reasoner.folder), ModelOptions())
-        rows, drawn = [], []
+        rows = []
+        drawn = []
         for name in SEEN:
-            test, group = scene_test(material, name), name.removeprefix("compositional-")
+            test = scene_test(material, name)
+            group = name.removeprefix("compositional-")
             for row in shares(predict(loaded, test), lambda row: (row.adjective, row.shape)):
                 rows.append(replace(row, group=(group, *row.group)))
                 drawn.append(Bar(" ".join(row.group), row.accuracy, row.low, row.high, group))
@@ -134,9 +179,12 @@ def seen_and_unseen(material: Material) -> Rendered:
     text = table.text
     if chosen:
         text += (
-            "\n\nItem by item: the best reasoner of each network, by validation accuracy, on the combinations that its "
-            "training has and on those that it lacks. A network that has learnt what small means is as good on small "
-            "circles as on small squares; one that has learnt whole combinations answers the unseen ones the wrong way "
+            "\n\nItem by item: the best reasoner of each network, by validation accuracy, on the "
+            "combinations that its "
+            "training has and on those that it lacks. A network that has learnt what small means "
+            "is as good on small "
+            "circles as on small squares; one that has learnt whole combinations answers the "
+            "unseen ones the wrong way "
             "round, below chance."
         )
     return Rendered(text, tables, charts, status=table.status)

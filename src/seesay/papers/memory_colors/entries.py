@@ -1,4 +1,5 @@
-"""The tables and figures of Hagström & Johansson (2022), as `seesay paper memory-colors` goes through them."""
+"""The tables and figures of Hagström & Johansson (2022), as `seesay paper memory-colors` goes
+through them."""
 
 from __future__ import annotations
 

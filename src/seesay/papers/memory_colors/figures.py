@@ -17,7 +17,9 @@ from seesay.reports.pages.sections import DataTable
 from seesay.tasks.from_file.builtin import declared
 
 COLORS, NORMS = "memory-colors", "property-norms"
-MODELS = {name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()}
+MODELS = {
+    name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()
+}
 """The models of the published `results.csv`, by their names in the paper."""
 SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
 
@@ -42,12 +44,21 @@ def models(material: Material) -> Rendered:
     """Tables 2 and 3: the models asked here; how the published ones were trained is in print."""
     runs = [run for run in material.runs if run.manifest.task in (COLORS, NORMS)]
     if not runs:
-        raise UserError("There is no run of memory-colors or property-norms among the folders given.")
+        raise UserError(
+            "There is no run of memory-colors or property-norms among the folders given."
+        )
     rows = {
-        (run.manifest.model, run.manifest.family, run.manifest.scope, run.manifest.model_fingerprint) for run in runs
+        (
+            run.manifest.model,
+            run.manifest.family,
+            run.manifest.scope,
+            run.manifest.model_fingerprint,
+        )
+        for run in runs
     }
     text = (
-        "What the paper's models were trained on is after the source in the last column, not after the tables in "
+        "What the paper's models were trained on is after the source in the last column, not after "
+        "the tables in "
         "print; what none of them says is left empty. Below it stand the models asked here."
     )
     header = ["model", "family", "what is scored", "fingerprint"]
@@ -56,7 +67,9 @@ def models(material: Material) -> Rendered:
 
 def published_colors() -> DataTable:
     """Mean and sd over the 13 templates, as published."""
-    body = [[row.model, number(row.value), number(row.spread)] for row in declared(COLORS).published]
+    body = [
+        [row.model, number(row.value), number(row.spread)] for row in declared(COLORS).published
+    ]
     return DataTable(["model", "mean accuracy", "sd over templates"], body, "As published")
 
 
@@ -70,16 +83,22 @@ def runs_of(material: Material, task: str) -> list[TaskRuns]:
 
 def memory_colors(material: Material) -> Rendered:
     """Accuracy by model: mean and sd over templates."""
-    charts, tables = [], []
+    charts = []
+    tables = []
     for group in runs_of(material, COLORS):
-        drawn = [bar_with_sd(row.model, row.value, row.spread, "published") for row in declared(COLORS).published]
+        drawn = [
+            bar_with_sd(row.model, row.value, row.spread, "published")
+            for row in declared(COLORS).published
+        ]
         body = []
         for entry in group.entries:
             if (figure := entry.figure("accuracy")) is not None:
                 drawn.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
                 value, ends, spread, chance = figure_cells(figure)
                 body.append([entry.label, value, spread, ends, chance])
-        charts.append(bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates"))
+        charts.append(
+            bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates")
+        )
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))
     return Rendered(SPREAD + few(material, COLORS), tables, charts)
@@ -88,30 +107,44 @@ def memory_colors(material: Material) -> Rendered:
 def colors_by_template(material: Material) -> Rendered:
     """Accuracy in each of the 13 templates: the published file, and ours."""
     templates = declared(COLORS).templates
-    texts = [template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates.values()]
+    texts = [
+        template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates.values()
+    ]
     columns: list[tuple[str, dict[str, float]]] = []
     folder = material.data_of(COLORS)
     if folder is not None and (folder / "results.csv").is_file():
-        columns += [(f"{name}, published", rows) for name, rows in read_results(folder / "results.csv").items()]
+        columns += [
+            (f"{name}, published", rows)
+            for name, rows in read_results(folder / "results.csv").items()
+        ]
     published = len(columns)
     for group in material.groups_of(COLORS):
         for entry in group.entries:
             figures = [entry.figure("accuracy", name) for name in templates]
             if any(figures):  # asked in the 13 templates
-                columns.append((entry.label, {text: f.value for text, f in zip(texts, figures, strict=True) if f}))
+                columns.append(
+                    (
+                        entry.label,
+                        {text: f.value for text, f in zip(texts, figures, strict=True) if f},
+                    )
+                )
     if not columns:
         raise UserError(
-            "There is neither a run of memory-colors in its templates nor the authors' results.csv beside the data."
+            "There is neither a run of memory-colors in its templates nor the authors' results.csv "
+            "beside the data."
         )
     body = [
-        [text.replace("[DESCRIPTOR] [ITEM]", "…"), *(number(rows.get(text)) for _, rows in columns)] for text in texts
+        [text.replace("[DESCRIPTOR] [ITEM]", "…"), *(number(rows.get(text)) for _, rows in columns)]
+        for text in texts
     ]
     means = [[*rows.values()] for _, rows in columns]
     body.append(["mean", *(number(fmean(values)) for values in means)])
     body.append(["sd", *(number(stdev(values)) if len(values) > 1 else NONE for values in means)])
     text = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
     table = DataTable(["template", *(name for name, _ in columns)], body)
-    return Rendered(text, [table], status=Status.SHOWN if len(columns) > published else Status.NOT_HERE)
+    return Rendered(
+        text, [table], status=Status.SHOWN if len(columns) > published else Status.NOT_HERE
+    )
 
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
@@ -120,9 +153,13 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
     try:
         for row in every_row(path, read_table(path)):
             name = MODELS.get(row.cells["model"], row.cells["model"])
-            models.setdefault(name, {})[row.cells["question_template"]] = float(row.cells["accuracy"])
+            models.setdefault(name, {})[row.cells["question_template"]] = float(
+                row.cells["accuracy"]
+            )
     except (KeyError, ValueError) as error:
-        raise UserError(f"{path} is not the authors' table of accuracies by template ({error}).") from error
+        raise UserError(
+            f"{path} is not the authors' table of accuracies by template ({error})."
+        ) from error
     return models
 
 
@@ -134,5 +171,11 @@ def bar_with_sd(name: str, value: float, sd: float | None, series: str) -> Bar:
 
 def few(material: Material, task: str) -> str:
     """A remark where runs asked only some of the questions."""
-    limited = [group for group in material.groups_of(task) if any(e.run.manifest.limit for e in group.entries)]
-    return "\n\nSome runs asked a sample of the questions (`--limit`)." if limited else ""
+    limited = [
+        group
+        for group in material.groups_of(task)
+        if any(e.run.manifest.limit for e in group.entries)
+    ]
+    if limited:
+        return "\n\nSome runs asked a sample of the questions (`--limit`)."
+    return ""

@@ -1,4 +1,5 @@
-"""Visual Property Norms: its entries, and mean average precision of runs, panel by panel as in print."""
+"""Visual Property Norms: its entries, and mean average precision of runs, panel by panel as in
+print."""
 
 from __future__ import annotations
 
@@ -21,7 +22,12 @@ from seesay.reports.formatting import figure_cells
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.records import Figure
 from seesay.tasks import property_norms
-from seesay.tasks.property_norms import PUBLISHED_ENTRIES, entries_by_segment, read_files, read_words
+from seesay.tasks.property_norms import (
+    PUBLISHED_ENTRIES,
+    entries_by_segment,
+    read_files,
+    read_words,
+)
 from seesay.tasks.wording import wording
 
 CHANCE = "chance"
@@ -33,7 +39,8 @@ def entries_table(material: Material) -> Rendered:
     entries, _, words, _ = read_files(material.task_data(NORMS))
     words = read_words(store.find_file(NORMS, "labels.txt", material.data_of(NORMS))) or words
     relations = list(property_norms.RELATIONS.values())
-    body, missed = [], []
+    body = []
+    missed = []
     for segment, kept in entries_by_segment(entries, words).items():
         printed = PUBLISHED_ENTRIES[segment]
         counts = [f"{kept[relation]:,}" for relation in relations]
@@ -41,7 +48,10 @@ def entries_table(material: Material) -> Rendered:
         if kept.total() != printed:
             missed.append(f"PF ≥ {segment} by {kept.total() - printed:+,}".replace("-", "−"))
     text = "Entries are pairs of a concept and a feature; segments are nested."
-    text += f" They differ from print: {', '.join(missed)}." if missed else " All five are as printed."
+    if missed:
+        text += f" They differ from print: {', '.join(missed)}."
+    else:
+        text += " All five are as printed."
     return Rendered(text, [DataTable(["segment", *relations, "all", "published"], body)])
 
 
@@ -54,7 +64,9 @@ class PanelFigure(NamedTuple):
 
     @property
     def segment(self) -> int:
-        return int(self.figure.slice["segment"].removeprefix("pf>=")) if self.figure.slice else 0
+        if self.figure.slice:
+            return int(self.figure.slice["segment"].removeprefix("pf>="))
+        return 0
 
 
 Panel = Callable[[Figure], str | None]
@@ -63,20 +75,34 @@ Panel = Callable[[Figure], str | None]
 
 def panel(tags: Sequence[str], name: Callable[[Figure], str | None]) -> Panel:
     """The figures sliced by these tags, each in the panel of this name."""
-    return lambda figure: name(figure) if figure.slice and figure.slice.tags == tuple(tags) else None
+    return lambda figure: (
+        name(figure) if figure.slice and figure.slice.tags == tuple(tags) else None
+    )
 
 
-SEGMENTS = panel(["segment"], lambda f: "all relations and templates" if f.template is None else None)
+SEGMENTS = panel(
+    ["segment"], lambda f: "all relations and templates" if f.template is None else None
+)
 IN_TEMPLATES = panel(["segment"], lambda figure: figure.template)
-RELATIONS = panel(["relation", "segment"], lambda f: f.slice["relation"] if f.slice and f.template is None else None)
+RELATIONS = panel(
+    ["relation", "segment"],
+    lambda f: f.slice["relation"] if f.slice and f.template is None else None,
+)
 COLORS_ONLY = panel(
     ["answers", "segment"],
-    lambda f: "answers that are colours" if f.slice and f.template is None and f.slice["answers"] == "colour" else None,
+    lambda f: (
+        "answers that are colours"
+        if f.slice and f.template is None and f.slice["answers"] == "colour"
+        else None
+    ),
 )
 
 
-def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup]) -> Callable[[Material], Rendered]:
-    """Renders mean average precision: a chart as in print, and a table of every panel and segment."""
+def norms_panels(
+    panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup]
+) -> Callable[[Material], Rendered]:
+    """Renders mean average precision: a chart as in print, and a table of every panel and
+    segment."""
 
     def render(material: Material) -> Rendered:
         charts: list[Markup] = []
@@ -95,10 +121,22 @@ def norms_panels(panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup
                 body.append([name, model, part, value, spread, ends, chance, f"{figure.n:,}"])
         if not body:
             raise UserError(
-                "The runs of property-norms have no such slice: run the same probe again with this version."
+                "The runs of property-norms have no such slice: run the same probe again with this "
+                "version."
             )
-        header = ["panel", "model", "segment", "mean AP", "sd over templates", "95 % interval", "chance", "questions"]
-        about = f"{AP} {DRAWN[draw]} Its values are published as a drawing only." + few(material, NORMS)
+        header = [
+            "panel",
+            "model",
+            "segment",
+            "mean AP",
+            "sd over templates",
+            "95 % interval",
+            "chance",
+            "questions",
+        ]
+        about = f"{AP} {DRAWN[draw]} Its values are published as a drawing only." + few(
+            material, NORMS
+        )
         return Rendered(about, charts=charts, numbers=DataTable(header, body))
 
     return render
@@ -112,18 +150,27 @@ def by_segment(cells: Sequence[PanelFigure]) -> Markup:
         ends = ([getattr(cell.figure, end) for cell in curve] for end in ("value", "low", "high"))
         series.append(Series(model, [cell.segment for cell in curve], *ends))
     chances = {cell.segment: cell.figure.chance for cell in cells if cell.figure.chance is not None}
-    series += [Series(CHANCE, list(chances), list(chances.values()))] if chances else []
-    return lines(series, title=cells[0].panel, x_label="production frequency, at least", y_label="mean AP")
+    if chances:
+        series += [Series(CHANCE, list(chances), list(chances.values()))]
+    else:
+        series += []
+    return lines(
+        series, title=cells[0].panel, x_label="production frequency, at least", y_label="mean AP"
+    )
 
 
 def over_questions(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: the mean over the questions of all segments."""
-    return _panel_bars(cells, "mean AP over the questions of all segments", lambda figure: figure.n, whiskers=False)
+    return _panel_bars(
+        cells, "mean AP over the questions of all segments", lambda figure: figure.n, whiskers=False
+    )
 
 
 def over_segments(cells: Sequence[PanelFigure]) -> Markup:
     """A bar for each panel and model: mean and sd over the segments and templates."""
-    return _panel_bars(cells, "mean AP, mean and sd over segments and templates", lambda _: 1, whiskers=True)
+    return _panel_bars(
+        cells, "mean AP, mean and sd over segments and templates", lambda _: 1, whiskers=True
+    )
 
 
 def _panel_bars(
@@ -138,15 +185,22 @@ def _panel_bars(
         figures: list[Figure] = []
         for model, of_model in group_by(members, lambda cell: cell.model).items():
             figures = [cell.figure for cell in of_model]
-            sd = pooled_sd([(f.value, f.spread) for f in figures], templates) if whiskers else None
+            if whiskers:
+                sd = pooled_sd([(f.value, f.spread) for f in figures], templates)
+            else:
+                sd = None
             drawn.append(bar_with_sd(name, mean([f.value for f in figures], figures), sd, model))
         chances = [figure.chance for figure in figures if figure.chance is not None]
-        drawn += [Bar(name, mean(chances, figures), series=CHANCE)] if len(chances) == len(figures) else []
+        if len(chances) == len(figures):
+            drawn += [Bar(name, mean(chances, figures), series=CHANCE)]
+        else:
+            drawn += []
     return bars(drawn, title="Property Norms", x_label=x_label)
 
 
 def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float | None:
-    """The standard deviation of all values of groups of one size, from the mean and standard deviation of each.
+    """The standard deviation of all values of groups of one size, from the mean and standard
+    deviation of each.
 
     >>> round(pooled_sd([(1.5, 0.5**0.5), (3.5, 0.5**0.5)], 2), 6)  # of 1, 2, 3 and 4
     1.290994
@@ -154,7 +208,9 @@ def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float 
     if any(sd is None for _, sd in groups):
         return None
     overall = fmean(mean for mean, _ in groups)
-    squares = sum((size - 1) * (sd or 0.0) ** 2 + size * (mean - overall) ** 2 for mean, sd in groups)
+    squares = sum(
+        (size - 1) * (sd or 0.0) ** 2 + size * (mean - overall) ** 2 for mean, sd in groups
+    )
     return math.sqrt(squares / (size * len(groups) - 1))
 
 

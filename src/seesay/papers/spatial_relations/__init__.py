@@ -1,1 +1,2 @@
-"""What a neural language model tells us about spatial relations (Ghanimifard & Dobnik 2019): its tables and figures."""
+"""What a neural language model tells us about spatial relations (Ghanimifard & Dobnik 2019): its
+tables and figures."""

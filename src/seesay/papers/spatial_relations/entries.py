@@ -1,4 +1,5 @@
-"""What Ghanimifard & Dobnik (2019) report, and the course notes, as `seesay paper spatial-relations` shows it."""
+"""What Ghanimifard & Dobnik (2019) report, and the course notes, as `seesay paper
+spatial-relations` shows it."""
 
 from __future__ import annotations
 

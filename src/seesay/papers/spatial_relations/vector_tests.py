@@ -1,4 +1,5 @@
-"""Analogies, odd one out, and the correlation with people: print, the published files, and matrices of one's own."""
+"""Analogies, odd one out, and the correlation with people: print, the published files, and matrices
+of one's own."""
 
 from __future__ import annotations
 
@@ -33,16 +34,23 @@ from seesay.reports.formatting import NONE, interval, number, p_value
 from seesay.reports.pages.sections import DataTable
 
 ANALOGY = (
-    "a is to b as c is to …? for six pairs of antonyms, 120 questions; the answer has the largest dot product with "
-    "b − a + c among the nine remaining words. The printed figures have two digits: 103 of 120 is .858, 75 of 120 .625."
-    "\n\nWith phrases the paper asks 85,744 questions. The published matrix has the phrases of 67 relations: 1,008 "
-    "questions, an easier test. GloVe's vectors are not at hand; `seesay relations test FOLDER --vectors glove.txt` "
+    "a is to b as c is to …? for six pairs of antonyms, 120 questions; the answer has the largest "
+    "dot product with "
+    "b − a + c among the nine remaining words. The printed figures have two digits: 103 of 120 is "
+    ".858, 75 of 120 .625."
+    "\n\nWith phrases the paper asks 85,744 questions. The published matrix has the phrases of 67 "
+    "relations: 1,008 "
+    "questions, an easier test. GloVe's vectors are not at hand; `seesay relations test FOLDER "
+    "--vectors glove.txt` "
     "tests a file of them."
 )
 ODD = (
-    "Two words of one group and one of another, 528 questions (templates have vectors for fewer words). The printed "
-    "figures are ours truncated, not rounded: 462 of 528 is .875, 384 is .727, 480 is .909. Multi-word phrases of "
-    "the 67 relations make 3,456 questions, as in print; there ours differ by up to .08 either way, and which reading "
+    "Two words of one group and one of another, 528 questions (templates have vectors for fewer "
+    "words). The printed "
+    "figures are ours truncated, not rounded: 462 of 528 is .875, 384 is .727, 480 is .909. "
+    "Multi-word phrases of "
+    "the 67 relations make 3,456 questions, as in print; there ours differ by up to .08 either "
+    "way, and which reading "
     "of the phrases gives the printed values is not found."
 )
 
@@ -50,7 +58,9 @@ ODD = (
 def printed_table(number: str, value: str) -> DataTable:
     """Tables 3 to 5 as printed."""
     tests, by_vectors = TABLES[number]
-    body = [[vectors, *(_printed(cell) for cell in values)] for vectors, values in by_vectors.items()]
+    body = [
+        [vectors, *(_printed(cell) for cell in values)] for vectors, values in by_vectors.items()
+    ]
     return DataTable(["published", *tests], body, f"As printed: {value}")
 
 
@@ -76,7 +86,8 @@ def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
 def vector_tests(material: Material) -> list[tuple[str, str, list[VectorTest]]]:
     """All tests of all vectors."""
     return material.once(
-        "vector tests", lambda: [(name, of, intrinsic(vectors)) for name, of, vectors in vector_sets(material)]
+        "vector tests",
+        lambda: [(name, of, intrinsic(vectors)) for name, of, vectors in vector_sets(material)],
     )
 
 
@@ -88,13 +99,42 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
         for name, of, tests in vector_tests(material):
             sizes = {test.test: test.questions for test in tests}
             for test in tests:
-                repeats = sizes.get(test.test.replace(", phrases", "")) == test.questions and "phrases" in test.test
-                if test.test.startswith(kind) and test.value is not None and test.chance != 1 and not repeats:
-                    printed = PRINTED.get((test.test, name)) if of.startswith("published") else None
-                    ends = NONE if test.low is None or test.high is None else interval(test.low, test.high)
-                    numbers = [number(test.value), ends, f"{test.questions:,}", number(test.chance), _printed(printed)]
+                repeats = (
+                    sizes.get(test.test.replace(", phrases", "")) == test.questions
+                    and "phrases" in test.test
+                )
+                if (
+                    test.test.startswith(kind)
+                    and test.value is not None
+                    and test.chance != 1
+                    and not repeats
+                ):
+                    if of.startswith("published"):
+                        printed = PRINTED.get((test.test, name))
+                    else:
+                        printed = None
+                    if test.low is None or test.high is None:
+                        ends = NONE
+                    else:
+                        ends = interval(test.low, test.high)
+                    numbers = [
+                        number(test.value),
+                        ends,
+                        f"{test.questions:,}",
+                        number(test.chance),
+                        _printed(printed),
+                    ]
                     body.append([test.test, name, of, *numbers])
-        header = ["test", "vectors", "from", "ours", "95 % interval", "questions", "chance", "published"]
+        header = [
+            "test",
+            "vectors",
+            "from",
+            "ours",
+            "95 % interval",
+            "questions",
+            "chance",
+            "published",
+        ]
         return Rendered(text, [DataTable(header, body)])
 
     return render
@@ -103,40 +143,76 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
 def human_judgements(material: Material) -> Rendered:
     """Figure 4: word association and word similarity."""
     files = published_files(material)
-    charts = [_square(files.association, "Word association"), _square(files.similarity, "Word similarity, as judged")]
+    charts = [
+        _square(files.association, "Word association"),
+        _square(files.similarity, "Word similarity, as judged"),
+    ]
     text = (
-        "How strongly people associate one word with another (the mean of the two directions, or the one that exists), "
-        "and how similar they say that two are. The tables were read off the published figure: good for ranks only."
+        "How strongly people associate one word with another (the mean of the two directions, or "
+        "the one that exists), "
+        "and how similar they say that two are. The tables were read off the published figure: "
+        "good for ranks only."
     )
     return Rendered(text, charts=charts)
 
 
 def correlations(material: Material) -> Rendered:
     """Table 5: correlation with word association and word similarity."""
-    files, body = published_files(material), []
+    files = published_files(material)
+    body = []
     sets = [
         (P, "published files, 97 x 97", p_vectors_of(files, "97 x 97")),
         (LM, "published files", files.embeddings),
-        *(each for each in vector_sets(material) if each[0] == TEMPLATES or not each[1].startswith("published")),
+        *(
+            each
+            for each in vector_sets(material)
+            if each[0] == TEMPLATES or not each[1].startswith("published")
+        ),
     ]
     for judged, ratings in judgements(files).items():
         for name, of, vectors in sets:
-            correlation = correlate(vectors, ratings, resamples=200 if material.brief else RESAMPLES)
+            correlation = correlate(
+                vectors, ratings, resamples=200 if material.brief else RESAMPLES
+            )
             if correlation is not None:
-                printed = PRINTED.get((judged, name)) if of.startswith("published") else None
+                if of.startswith("published"):
+                    printed = PRINTED.get((judged, name))
+                else:
+                    printed = None
                 ends = interval(correlation.low, correlation.high)
                 tests = [p_value(correlation.p), p_value(correlation.p_words)]
-                numbers = [number(correlation.rho), ends, str(correlation.pairs), *tests, _printed(printed)]
+                numbers = [
+                    number(correlation.rho),
+                    ends,
+                    str(correlation.pairs),
+                    *tests,
+                    _printed(printed),
+                ]
                 body.append([judged, name, of, *numbers])
     text = (
-        "Spearman's ρ between the similarity of two relations' vectors and what people say of the two. The interval is "
-        "over pairs; the second p-value shuffles words, since pairs that share a word are not independent.\n\n"
-        "The templates have ten of the eleven words and so fewer pairs than print. Of P-vectors and similarity over "
-        "the 28 associated pairs the size is as printed and the sign is not; of the templates nothing but the weak "
-        "correlation with association comes out. People's tables were read off the published figure, so that small "
+        "Spearman's ρ between the similarity of two relations' vectors and what people say of the "
+        "two. The interval is "
+        "over pairs; the second p-value shuffles words, since pairs that share a word are not "
+        "independent.\n\n"
+        "The templates have ten of the eleven words and so fewer pairs than print. Of P-vectors "
+        "and similarity over "
+        "the 28 associated pairs the size is as printed and the sign is not; of the templates "
+        "nothing but the weak "
+        "correlation with association comes out. People's tables were read off the published "
+        "figure, so that small "
         "differences mean nothing."
     )
-    header = ["people", "vectors", "from", "ρ", "95 % interval", "pairs", "p", "p, words shuffled", "published"]
+    header = [
+        "people",
+        "vectors",
+        "from",
+        "ρ",
+        "95 % interval",
+        "pairs",
+        "p",
+        "p, words shuffled",
+        "published",
+    ]
     return Rendered(text, [DataTable(header, body)])
 
 
@@ -144,22 +220,28 @@ def _square(ratings: HumanRatings, title: str) -> Markup:
     words = list(dict.fromkeys(word for pair in ratings.pairs for word in pair))
     table = np.full((len(words), len(words)), np.nan)
     for (a, b), value in zip(ratings.pairs, ratings.values, strict=True):
-        i, j = words.index(a), words.index(b)
+        i = words.index(a)
+        j = words.index(b)
         table[i, j] = table[j, i] = value
-    return heat_map(table.tolist(), words, words, title=title, low_label="", high_label="", zero=True)
+    return heat_map(
+        table.tolist(), words, words, title=title, low_label="", high_label="", zero=True
+    )
 
 
 def perplexities(material: Material) -> Rendered:
     """The two definitions of perplexity, on an example that can be checked by hand."""
-    half, quarter = math.log(1 / 2), math.log(1 / 4)
+    half = math.log(1 / 2)
+    quarter = math.log(1 / 4)
     sums = text_sums("a b", [half] * 2) + text_sums("a b c d", [quarter] * 4)
     body = [
         ["token level: 2^(−(1/T) Σ log2 q(w | before))", number(sums.token_perplexity)],
         ["sentence level: 2^(−(1/|S|) Σ log2 P(s))", number(sums.sentence_perplexity)],
     ]
     text = (
-        "Two sentences, of two words with probability 1/2 each and of four with 1/4 each, hold 2 + 8 = 10 bits: 10/6 "
-        "per token, 10/2 per sentence. The paper's equation is the sentence one; its published matrix was made with "
+        "Two sentences, of two words with probability 1/2 each and of four with 1/4 each, hold 2 + "
+        "8 = 10 bits: 10/6 "
+        "per token, 10/2 per sentence. The paper's equation is the sentence one; its published "
+        "matrix was made with "
         "the token one (`seesay relations matrix --level`)."
     )
     return Rendered(text, [DataTable(["perplexity", "of the example"], body)])
@@ -170,15 +252,20 @@ def precision(material: Material) -> Rendered:
     try:
         from seesay.captions import unigram_precision
     except ModuleNotFoundError as error:
-        raise UserError("Unigram precision is one of the caption metrics, which are not installed here.") from error
-    caption, references = "the the the the the the the", ["the cat is on the mat", "there is a cat on the mat"]
+        raise UserError(
+            "Unigram precision is one of the caption metrics, which are not installed here."
+        ) from error
+    caption = "the the the the the the the"
+    references = ["the cat is on the mat", "there is a cat on the mat"]
     body = [
         [name, number(unigram_precision(caption, references, clipped=clipped))]
         for name, clipped in (("unigram precision", False), ("clipped (BLEU's)", True))
     ]
     text = (
-        f"Seven times “the” against “{references[0]}” and “{references[1]}”: every word occurs in a reference, but "
-        "only two are matched once each counts as often as there. `seesay score captions` has the plain one as a row, "
+        f"Seven times “the” against “{references[0]}” and “{references[1]}”: every word occurs in "
+        "a reference, but "
+        "only two are matched once each counts as often as there. `seesay score captions` has the "
+        "plain one as a row, "
         "over all words of the captions; the clipped one is BLEU-1 without its brevity penalty."
     )
     return Rendered(text, [DataTable(["measure", "of the example"], body)])

@@ -9,7 +9,12 @@ from markupsafe import Markup
 from seesay.errors import UserError
 from seesay.language.relations import published, pvectors
 from seesay.language.relations.clusters import average_linkage, k_means, pair_proximity
-from seesay.language.relations.inventory import NEIGHBOURS, relations, shown_contexts, shown_relations
+from seesay.language.relations.inventory import (
+    NEIGHBOURS,
+    relations,
+    shown_contexts,
+    shown_relations,
+)
 from seesay.language.relations.page import pair_table
 from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors
 from seesay.language.relations.vectors import WordVectors
@@ -32,35 +37,50 @@ def published_files(material: Material) -> published.PublishedFiles:
     """The published matrix and tables."""
     folder = material.data_of("spatial-relations")
     if folder is None:
-        raise UserError("The published matrix is not at hand: give the folder of the published files with --data.")
+        raise UserError(
+            "The published matrix is not at hand: give the folder of the published files with "
+            "--data."
+        )
     return material.once("relations", lambda: published.read(folder))
 
 
 def own_matrices(material: Material) -> list[tuple[str, Path, PerplexityMatrix, dict[str, int]]]:
-    """The matrices of `seesay relations matrix` at hand: model, folder, matrix, and the contexts of each relation."""
+    """The matrices of `seesay relations matrix` at hand: model, folder, matrix, and the contexts of
+    each relation."""
 
     def read(folder: Path) -> tuple[str, Path, PerplexityMatrix, dict[str, int]]:
         matrix, about = pvectors.read(folder)
         return str(about.get("model", folder.name)), folder, matrix, about.get("contexts", {})
 
-    return material.once("matrices", lambda: [read(folder) for folder in material.folders["matrix"]])
+    return material.once(
+        "matrices", lambda: [read(folder) for folder in material.folders["matrix"]]
+    )
 
 
 def contexts(material: Material) -> Rendered:
     """The relations, which of them are words and contexts, and how many contexts ours have."""
     own = [(model, counts) for model, _, _, counts in own_matrices(material)]
     body = [
-        [each.phrase, each.simple, "yes" if each.shown else "", "yes" if each.context else "",
-         *(str(counts.get(each.phrase, "")) for _, counts in own)]
+        [
+            each.phrase,
+            each.simple,
+            "yes" if each.shown else "",
+            "yes" if each.context else "",
+            *(str(counts.get(each.phrase, "")) for _, counts in own),
+        ]
         for each in relations()
-    ]  # fmt: skip
+    ]
     header = ["relation", "varies", "word in Appendix C", "context in Appendix C"]
     header += [f"contexts of {name}" for name, _ in own]
     text = (
-        f"{len(relations())} relations are in the published matrix; the paper shows {len(shown_relations())} of them "
-        f"as words and {len(shown_contexts())} as contexts. A relation is put in the place of another in the captions "
-        "that hold exactly that one; the longest relation wins. `seesay relations find CAPTIONS --examples 5` prints "
-        "the substitution table: each of the five most frequent relations in a context of each.\n\nThe published "
+        f"{len(relations())} relations are in the published matrix; the paper shows "
+        f"{len(shown_relations())} of them "
+        f"as words and {len(shown_contexts())} as contexts. A relation is put in the place of "
+        "another in the captions "
+        "that hold exactly that one; the longest relation wins. `seesay relations find CAPTIONS "
+        "--examples 5` prints "
+        "the substitution table: each of the five most frequent relations in a context of "
+        "each.\n\nThe published "
         "contexts are Visual Genome's region descriptions, which are not at hand"
         + ("; the counts are those of your own captions." if own else ".")
     )
@@ -74,9 +94,12 @@ def heat_maps(material: Material) -> Rendered:
     for model, _, matrix, _ in own_matrices(material):
         charts.append(_heat_map(p_vectors(matrix), matrix.contexts, f"P-vectors of {model}"))
     text = (
-        "Each row is a relation's P-vector: its perplexity in the contexts of every relation, columns divided by "
-        "their sum and rows scaled to length 1. White is 0; the darker, the worse the relation fits the contexts of "
-        "the column. Computed from the published 97 x 97 perplexities, rows and columns in the paper's lists."
+        "Each row is a relation's P-vector: its perplexity in the contexts of every relation, "
+        "columns divided by "
+        "their sum and rows scaled to length 1. White is 0; the darker, the worse the relation "
+        "fits the contexts of "
+        "the column. Computed from the published 97 x 97 perplexities, rows and columns in the "
+        "paper's lists."
     )
     return Rendered(text, charts=charts)
 
@@ -92,9 +115,12 @@ def two_clusters(material: Material) -> Rendered:
     charts = []
     for word in ("above", "to the left of"):
         cluster = next(members for members in published.CLUSTERS if word in members)
-        charts.append(_heat_map(vectors.take(cluster), shown_contexts(), f"P-vectors of {', '.join(cluster)}"))
+        charts.append(
+            _heat_map(vectors.take(cluster), shown_contexts(), f"P-vectors of {', '.join(cluster)}")
+        )
     text = (
-        "Two of the printed clusters. The paper reads off them that `above` and `over` choose their contexts more than "
+        "Two of the printed clusters. The paper reads off them that `above` and `over` choose "
+        "their contexts more than "
         "`to the left of` and `to the right of` do. Each chart has a scale of its own."
     )
     return Rendered(text, charts=charts)
@@ -108,17 +134,22 @@ def clusters(material: Material) -> Rendered:
     as_printed = sum(frozenset(group) in printed for group in groups)
     tree = average_linkage(vectors)
     body = [
-        [str(i), ", ".join(group), "yes" if frozenset(group) in printed else ""] for i, group in enumerate(groups, 1)
+        [str(i), ", ".join(group), "yes" if frozenset(group) in printed else ""]
+        for i, group in enumerate(groups, 1)
     ]
     tables = [
-        DataTable(["cluster", "relations", "as printed"], body, f"Ours: k-means, {RESTARTS:,} restarts"),
+        DataTable(
+            ["cluster", "relations", "as printed"], body, f"Ours: k-means, {RESTARTS:,} restarts"
+        ),
         pair_table(pair_proximity(vectors, NEIGHBOURS, tree), "Pairs of relations"),
     ]
     title = "Average linkage of the 67 P-vectors, cosine distance"
     chart = dendrogram(tree.merges.tolist(), list(tree.words), title=title)
     text = (
-        f"{as_printed} of our {len(groups)} clusters are as printed. k-means depends on where it starts, so that the "
-        "others differ by a few relations. Every cosine between P-vectors is close to 1: what tells pairs apart is "
+        f"{as_printed} of our {len(groups)} clusters are as printed. k-means depends on where it "
+        "starts, so that the "
+        "others differ by a few relations. Every cosine between P-vectors is close to 1: what "
+        "tells pairs apart is "
         "their rank among all pairs."
     )
     return Rendered(text, tables, [chart])
@@ -131,10 +162,16 @@ def templates(material: Material) -> Rendered:
     for word, row in zip(grids.words, grids.rows, strict=True):
         cells = row.reshape(7, 7).tolist()
         names = [""] * 7
-        charts.append(heat_map(cells, names, names, title=word, low_label="", high_label="acceptable", zero=True))
+        charts.append(
+            heat_map(
+                cells, names, names, title=word, low_label="", high_label="acceptable", zero=True
+            )
+        )
     text = (
-        "How acceptable each relation is for a thing in each of 7 x 7 places around the landmark in the middle "
-        "(Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest value: "
+        "How acceptable each relation is for a thing in each of 7 x 7 places around the landmark "
+        "in the middle "
+        "(Logan & Sadler 1996), as read off the published figure: good for ranks only. Greatest "
+        "value: "
         f"{number(float(grids.rows.max()))}."
     )
     return Rendered(text, charts=charts)

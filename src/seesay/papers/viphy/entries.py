@@ -19,7 +19,9 @@ PAPER = read_paper(
         "Table 1": tables.dataset,
         "Table 3": tables.zero_shot,
         "Table 4": tables.probes(
-            [("viphy-color", *metric) for metric in COLOR.items()], tables.coda_rows, tables.CODA_NOTE
+            [("viphy-color", *metric) for metric in COLOR.items()],
+            tables.coda_rows,
+            tables.CODA_NOTE,
         ),
         "Table 5": tables.probes(
             [("viphy-space", *metric) for metric in SPACE.items()],
@@ -44,8 +46,12 @@ PAPER = read_paper(
     },
     {
         "Table 3": [tables.zero_shot_published()],
-        "Table 4": [tables.with_averages(wording("viphy-color")["linear_published"], COLOR, "Linear probes")],
-        "Table 5": [tables.with_averages(wording("viphy-space")["linear_published"], SPACE, "Linear probes")],
+        "Table 4": [
+            tables.with_averages(wording("viphy-color")["linear_published"], COLOR, "Linear probes")
+        ],
+        "Table 5": [
+            tables.with_averages(wording("viphy-space")["linear_published"], SPACE, "Linear probes")
+        ],
         "Table 6": [tables.sizes_published()],
         "Table 8": [tables.CATEGORY_TEXTS],
         "Figure 5": figures.published_cardinality(),

@@ -1,4 +1,5 @@
-"""ViPhy's figures: scores by number of labels, category and scene, few-shot curves, and the distribution of labels."""
+"""ViPhy's figures: scores by number of labels, category and scene, few-shot curves, and the
+distribution of labels."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def _average(name: str) -> dict[str, float]:
 
 
 def by_cardinality(material: Material) -> Rendered:
-    """Figure 5: relaxed accuracy and confidence by the number of typical colours, with people and the average."""
+    """Figure 5: relaxed accuracy and confidence by the number of typical colours, with people and
+    the average."""
     ours: dict[str, dict[str, dict[str, float]]] = {metric: {} for metric in METRICS}
     notes = []
     try:
@@ -104,11 +106,16 @@ def by_cardinality(material: Material) -> Rendered:
             Series(model, [int(n) for n in points], list(points.values()))
             for model, points in (ours[metric] | printed).items()
         ]
-        x_label, y_label = "typical colours of the object", f"{name}, percent"
+        x_label = "typical colours of the object"
+        y_label = f"{name}, percent"
         charts.append(lines(series, title=name.capitalize(), x_label=x_label, y_label=y_label))
-        rows += [[model, name, *(_two(points.get(n)) for n in LABELS)] for model, points in ours[metric].items()]
+        rows += [
+            [model, name, *(_two(points.get(n)) for n in LABELS)]
+            for model, points in ours[metric].items()
+        ]
     text = (
-        "The published curves are linear probes. For seven colours, which five objects have, they are as plotted: of "
+        "The published curves are linear probes. For seven colours, which five objects have, they "
+        "are as plotted: of "
         "FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 is drawn."
     )
     if not runs:
@@ -127,25 +134,34 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
         if not any(ours.values()):
             raise UserError(f"There is no run of {task} with the tag '{tag}' among the folders.")
         printed = PUBLISHED[figure].numbers
-        parts = list(dict.fromkeys([*printed, *(part for values in ours.values() for part in values)]))
+        parts = list(
+            dict.fromkeys([*printed, *(part for values in ours.values() for part in values)])
+        )
         drawn = [
-            Bar(part, values[part], series=model) for part in parts for model, values in ours.items() if part in values
+            Bar(part, values[part], series=model)
+            for part in parts
+            for model, values in ours.items()
+            if part in values
         ]
         for model in PUBLISHED[figure].header[1:]:
-            drawn += [Bar(part, values[model], series=f"{model} (published)") for part, values in printed.items()]
+            drawn += [
+                Bar(part, values[model], series=f"{model} (published)")
+                for part, values in printed.items()
+            ]
         drawn.sort(key=lambda bar: parts.index(bar.name))
-        chart = bars(drawn, title=f"Relaxed accuracy by {tag}, percent", x_label="relaxed accuracy, percent")
-        rows = [[part, *(_two(values.get(part)) for values in ours.values())] for part in parts]
-        text = (
-            "The published figures are linear probes. Small parts have wide intervals: the run's own report has them."
+        chart = bars(
+            drawn, title=f"Relaxed accuracy by {tag}, percent", x_label="relaxed accuracy, percent"
         )
+        rows = [[part, *(_two(values.get(part)) for values in ours.values())] for part in parts]
+        text = "The published figures are linear probes. Small parts have wide intervals: the run's own report has them."
         return Rendered(text, [DataTable([tag, *ours], rows, "Ours, in percent")], [chart])
 
     return render
 
 
 def learning_curves(material: Material) -> list[Band]:
-    """The curves that `seesay probe --how learning-curve` wrote to the folders, the headline of each task first."""
+    """The curves that `seesay probe --how learning-curve` wrote to the folders, the headline of
+    each task first."""
     curves = []
     for folder in material.folders["curves"]:
         path = folder / CURVES
@@ -169,14 +185,22 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         for model, values in PUBLISHED[figure].numbers.items():
             fractions = [int(column.removesuffix("%")) / 100 for column in values]
             series.append(Series(f"{model} (published)", fractions, list(values.values())))
-        x_label, y_label = "fraction of the training questions", f"{metric_name(headline)}, percent"
-        chart = lines(series, title=f"{task}: learning curve", x_label=x_label, y_label=y_label, log_x=True)
+        x_label = "fraction of the training questions"
+        y_label = f"{metric_name(headline)}, percent"
+        chart = lines(
+            series, title=f"{task}: learning curve", x_label=x_label, y_label=y_label, log_x=True
+        )
         text = (
-            "The published curves train the whole probe for one epoch, ours until the best of 50 on the validation "
-            "questions: that is why the published ones end below Tables 4 and 6, most of them at the share of the "
+            "The published curves train the whole probe for one epoch, ours until the best of 50 "
+            "on the validation "
+            "questions: that is why the published ones end below Tables 4 and 6, most of them at "
+            "the share of the "
             "commonest label."
         )
-        rows: Cells = [[b.model, b.fraction, b.questions, 100 * b.mean, 100 * b.low, 100 * b.high] for b in curves]
+        rows: Cells = [
+            [b.model, b.fraction, b.questions, 100 * b.mean, 100 * b.low, 100 * b.high]
+            for b in curves
+        ]
         header = ["model", "fraction", "questions", "mean, percent", "lowest", "highest"]
         return Rendered(text, charts=[chart], numbers=DataTable(header, rows))
 
@@ -184,31 +208,48 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
 
 
 def cardinality(material: Material) -> Rendered:
-    """Figures 10 and 11: how many objects have one typical colour, two, or more, and which, in ViPhy and in CoDa."""
+    """Figures 10 and 11: how many objects have one typical colour, two, or more, and which, in
+    ViPhy and in CoDa."""
     facts = source.rows(material, ColorFact)
-    shares = np.array([fact.shares for fact in facts]) * [[color in fact.typical for color in COLORS] for fact in facts]
+    shares = np.array([fact.shares for fact in facts]) * [
+        [color in fact.typical for color in COLORS] for fact in facts
+    ]
     tables = {"ViPhy": shares / shares.sum(axis=1, keepdims=True)}
     notes = []
     try:
         tables["CoDa"] = source.shared_things(material).typical
     except UserError as error:
         notes.append(f"CoDa: {error}")
-    counted, divided = [], []
+    counted = []
+    divided = []
     rows: Cells = []
     for n in range(1, max(int((table > 0).sum(axis=1).max()) for table in tables.values()) + 1):
         for name, table in tables.items():
             members = table[(table > 0).sum(axis=1) == n]
-            counted.append(Bar(str(n), 100 * len(members) / len(table), series=f"{name} ({len(table):,} objects)"))
+            counted.append(
+                Bar(
+                    str(n),
+                    100 * len(members) / len(table),
+                    series=f"{name} ({len(table):,} objects)",
+                )
+            )
             if len(members):
                 mean = members.mean(axis=0)
                 divided.append((f"{n}, {name} ({len(members):,})", mean.tolist()))
-                rows.append([str(n), name, len(members), *(round(100 * float(share), 1) for share in mean)])
+                rows.append(
+                    [str(n), name, len(members), *(round(100 * float(share), 1) for share in mean)]
+                )
     charts = [
-        bars(counted, title="Objects by number of typical colours, percent", x_label="percent of the objects"),
+        bars(
+            counted,
+            title="Objects by number of typical colours, percent",
+            x_label="percent of the objects",
+        ),
         stacked_bars(divided, COLORS, title="Colours by number of typical colours"),
     ]
     text = (
-        "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the same rule. The "
+        "CoDa's objects are those that it shares with ViPhy; its typical colours are found by the "
+        "same rule. The "
         "shares of colours are means over objects, every object weighted equally."
     )
     numbers = DataTable(["typical colours", "data", "objects", *COLORS], rows)
@@ -223,7 +264,8 @@ def kitchen(material: Material) -> Rendered:
     title = f"{len(drawn)} of the {len(rows):,} pairs in a kitchen"
     bars = [(row.part, [row.shares[place] for place in PLACES]) for row in drawn]
     text = (
-        "Pairs of objects in a kitchen: how often the first is above the second, level with it, and below it. The "
+        "Pairs of objects in a kitchen: how often the first is above the second, level with it, "
+        "and below it. The "
         "paper draws thirty pairs at random; these stand at even steps of the order, in percent."
     )
     chart = stacked_bars(bars, PLACES, title=title, room=WIDE)
@@ -231,7 +273,8 @@ def kitchen(material: Material) -> Rendered:
 
 
 def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
-    """How often the first of two objects is above, level and below, from the most often above to the most often below.
+    """How often the first of two objects is above, level and below, from the most often above to
+    the most often below.
 
     Every pair is taken in one direction.
     """
@@ -239,7 +282,9 @@ def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
     for fact in facts:
         counts = (fact.above, fact.level, fact.below)
         if fact.scene.replace("_", " ") == scene and fact.a < fact.b and any(counts):
-            shares = {place: count / sum(counts) for place, count in zip(PLACES, counts, strict=True)}
+            shares = {
+                place: count / sum(counts) for place, count in zip(PLACES, counts, strict=True)
+            }
             rows.append(LabelShares(f"{fact.a} – {fact.b}", sum(counts), shares))
     return sorted(rows, key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
 
@@ -247,7 +292,10 @@ def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
 def _in_percent(rows: Sequence[AnalysisRow]) -> DataTable | None:
     shares = [row for row in rows if isinstance(row, LabelShares)]
     return as_table(
-        [replace(row, shares={name: round(100 * share, 1) for name, share in row.shares.items()}) for row in shares]
+        [
+            replace(row, shares={name: round(100 * share, 1) for name, share in row.shares.items()})
+            for row in shares
+        ]
     )
 
 
@@ -260,7 +308,10 @@ def category_colors(material: Material) -> Rendered:
 
 def ninety_objects(material: Material) -> Rendered:
     """Figure 16: the paper's ninety objects, from one colour to many."""
-    released = {fact.object: dict(zip(COLORS, fact.shares, strict=True)) for fact in source.rows(material, ColorFact)}
+    released = {
+        fact.object: dict(zip(COLORS, fact.shares, strict=True))
+        for fact in source.rows(material, ColorFact)
+    }
     objects = PUBLISHED["Figure 16"].rows
     distributions = {name: released.get(name) or _shares(cells) for name, cells in objects.items()}
     ordered = sorted(distributions, key=lambda name: (entropy(distributions[name].values()), name))
@@ -269,13 +320,20 @@ def ninety_objects(material: Material) -> Rendered:
     for name in ordered:
         mark = " *" if name in missing else ""
         drawn.append((name + mark, [distributions[name].get(color, 0.0) for color in COLORS]))
-    chart = stacked_bars(drawn, COLORS, title="The paper's 90 objects, by entropy of their typical colours")
+    chart = stacked_bars(
+        drawn, COLORS, title="The paper's 90 objects, by entropy of their typical colours"
+    )
     rows: Cells = [
-        [name, round(entropy(shares.values()), 3), *(f"{100 * shares.get(color, 0.0):.1f}" for color in COLORS)]
+        [
+            name,
+            round(entropy(shares.values()), 3),
+            *(f"{100 * shares.get(color, 0.0):.1f}" for color in COLORS),
+        ]
         for name, shares in ((name, distributions[name]) for name in ordered)
     ]
     text = (
-        f"All ninety, in percent of their typical colours. {len(missing)} (*) are not in the released table and "
+        f"All ninety, in percent of their typical colours. {len(missing)} (*) are not in the "
+        "released table and "
         "stand with the shares of the authors' earlier file."
     )
     numbers = DataTable(["object", "entropy, bits", *COLORS], rows)

@@ -1,4 +1,5 @@
-"""The published files that ViPhy's page reads besides the tasks' questions, and people's figures from them."""
+"""The published files that ViPhy's page reads besides the tasks' questions, and people's figures
+from them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from seesay.tasks.viphy import facts, human
 CODA_FILES = ("annotations.jsonl", "objects.jsonl")
 CONCEPTNET = "extra/cnet_objs.txt"
 EXAMPLES = {SizeFact: "examples/size_examples.tsv", PlaceFact: "examples/spatial_examples.tsv"}
-"""The annotated examples, from another repository of the authors (github.com/luka-group/ViPhy, `viphy_data`)."""
+"""The annotated examples, from another repository of the authors (github.com/luka-group/ViPhy,
+`viphy_data`)."""
 
 Pair = TypeVar("Pair", SizeFact, PlaceFact)
 
@@ -34,30 +36,40 @@ def require(material: Material, name: str) -> Path:
     """A published file, or the sentence that says where it belongs."""
     path = file(material, name)
     if path is None:
-        raise UserError(f"There is no {name} among the published files: put it there, or give --data FOLDER.")
+        raise UserError(
+            f"There is no {name} among the published files: put it there, or give --data FOLDER."
+        )
     return path
 
 
 def conceptnet_names(material: Material) -> set[str] | None:
     """The names that ConceptNet knows, as published, if the file is at hand."""
     path = file(material, CONCEPTNET)
-    return None if path is None else set(path.read_text(encoding="utf-8").splitlines()) - {""}
+    if path is None:
+        return None
+    return set(path.read_text(encoding="utf-8").splitlines()) - {""}
 
 
 def shared_things(material: Material) -> human.SharedThings:
     """CoDa's annotators on the things that they share with ViPhy."""
     folder = material.data_of("coda")
-    beside = folder if folder and all((folder / name).is_file() for name in CODA_FILES) else None
+    if folder and all((folder / name).is_file() for name in CODA_FILES):
+        beside = folder
+    else:
+        beside = None
     return human.shared_things(rows(material, ColorFact), beside)
 
 
 def on_examples(material: Material, kind: type[Pair]) -> tuple[int, int]:
     """How many of the authors' annotated examples agree with the published table, and of how many.
 
-    A shared label counts. An example that cannot be read, or whose pair the table does not have, is left out.
+    A shared label counts. An example that cannot be read, or whose pair the table does not have, is
+    left out.
     """
     annotated, _ = viphy.read(require(material, EXAMPLES[kind]), kind)
-    table: dict[tuple[str, ...], Sequence[str]] = {_key(fact): fact.typical for fact in rows(material, kind)}
+    table: dict[tuple[str, ...], Sequence[str]] = {
+        _key(fact): fact.typical for fact in rows(material, kind)
+    }
     present = [fact for fact in annotated if _key(fact) in table]
     if not present:
         raise UserError(f"None of the pairs in {EXAMPLES[kind]} is in the published table.")
@@ -65,4 +77,6 @@ def on_examples(material: Material, kind: type[Pair]) -> tuple[int, int]:
 
 
 def _key(fact: SizeFact | PlaceFact) -> tuple[str, ...]:
-    return (fact.scene, fact.a, fact.b) if isinstance(fact, PlaceFact) else (fact.a, fact.b)
+    if isinstance(fact, PlaceFact):
+        return (fact.scene, fact.a, fact.b)
+    return (fact.a, fact.b)

@@ -30,7 +30,8 @@ from seesay.tasks.wording import wording
 
 NOT_LEVEL = Slice.of({"level": "no"})
 SAMPLE = 3_000
-"""Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories minilm` takes all."""
+"""Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories
+minilm` takes all."""
 
 JUDGED = "judge"
 """How people were asked."""
@@ -48,15 +49,22 @@ def percent(value: float | None) -> str | None:
 
 
 def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: str) -> DataTable:
-    """Published rows as the paper prints them, one line per model, and the means of `LANGUAGE` and `VISION` models.
+    """Published rows as the paper prints them, one line per model, and the means of `LANGUAGE` and
+    `VISION` models.
 
     `metrics` maps the metrics to their column heads.
     """
     by_model: dict[str, dict[str, float]] = {}
     for row in rows:
         by_model.setdefault(row.model, {}).setdefault(row.metric, row.value)
-    lines = [[model, *(percent(values.get(metric)) for metric in metrics)] for model, values in by_model.items()]
-    for name, members in (("mean of language models", LANGUAGE), ("mean of vision-language models", VISION)):
+    lines = [
+        [model, *(percent(values.get(metric)) for metric in metrics)]
+        for model, values in by_model.items()
+    ]
+    for name, members in (
+        ("mean of language models", LANGUAGE),
+        ("mean of vision-language models", VISION),
+    ):
         present = [by_model[model] for model in members if model in by_model]
         if len(present) == len(members):
             means = []
@@ -69,38 +77,76 @@ def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: 
 
 def cell(figure: Figure | None) -> str | None:
     """A figure in percent with its interval."""
-    return None if figure is None else f"{percent(figure.value)} ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
+    if figure is None:
+        return None
+    return f"{percent(figure.value)} ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
 
 
 def dataset(material: Material) -> Rendered:
-    """Table 1: counts, label cardinality and the share of names that ConceptNet knows, from the published files."""
+    """Table 1: counts, label cardinality and the share of names that ConceptNet knows, from the
+    published files."""
     subtypes: Counter[str] = Counter()
     for fact in source.rows(material, SubtypeFact):
         subtypes[fact.object] += fact.subtype != fact.object
-    colors, sizes = source.rows(material, ColorFact), source.rows(material, SizeFact)
+    colors = source.rows(material, ColorFact)
+    sizes = source.rows(material, SizeFact)
     places = source.rows(material, PlaceFact)
     conceptnet = source.conceptnet_names(material)
     counted: list[tuple[str, int, list[int], Iterable[str]]] = [
-        ("names of objects, subtypes included", len(subtypes), [n for n in subtypes.values() if n], subtypes),
-        ("colour: objects", len(colors), [len(f.typical) for f in colors], [f.object for f in colors]),
-        ("size: pairs", len(sizes), [len(f.typical) for f in sizes], [name for f in sizes for name in (f.a, f.b)]),
-        ("space: pairs in scenes", len(places), [len(f.typical) for f in places],
-         [name for f in places for name in (f.a, f.b)]),
-    ]  # fmt: skip
+        (
+            "names of objects, subtypes included",
+            len(subtypes),
+            [n for n in subtypes.values() if n],
+            subtypes,
+        ),
+        (
+            "colour: objects",
+            len(colors),
+            [len(f.typical) for f in colors],
+            [f.object for f in colors],
+        ),
+        (
+            "size: pairs",
+            len(sizes),
+            [len(f.typical) for f in sizes],
+            [name for f in sizes for name in (f.a, f.b)],
+        ),
+        (
+            "space: pairs in scenes",
+            len(places),
+            [len(f.typical) for f in places],
+            [name for f in places for name in (f.a, f.b)],
+        ),
+    ]
     lines = [_line(*row, conceptnet) for row in counted]
-    header = ["ours, from the published files", "count", "labels: mean (sd)", "names", "of them in ConceptNet"]
+    header = [
+        "ours, from the published files",
+        "count",
+        "labels: mean (sd)",
+        "names",
+        "of them in ConceptNet",
+    ]
     parents = sum(n > 0 for n in subtypes.values())
     text = (
-        f"Subtypes are counted for the {parents:,} names that have any, without the name itself; over all names the "
-        f"mean would be {sum(subtypes.values()) / len(subtypes):.2f}. Standard deviations are those of the population "
-        "(divided by n). All three cardinalities come out as printed. Every published size has one label, its pair's "
+        f"Subtypes are counted for the {parents:,} names that have any, without the name itself; "
+        "over all names the "
+        f"mean would be {sum(subtypes.values()) / len(subtypes):.2f}. Standard deviations are "
+        "those of the population "
+        "(divided by n). All three cardinalities come out as printed. Every published size has one "
+        "label, its pair's "
         "complement is a row of its own, and the pairs are of parents only.\n\n"
-        "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of colours leaves out "
-        '796 of them, most of which name a colour or a material themselves ("steel tap", "wood tabletop", "bluejean").'
+        "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of "
+        "colours leaves out "
+        '796 of them, most of which name a colour or a material themselves ("steel tap", "wood '
+        'tabletop", "bluejean").'
     )
     if conceptnet is None:
         text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
-    return Rendered(text, [DataTable(header, lines, "Ours")], status=Status.SHOWN if conceptnet else Status.IN_PART)
+    return Rendered(
+        text,
+        [DataTable(header, lines, "Ours")],
+        status=Status.SHOWN if conceptnet else Status.IN_PART,
+    )
 
 
 def _line(
@@ -109,7 +155,13 @@ def _line(
     unique = set(names)
     shared = None if conceptnet is None else len(unique & conceptnet)
     overlap = None if shared is None else f"{shared:,} ({shared / len(unique):.1%})"
-    return [name, f"{count:,}", f"{np.mean(labels):.2f} ({np.std(labels):.2f})", f"{len(unique):,}", overlap]
+    return [
+        name,
+        f"{count:,}",
+        f"{np.mean(labels):.2f} ({np.std(labels):.2f})",
+        f"{len(unique):,}",
+        overlap,
+    ]
 
 
 def zero_shot_published() -> DataTable:
@@ -136,12 +188,17 @@ def zero_shot(material: Material) -> Rendered:
                 name = group.task.name.removeprefix("viphy-")
                 lines.append([entry.label, name, rule, cell(figure), f"{figure.n:,}"])
     if not lines:
-        raise UserError("There is no run of viphy-color, viphy-size or viphy-space among the folders.")
+        raise UserError(
+            "There is no run of viphy-color, viphy-size or viphy-space among the folders."
+        )
     header = ["ours, in percent", "task", "rule", "relaxed accuracy", "questions"]
     text = (
-        'The published rule takes the top word of the whole vocabulary (for sizes "bigger" or "larger"), asks '
-        "places for above or below, and leaves out pairs that may be at a similar level. Beside it stand the most "
-        "probable of the options alone, for places with the paper's two labels and with our three. The size prompt is "
+        'The published rule takes the top word of the whole vocabulary (for sizes "bigger" or '
+        '"larger"), asks '
+        "places for above or below, and leaves out pairs that may be at a similar level. Beside it "
+        "stand the most "
+        "probable of the options alone, for places with the paper's two labels and with our three. "
+        "The size prompt is "
         'the paper\'s ("A is [MASK] than B in size") and that of its published code ("the A is …").'
     )
     status = Status.SHOWN if len(done) == 3 else Status.IN_PART
@@ -161,8 +218,12 @@ def is_judged(run: Run) -> bool:
 def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Figure]]:
     """The figures of a run by rule; those that it does not have are left out."""
     by_choice = asked_as(group.task) == "question"
-    top, headline = "vocabulary_accuracy", group.headline
-    rules: dict[str, Figure | None] = {"top word": entry.figure(top), "options alone": entry.figure(headline)}
+    top = "vocabulary_accuracy"
+    headline = group.headline
+    rules: dict[str, Figure | None] = {
+        "top word": entry.figure(top),
+        "options alone": entry.figure(headline),
+    }
     if group.task.name == "viphy-space":
         rules = {
             "top word, pairs without a similar level": entry.figure(top, part=NOT_LEVEL),
@@ -179,7 +240,8 @@ def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Fig
 
 
 def two_labels(run: Run) -> Figure | None:
-    """Relaxed accuracy on places when a model may only say above or below, on the pairs that have no similar level."""
+    """Relaxed accuracy on places when a model may only say above or below, on the pairs that have
+    no similar level."""
     labels = (">", "<")
     questions = [
         replace(question, options=labels)
@@ -194,27 +256,41 @@ def two_labels(run: Run) -> Figure | None:
         if answer.question in kept:
             at = [answer.options.index(label) for label in labels]
             logp = tuple(answer.scores.logp[i] for i in at)
-            tokens, chars = (tuple(part[i] for i in at) for part in (answer.scores.tokens, answer.scores.chars))
-            answers.append(Answer(answer.question, answer.template, labels, Scores(logp, tokens, chars)))
+            tokens, chars = (
+                tuple(part[i] for i in at) for part in (answer.scores.tokens, answer.scores.chars)
+            )
+            answers.append(
+                Answer(answer.question, answer.template, labels, Scores(logp, tokens, chars))
+            )
     task = replace(run.task, questions=tuple(questions), metrics=("relaxed_accuracy",), neutral={})
-    return next(f for f in figures(run.manifest, task, answers) if f.template is None and f.slice is None)
+    return next(
+        f for f in figures(run.manifest, task, answers) if f.template is None and f.slice is None
+    )
 
 
 def probes(
-    columns: Sequence[tuple[str, str, str]], people: Callable[[Material], list[list[str | None]]], note: str
+    columns: Sequence[tuple[str, str, str]],
+    people: Callable[[Material], list[list[str | None]]],
+    note: str,
 ) -> Callable[[Material], Rendered]:
-    """Tables 4 to 6: linear probes and people's rows that can be computed. A column is a task, its metric (or nothing:
-    the task's headline) and a head; `note` is a further paragraph, whether anything can be shown or not."""
+    """Tables 4 to 6: linear probes and people's rows that can be computed. A column is a task, its
+    metric (or nothing: the task's headline) and a head; `note` is a further paragraph, whether
+    anything can be shown or not."""
     heads = [head for _, _, head in columns]
 
     def render(material: Material) -> Rendered:
         rows = _rows_of(material, columns)
         lines, judged_lines = (
-            [[model, way, *map(cells.get, heads)] for model, way, cells in rows if (way == JUDGED) is judged]
+            [
+                [model, way, *map(cells.get, heads)]
+                for model, way, cells in rows
+                if (way == JUDGED) is judged
+            ]
             for judged in (False, True)
         )
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
-        human, notes = [], []
+        human = []
+        notes = []
         try:
             human = people(material)
         except UserError as error:
@@ -223,7 +299,9 @@ def probes(
         if not lines and not human:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         whole = human and any(len(cells) == len(heads) for _, way, cells in rows if way != JUDGED)
-        text = "\n\n".join([PROBE if lines else f"{missing}: people's rows alone are ours.", *notes, note])
+        text = "\n\n".join(
+            [PROBE if lines else f"{missing}: people's rows alone are ours.", *notes, note]
+        )
         table = DataTable(["ours, in percent", "asked", *heads], [*lines, *human], "Ours")
         return Rendered(text, [table], status=Status.SHOWN if whole else Status.IN_PART)
 
@@ -233,15 +311,23 @@ def probes(
 def _rows_of(
     material: Material, columns: Sequence[tuple[str, str, str]]
 ) -> list[tuple[str, str, dict[str, str | None]]]:
-    """Model, way of asking and cells of linear probes and people; runs of several tasks share a row, two runs of one
-    task do not."""
+    """Model, way of asking and cells of linear probes and people; runs of several tasks share a
+    row, two runs of one task do not."""
     rows: list[tuple[str, str, dict[str, str | None]]] = []
     for group in material.groups_of(*(task for task, _, _ in columns)):
-        metrics = [(metric or group.headline, head) for task, metric, head in columns if task == group.task.name]
+        metrics = [
+            (metric or group.headline, head)
+            for task, metric, head in columns
+            if task == group.task.name
+        ]
         for entry in (entry for entry in group.entries if is_linear(group) or is_judged(entry.run)):
             way = JUDGED if is_judged(entry.run) else asked_as(group.task)
             values = {head: cell(entry.figure(metric)) for metric, head in metrics}
-            same = (row for row in rows if row[:2] == (entry.label, way) and not row[2].keys() & values.keys())
+            same = (
+                row
+                for row in rows
+                if row[:2] == (entry.label, way) and not row[2].keys() & values.keys()
+            )
             if (row := next(same, None)) is None:
                 rows.append((entry.label, way, values))
             else:
@@ -264,56 +350,82 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
 
     def people(material: Material) -> list[list[str | None]]:
         right, of = source.on_examples(material, kind)
-        return [[f"people on the annotated examples: {right} of {of}", None, percent(right / of), None, None]]
+        return [
+            [
+                f"people on the annotated examples: {right} of {of}",
+                None,
+                percent(right / of),
+                None,
+                None,
+            ]
+        ]
 
     return people
 
 
 PROBE = (
-    "A probe is one linear layer on frozen vectors of the text in the table's column; `linear-question` is the "
+    "A probe is one linear layer on frozen vectors of the text in the table's column; "
+    "`linear-question` is the "
     "question with its lettered options, as UnifiedQA is asked."
 )
 TRANSITIVE = (
-    "In the published transitive set the first object is always the smaller one: a model that always says so "
+    "In the published transitive set the first object is always the smaller one: a model that "
+    "always says so "
     "scores 100. 1,714 of its 20,000 rows repeat an earlier one and are asked once here."
 )
 CODA_NOTE = (
-    "CoDa's annotators are measured on the 432 things that they share with ViPhy: as the paper reads it (any typical "
-    "colour in common), and by the rule for models (the most frequent colour). Macro F1 is printed as 68.82; over "
-    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91. People who may name several colours are "
-    "asked with `seesay judge serve viphy-color --answer several`; the run of `judge export` then stands in the table."
+    "CoDa's annotators are measured on the 432 things that they share with ViPhy: as the paper "
+    "reads it (any typical "
+    "colour in common), and by the rule for models (the most frequent colour). Macro F1 is printed "
+    "as 68.82; over "
+    "labels it is 63.99, pooled 68.09, weighted 68.17, over things 71.91. People who may name "
+    "several colours are "
+    "asked with `seesay judge serve viphy-color --answer several`; the run of `judge export` then "
+    "stands in the table."
 )
 
 
 def agreement_note(dimension: str) -> str:
     """The agreement of the people behind a human row, and what the annotated examples are."""
-    examples = (
-        "The annotated examples are the authors' (github.com/luka-group/ViPhy): 100 rows, of which three pairs are not "
-        'in the table of sizes and one is labelled "-".'
-        if dimension == "size"
-        else "The annotated examples are the authors' (github.com/luka-group/ViPhy); a shared label counts."
-    )
+    if dimension == "size":
+        examples = (
+            "The annotated examples are the authors' (github.com/luka-group/ViPhy): 100 rows, of "
+            "which three pairs are not "
+            'in the table of sizes and one is labelled "-".'
+        )
+    else:
+        examples = "The annotated examples are the authors' (github.com/luka-group/ViPhy); a shared label counts."
     (kappa,) = published_tables("viphy")["Human agreement"].rows[dimension]
     return f"{examples}\n\n" + (
-        f"Fleiss' kappa of the people behind the human row: {kappa}, as printed; their answers are not "
-        "published. `seesay judge serve viphy-" + dimension + "` collects such answers, and `judge export` gives kappa."
+        f"Fleiss' kappa of the people behind the human row: {kappa}, as printed; their answers are "
+        "not "
+        "published. `seesay judge serve viphy-"
+        + dimension
+        + "` collects such answers, and `judge export` gives kappa."
     )
 
 
 def sizes_published() -> DataTable:
     """Table 6 as printed."""
     parts = SIZE_SETS.parts
-    rows = [replace(row, metric=part) for task, part in parts.items() for row in wording(task)["linear_published"]]
+    rows = [
+        replace(row, metric=part)
+        for task, part in parts.items()
+        for row in wording(task)["linear_published"]
+    ]
     return with_averages(rows, {part: part for part in parts.values()}, "Linear probes")
 
 
 CATEGORY_TEXTS = DataTable(
-    ["category", "objects"], [[name, ", ".join(objects)] for name, objects in CATEGORIES.items()], "Category: objects"
+    ["category", "objects"],
+    [[name, ", ".join(objects)] for name, objects in CATEGORIES.items()],
+    "Category: objects",
 )
 
 
 def categories(material: Material) -> Rendered:
-    """Table 8: the texts of the categories, and how far our encoder agrees with the published assignment."""
+    """Table 8: the texts of the categories, and how far our encoder agrees with the published
+    assignment."""
     from seesay.models.encoders import load_encoder
     from seesay.probes.vector_cache import VectorCache
 
@@ -324,7 +436,8 @@ def categories(material: Material) -> Rendered:
         vectors.rows(names, advance)
     analysis = category_agreement("viphy-color", assign(names, vectors.rows), published, ENCODER)
     text = (
-        f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, whose encoder is '
+        f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, '
+        "whose encoder is "
         f"another. These are {len(names):,} of the {len(published):,} names, at even steps."
     )
     return Rendered(text, charts=analysis.charts)

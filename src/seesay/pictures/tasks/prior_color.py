@@ -25,14 +25,22 @@ TEMPLATES = (
 )
 CHOICE = (Template("question", "{question} [MASK]"),)
 METRICS = (
-    "relaxed_accuracy", "prior_pull", "prior_log_odds", "picture_pull", "picture_log_odds", "gain_over_blind",
-)  # fmt: skip
-CITATION = "seesay prior against picture, CC0 1.0; icons: Fluent Emoji, Microsoft Corporation, MIT licence"
+    "relaxed_accuracy",
+    "prior_pull",
+    "prior_log_odds",
+    "picture_pull",
+    "picture_log_odds",
+    "gain_over_blind",
+)
+CITATION = (
+    "seesay prior against picture, CC0 1.0; icons: Fluent Emoji, Microsoft Corporation, MIT licence"
+)
 _BITS = ((1.0, "below 1 bit"), (2.0, "1 to 2 bits"), (np.inf, "above 2 bits"))
 
 
 def load(data: Path | None = None) -> Task:
-    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in the cache."""
+    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in
+    the cache."""
     folder, seed = picture_folder(NAME, data)
     entropies = people_entropies()
 
@@ -46,18 +54,33 @@ def load(data: Path | None = None) -> Task:
         NAME,
         tuple(color_questions(color_pictures(seed), images(folder), tags)),
         TEMPLATES,
-        data_notes=(f"{ICONS.requirement}, {LICENCE}", *(["slices by entropy: CoDa"] if entropies else [])),
+        data_notes=(
+            f"{ICONS.requirement}, {LICENCE}",
+            *(["slices by entropy: CoDa"] if entropies else []),
+        ),
     )
 
 
 def prior_task(
-    name: str, questions: tuple[Question, ...], templates: tuple[Template, ...], data_notes: tuple[str, ...]
+    name: str,
+    questions: tuple[Question, ...],
+    templates: tuple[Template, ...],
+    data_notes: tuple[str, ...],
 ) -> Task:
-    """What the two tasks have in common: here, usually and blind questions are never mixed into one figure."""
+    """What the two tasks have in common: here, usually and blind questions are never mixed into one
+    figure."""
     return Task(
-        name=name, version=VERSION, title="", templates=templates, questions=questions, metrics=METRICS,
-        citation=CITATION, data_notes=data_notes, nested_by="asked", choice_templates=CHOICE,
-    )  # fmt: skip
+        name=name,
+        version=VERSION,
+        title="",
+        templates=templates,
+        questions=questions,
+        metrics=METRICS,
+        citation=CITATION,
+        data_notes=data_notes,
+        nested_by="asked",
+        choice_templates=CHOICE,
+    )
 
 
 def picture_folder(name: str, data: Path | None) -> tuple[Path, int]:
@@ -72,8 +95,11 @@ def picture_folder(name: str, data: Path | None) -> tuple[Path, int]:
 
 @cache
 def people_entropies() -> dict[str, float]:
-    """How unsure people are of a thing's colour, in bits, by its name: CoDa, where the user has it."""
-    if any(store.find_file("coda", file) is None for file in ("annotations.jsonl", "objects.jsonl")):
+    """How unsure people are of a thing's colour, in bits, by its name: CoDa, where the user has
+    it."""
+    if any(
+        store.find_file("coda", file) is None for file in ("annotations.jsonl", "objects.jsonl")
+    ):
         return {}
     from seesay.tasks import coda
 

@@ -22,7 +22,8 @@ TEMPLATES = (
 
 
 def load(data: Path | None = None) -> Task:
-    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in the cache."""
+    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in
+    the cache."""
     folder, seed = picture_folder(NAME, data)
     questions = tuple(size_questions(size_pictures(seed), images(folder)))
     return prior_task(NAME, questions, TEMPLATES, data_notes=(f"{ICONS.requirement}, {LICENCE}",))

@@ -43,10 +43,16 @@ class Bar:
 
 
 def bars(rows: Sequence[Bar], *, title: str, x_label: str = "", x_end: float = 0.0) -> Markup:
-    """Bars from zero with their numbers at the right, on an axis that reaches `x_end`; a missing value leaves a gap."""
+    """Bars from zero with their numbers at the right, on an axis that reaches `x_end`; a missing
+    value leaves a gap."""
     names = list(dict.fromkeys(row.name for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
-    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None and math.isfinite(end)]
+    ends = [
+        end
+        for row in rows
+        for end in (row.value, row.low, row.high)
+        if end is not None and math.isfinite(end)
+    ]
     if not ends:
         return empty_chart("bars", title)
     left = text_width(names, ROOM) + 8
@@ -71,10 +77,18 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
         return text(WIDTH, y + thick / 2 + 4, brief(row.value), "note end")
     middle = y + thick / 2
     start, end = sorted((at(0.0), at(row.value)))
-    ends, whisker = "", Markup("")
-    if row.low is not None and row.high is not None and math.isfinite(row.low) and math.isfinite(row.high):
+    ends = ""
+    whisker = Markup("")
+    if (
+        row.low is not None
+        and row.high is not None
+        and math.isfinite(row.low)
+        and math.isfinite(row.high)
+    ):
         ends = f" ({brief(row.low)} to {brief(row.high)})"
-        whisker = element("line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread")
+        whisker = element(
+            "line", x1=at(row.low), x2=at(row.high), y1=middle, y2=middle, class_="spread"
+        )
     tip = tooltip(f"{row.name}{', ' if row.series else ''}{row.series}: {brief(row.value)}{ends}")
     bar = element("rect", tip, x=start, y=y + 1, width=end - start, height=thick - 2, class_="fill")
     written = number(row.value) if abs(row.value) < 10 else brief(row.value)
@@ -82,10 +96,14 @@ def _bar(row: Bar, at: Callable[[float], float], y: float, thick: float, hue: st
 
 
 def stacked_bars(
-    rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], *, title: str, room: float = ROOM
+    rows: Sequence[tuple[str, Sequence[float]]],
+    parts: Sequence[str],
+    *,
+    title: str,
+    room: float = ROOM,
 ) -> Markup:
-    """Bars of equal length, divided in proportion to their values; color words are drawn in their own color. `room` is
-    for the names."""
+    """Bars of equal length, divided in proportion to their values; color words are drawn in their
+    own color. `room` is for the names."""
     if not rows or not parts:
         return empty_chart("stacked-bars", title)
     left = text_width([name for name, _ in rows], room) + 8
@@ -100,22 +118,33 @@ def stacked_bars(
         y += 19
     for share in (0, 25, 50, 75, 100) if WIDTH - left > NARROW else (0, 50, 100):
         anchor = "end" if share == 100 else "middle"
-        drawn.append(text(left + (WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}"))
+        drawn.append(
+            text(left + (WIDTH - left) * share / 100, y + 12, f"{share} %", f"tick {anchor}")
+        )
     return chart("stacked-bars", WIDTH, y + 18, title, drawn)
 
 
 def _divided(
-    name: str, values: Sequence[float], parts: Sequence[str], paint: Sequence[str], left: float, y: float
+    name: str,
+    values: Sequence[float],
+    parts: Sequence[str],
+    paint: Sequence[str],
+    left: float,
+    y: float,
 ) -> list[Markup]:
     shares = [value if math.isfinite(value) else 0.0 for value in values]
     total = sum(shares)
     if not total:
         return [text(left, y + 11, "–", "note")]
-    drawn, x, length = [], left, WIDTH - left
+    drawn = []
+    x = left
+    length = WIDTH - left
     for part, painted, value in zip(parts, paint, shares, strict=True):
         if value:
             tip = tooltip(f"{name}: {part} {100 * value / total:.3g} %")
             width = length * value / total
-            drawn.append(element("rect", tip, x=x, y=y, width=width, height=15.0, class_=f"part {painted}"))
+            drawn.append(
+                element("rect", tip, x=x, y=y, width=width, height=15.0, class_=f"part {painted}")
+            )
             x += width
     return [*drawn, element("rect", x=left, y=y, width=length, height=15.0, class_="outline")]

@@ -31,12 +31,16 @@ HEIGHT = 180.0
 LEFT = 46.0
 
 
-def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_label: str = "") -> Markup:
+def columns(
+    counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_label: str = ""
+) -> Markup:
     """One column per class; color words are drawn in their own color."""
     finite = [value for _, value in counts if math.isfinite(value)]
     if not finite:
         return empty_chart("columns", title)
-    y = axis(finite, HEIGHT, 20, zero=True, whole=all(float(value).is_integer() for value in finite))
+    y = axis(
+        finite, HEIGHT, 20, zero=True, whole=all(float(value).is_integer() for value in finite)
+    )
     step = (WIDTH - LEFT) / len(counts)
     parts = y_axis(y, LEFT, WIDTH, y_label)
     upright = any(truncate(name, step - 4) != name for name, _ in counts)
@@ -45,7 +49,11 @@ def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_
         middle = x + step / 2
         if math.isfinite(value):
             broad = min(step * 0.8, 48.0)
-            parts.append(_column(y, middle - broad / 2, broad, value, f"{name}: {brief(value)}", swatch(name)))
+            parts.append(
+                _column(
+                    y, middle - broad / 2, broad, value, f"{name}: {brief(value)}", swatch(name)
+                )
+            )
         if upright:
             turned = f"rotate(-90 {middle + 3.5:.2f} {HEIGHT + 8:.2f})"
             parts.append(text(middle + 3.5, HEIGHT + 8, name, "end", 110, transform=turned))
@@ -59,9 +67,15 @@ def columns(counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_
 
 
 def histograms(
-    series: Sequence[tuple[str, Sequence[float]]], *, title: str, x_label: str, y_label: str = "count", bins: int = 20
+    series: Sequence[tuple[str, Sequence[float]]],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str = "count",
+    bins: int = 20,
 ) -> Markup:
-    """The number of finite values of each sample in `bins` equal bins between round numbers, columns side by side."""
+    """The number of finite values of each sample in `bins` equal bins between round numbers,
+    columns side by side."""
     samples = [[float(value) for value in values if math.isfinite(value)] for _, values in series]
     if not any(samples):
         return empty_chart("histogram", title)
@@ -70,9 +84,19 @@ def histograms(
     for sample, tally in zip(samples, counts, strict=True):
         for value in sample:
             tally[min(int((value - x.low) / (x.high - x.low) * bins), bins - 1)] += 1
-    parts, top = series_legend([name for name, _ in series], square("fill")) if len(series) > 1 else ([], 0.0)
+    parts, top = (
+        series_legend([name for name, _ in series], square("fill"))
+        if len(series) > 1
+        else ([], 0.0)
+    )
     top += 6.0 if top else 0.0
-    y = axis([count for tally in counts for count in tally], HEIGHT + top, top + 20, zero=True, whole=True)
+    y = axis(
+        [count for tally in counts for count in tally],
+        HEIGHT + top,
+        top + 20,
+        zero=True,
+        whole=True,
+    )
     parts += y_axis(y, LEFT, WIDTH, y_label, top + 8)
     width = (x.end - x.start) / bins
     broad = (width - 1) / len(series)
@@ -87,10 +111,14 @@ def histograms(
     return chart("histogram", WIDTH, HEIGHT + top + 40, title, parts)
 
 
-def _column(y: Axis, x: float, width: float, value: float, tip: str, paint: str | None, series: int = 0) -> Markup:
+def _column(
+    y: Axis, x: float, width: float, value: float, tip: str, paint: str | None, series: int = 0
+) -> Markup:
     top, bottom = sorted((y.at(0.0), y.at(value)))
     box = {"x": x, "y": top, "width": width, "height": bottom - top}
     title = tooltip(tip)
     if paint:
-        return element("rect", title, **box, class_=paint) + element("rect", **box, class_="outline")
+        return element("rect", title, **box, class_=paint) + element(
+            "rect", **box, class_="outline"
+        )
     return element("g", element("rect", title, **box, class_="fill"), class_=series_class(series))

@@ -1,7 +1,8 @@
 """Dot plots in table cells: dots with whiskers on a shared axis, and bars divided into shares.
 
-Positions are percentages of a drawing without a view box, so that it stretches with its table cell while marks and
-lines keep their shape. Nothing is styled in place: the page's policy forbids it, and both color schemes need classes.
+Positions are percentages of a drawing without a view box, so that it stretches with its table cell
+while marks and lines keep their shape. Nothing is styled in place: the page's policy forbids it,
+and both color schemes need classes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _SHAPES = (
 
 @dataclass(frozen=True)
 class DotMark:
-    """A value with its interval, where it has one. `series` gives color and shape; None marks a published figure."""
+    """A value with its interval, where it has one. `series` gives color and shape; None marks a
+    published figure."""
 
     value: float
     low: float | None = None
@@ -37,9 +39,11 @@ class DotMark:
 
 
 def percent_axis(values: Iterable[float | None], centered: bool = False) -> Axis:
-    """An axis in per cent of the cell: 0 to 1 or −1 to 1 where the values fit; `centered` has zero in the middle."""
+    """An axis in per cent of the cell: 0 to 1 or −1 to 1 where the values fit; `centered` has zero
+    in the middle."""
     finite = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     if centered:
         reach = max(abs(low), abs(high), 1e-3)
         return axis([-reach, reach], 0, 100)
@@ -55,8 +59,11 @@ def position(x: Axis, value: float) -> str:
     return f"{min(max(x.at(value), 0), 100):.2f}%"
 
 
-def dot_row(x: Axis, marks: Sequence[DotMark], label: str, chance: float | None = None, zero: bool = False) -> Markup:
-    """One row of a dot plot: a mark and whisker for each value, one below the other, and chance as a tick."""
+def dot_row(
+    x: Axis, marks: Sequence[DotMark], label: str, chance: float | None = None, zero: bool = False
+) -> Markup:
+    """One row of a dot plot: a mark and whisker for each value, one below the other, and chance as
+    a tick."""
     parts = [_upright("grid", position(x, tick)) for tick in x.ticks]
     if zero:
         parts.append(_upright("zero", position(x, 0)))
@@ -76,18 +83,24 @@ def tick_labels(x: Axis) -> Markup:
 
 def share_bar(shares: Sequence[tuple[str, str, float]], label: str) -> Markup:
     """A bar divided among labels (name, swatch class, share), drawn in their colors."""
-    parts, start = [], 0.0
+    parts = []
+    start = 0.0
     for name, swatch, share in shares:
         if share > 0:
             box = {"x": f"{100 * start:.3f}%", "width": f"{100 * share:.3f}%", "height": "100%"}
-            parts.append(element("rect", tooltip(f"{name} {100 * share:.0f} %"), class_=swatch, **box))
+            parts.append(
+                element("rect", tooltip(f"{name} {100 * share:.0f} %"), class_=swatch, **box)
+            )
         start += share
     return element("svg", Markup("").join(parts), class_="bar", role="img", aria_label=label)
 
 
 def describe(name: str, value: float, low: float | None = None, high: float | None = None) -> str:
     """What a mark shows, for screen readers."""
-    ends = "" if low is None or high is None else f" ({number(low)} to {number(high)})"
+    if low is None or high is None:
+        ends = ""
+    else:
+        ends = f" ({number(low)} to {number(high)})"
     return f"{name} {number(value)}{ends}"
 
 
@@ -99,13 +112,26 @@ def legend_key(series: int | None) -> Markup:
 
 def _mark(x: Axis, mark: DotMark, y: str) -> Markup:
     if mark.series is None:
-        shape, style = _SHAPES[2], "published hollow"
+        shape = _SHAPES[2]
+        style = "published hollow"
     else:
         shape = _SHAPES[mark.series % SERIES]
         style = series_class(mark.series) + (" hollow" if mark.hollow else "")
     whisker = Markup("")
-    if mark.low is not None and mark.high is not None and math.isfinite(mark.low) and math.isfinite(mark.high):
-        whisker = element("line", class_="whisker", x1=position(x, mark.low), y1=y, x2=position(x, mark.high), y2=y)
+    if (
+        mark.low is not None
+        and mark.high is not None
+        and math.isfinite(mark.low)
+        and math.isfinite(mark.high)
+    ):
+        whisker = element(
+            "line",
+            class_="whisker",
+            x1=position(x, mark.low),
+            y1=y,
+            x2=position(x, mark.high),
+            y2=y,
+        )
     point = element("svg", element("path", d=shape), x=position(x, mark.value), y=y, class_="point")
     return element("g", whisker + point, class_=style)
 

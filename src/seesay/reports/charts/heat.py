@@ -1,4 +1,5 @@
-"""A matrix as shades: of one hue from the least value to the greatest, or of two from a zero that is left blank."""
+"""A matrix as shades: of one hue from the least value to the greatest, or of two from a zero that
+is left blank."""
 
 from __future__ import annotations
 
@@ -8,7 +9,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.reports.charts.kernel import WIDTH, chart, element, empty_chart, text, text_width, tooltip
+from seesay.reports.charts.kernel import (
+    WIDTH,
+    chart,
+    element,
+    empty_chart,
+    text,
+    text_width,
+    tooltip,
+)
 from seesay.reports.formatting import brief
 
 ROOM = 190.0
@@ -37,13 +46,17 @@ def heat_map(
     high_label: str = "more",
     zero: bool = False,
 ) -> Markup:
-    """Rows × columns, each cell shaded between the least and the greatest value; a missing value is an empty cell.
+    """Rows × columns, each cell shaded between the least and the greatest value; a missing value is
+    an empty cell.
 
-    A single hue of varying opacity has monotonic lightness, in print and for color-blind readers. With `zero` a cell is
-    the darker the farther its value is from 0, values below 0 in a second hue, and the scale shows where 0 is.
+    A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
+    With `zero` a cell is the darker the farther its value is from 0, values below 0 in a second
+    hue, and the scale shows where 0 is.
     """
     if len(matrix) != len(rows) or any(len(line) != len(columns) for line in matrix):
-        raise ValueError(f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape")
+        raise ValueError(
+            f"a heat map of {len(rows)} x {len(columns)} names needs a matrix of that shape"
+        )
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
         return empty_chart("heat-map", title)
@@ -55,11 +68,21 @@ def heat_map(
         cell = max(min((WIDE - left) / len(columns), 64.0), 11.0)
     high_cell = min(cell, 26.0)
     small = " small" if high_cell < CROWDED else ""
-    width, bottom = max(left + cell * len(columns), WIDTH), top + high_cell * len(rows)
+    width = max(left + cell * len(columns), WIDTH)
+    bottom = top + high_cell * len(rows)
     parts = []
     for index, name in enumerate(columns):
         x = left + cell * (index + 0.5) + 3.5
-        parts.append(text(x, top - 5, name, small.strip(), ROOM, transform=f"rotate(-90 {x:.2f} {top - 5:.2f})"))
+        parts.append(
+            text(
+                x,
+                top - 5,
+                name,
+                small.strip(),
+                ROOM,
+                transform=f"rotate(-90 {x:.2f} {top - 5:.2f})",
+            )
+        )
     for i, name in enumerate(rows):
         parts.append(text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
         for j, value in enumerate(matrix[i]):
@@ -78,7 +101,9 @@ class _Scale:
     def shade(self, value: float) -> tuple[str, float]:
         """The class of a value and how dark it is, from 0 to 1."""
         if not self.zero:
-            return "heat", (value - self.low) / (self.high - self.low) if self.high > self.low else 1.0
+            return "heat", (value - self.low) / (
+                self.high - self.low
+            ) if self.high > self.low else 1.0
         reach = max(abs(self.low), abs(self.high))
         return "heat" if value >= 0 else "cold", abs(value) / reach if reach else 0.0
 
@@ -88,7 +113,13 @@ class _Scale:
 
 
 def _cell(
-    x: float, y: float, width: float, height: float, value: float, scale: _Scale, names: tuple[str, str]
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    value: float,
+    scale: _Scale,
+    names: tuple[str, str],
 ) -> Markup:
     tip = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
     gap = 0.0 if height < CROWDED else 0.5
@@ -104,12 +135,15 @@ def _cell(
 
 
 def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
-    """The legend of the shades, from the least value (or 0) to the greatest, with the place of 0 where it is shown."""
-    steps, width = 20, 6.0
+    """The legend of the shades, from the least value (or 0) to the greatest, with the place of 0
+    where it is shown."""
+    steps = 20
+    width = 6.0
     low = min(scale.low, 0.0) if scale.zero else scale.low
     high = max(scale.high, 0.0) if scale.zero else scale.high
     before, after = (brief(float(f"{value:.3g}")) for value in (low, high))
-    before, after = f"{low_label} {before}".strip(), f"{after} {high_label}".strip()
+    before = f"{low_label} {before}".strip()
+    after = f"{after} {high_label}".strip()
     start = max(x, text_width([before], ROOM) + 8)
     parts = [text(start - 6, y + 9, before, "note end", ROOM)]
     for i in range(steps):

@@ -1,7 +1,8 @@
-"""The SVG kernel of all charts: elements, texts that fit, axes with round ticks, legends and color classes.
+"""The SVG kernel of all charts: elements, texts that fit, axes with round ticks, legends and color
+classes.
 
-A chart is drawn for a narrow screen (440 units wide) and stretches with its column. Colors come from classes: the page
-has them in light and dark, and a stand-alone file carries the light ones.
+A chart is drawn for a narrow screen (440 units wide) and stretches with its column. Colors come
+from classes: the page has them in light and dark, and a stand-alone file carries the light ones.
 """
 
 from __future__ import annotations
@@ -31,13 +32,15 @@ _CHARACTER = 6.5
 
 
 def element(name: str, content: object = "", /, **attributes: object) -> Markup:
-    """An element; `class_` and `text_anchor` are written as SVG does, numbers with at most two decimals.
+    """An element; `class_` and `text_anchor` are written as SVG does, numbers with at most two
+    decimals.
 
     >>> element("rect", x=1.504, width=20, class_="a<b")
     Markup('<rect x="1.5" width="20" class="a&lt;b"/>')
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{coordinate(value) if isinstance(value, float) else escape(value)}"'
+        " "
+        f'{key.rstrip("_").replace("_", "-")}="{coordinate(value) if isinstance(value, float) else escape(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -55,7 +58,9 @@ def coordinate(value: float) -> str:
     return "0" if written == "-0" else written
 
 
-def text(x: float, y: float, words: str, class_: str = "", room: float = math.inf, **attributes: object) -> Markup:
+def text(
+    x: float, y: float, words: str, class_: str = "", room: float = math.inf, **attributes: object
+) -> Markup:
     """A text; one longer than its room ends in an ellipsis and is shown in full as a tooltip."""
     words = printable(words)
     fitted = truncate(words, room)
@@ -74,27 +79,44 @@ def truncate(words: str, room: float) -> str:
     ('chair', 'kitchen…')
     """
     most = len(words) if room == math.inf else max(int(room / _CHARACTER), 1)
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+    if len(words) <= most:
+        return words
+    return words[: most - 1].rstrip() + "…"
 
 
 def text_width(names: Iterable[str], most: float) -> float:
-    """The width of the longest name, `most` at most; capitals and signs such as + are a third wider than letters."""
-    widths = (sum(4 / 3 if c.isupper() or c in "+=±" else 1.0 for c in printable(name)) for name in names)
+    """The width of the longest name, `most` at most; capitals and signs such as + are a third wider
+    than letters."""
+    widths = (
+        sum(4 / 3 if c.isupper() or c in "+=±" else 1.0 for c in printable(name)) for name in names
+    )
     return min(max((width * _CHARACTER + 4 for width in widths), default=0.0), most)
 
 
-def chart(kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False) -> Markup:
-    """A complete chart under its title of at most three lines; `height` is that of the drawing without the title."""
-    lines = textwrap.wrap(printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …") or [""]
+def chart(
+    kind: str, width: float, height: float, title: str, parts: Iterable[Markup], wide: bool = False
+) -> Markup:
+    """A complete chart under its title of at most three lines; `height` is that of the drawing
+    without the title."""
+    lines = textwrap.wrap(
+        printable(title), max(int(width / 8.2), 10), max_lines=3, placeholder=" …"
+    ) or [""]
     heading = [text(0, 13 + LINE * index, line, "title") for index, line in enumerate(lines)]
-    body = element("g", Markup("").join(parts), transform=f"translate(0 {coordinate(LINE * len(lines) + 8)})")
+    body = element(
+        "g", Markup("").join(parts), transform=f"translate(0 {coordinate(LINE * len(lines) + 8)})"
+    )
     height += LINE * len(lines) + 8
     return element(
-        "svg", Markup("").join((*heading, body)),
-        xmlns="http://www.w3.org/2000/svg", class_=f"chart {kind}{' wide' if wide else ''}",
-        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}", width=width, height=height,
-        role="img", aria_label=printable(title),
-    )  # fmt: skip
+        "svg",
+        Markup("").join((*heading, body)),
+        xmlns="http://www.w3.org/2000/svg",
+        class_=f"chart {kind}{' wide' if wide else ''}",
+        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=printable(title),
+    )
 
 
 def empty_chart(kind: str, title: str) -> Markup:
@@ -116,7 +138,8 @@ class Axis:
     def at(self, value: float) -> float:
         """The coordinate of a value."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return self.start + (self.end - self.start) * ((value - low) / (high - low))  # exact at both ends
+        # exact at both ends
+        return self.start + (self.end - self.start) * ((value - low) / (high - low))
 
 
 TINY = 1e-290
@@ -124,16 +147,24 @@ TINY = 1e-290
 
 
 def axis(
-    values: Iterable[float], start: float, end: float, zero: bool = False, tight: bool = False, whole: bool = False
+    values: Iterable[float],
+    start: float,
+    end: float,
+    zero: bool = False,
+    tight: bool = False,
+    whole: bool = False,
 ) -> Axis:
-    """An axis over the finite values with round numbers at its ends, or with `tight`, the outermost values.
+    """An axis over the finite values with round numbers at its ends, or with `tight`, the outermost
+    values.
 
     Ticks of counts are `whole` numbers.
     """
     finite = [value for value in values if math.isfinite(value)] or [0.0]
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     if zero:
-        low, high = min(low, 0.0), max(high, 0.0)
+        low = min(low, 0.0)
+        high = max(high, 0.0)
     if high - low < TINY:
         margin = abs(low) / 2 if abs(low) >= TINY else 0.5
         low, high = (low, high + 2 * margin) if zero and low == 0 else (low - margin, high + margin)
@@ -141,19 +172,23 @@ def axis(
     if whole:
         step = float(math.ceil(step))
     if not tight:
-        low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        low = math.floor(low / step + 1e-9) * step
+        high = math.ceil(high / step - 1e-9) * step
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
     return Axis(low, high, start, end, tuple(step * index for index in range(first, last + 1)))
 
 
 def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
-    """A logarithmic axis from the least value to the greatest, ticks at 1, 10, 100 (also 2 and 5 on a short axis)."""
+    """A logarithmic axis from the least value to the greatest, ticks at 1, 10, 100 (also 2 and 5 on
+    a short axis)."""
     finite = [value for value in values if math.isfinite(value)]
     low, high = (min(finite), max(finite)) if finite else (1.0, 10.0)
     if low <= 0:
         raise ValueError(f"a logarithmic axis needs values above 0, not {low}")
     if low == high:
-        low, high = low / 2, high * 2
+        low = low / 2
+        high = high * 2
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     few = math.log10(high / low) < 2
     ticks = (10.0**power * digit for power in powers for digit in ((1, 2, 5) if few else (1,)))
@@ -162,13 +197,16 @@ def log_axis(values: Iterable[float], start: float, end: float) -> Axis:
 
 
 def x_axis(x: Axis, bottom: float, label: str, top: float | None = None) -> list[Markup]:
-    """Tick labels and the name of the axis below `bottom`, with guides from `top` or else short ticks."""
+    """Tick labels and the name of the axis below `bottom`, with guides from `top` or else short
+    ticks."""
     parts = []
     y1, y2 = (bottom, bottom + 4) if top is None else (top, bottom)
     for tick in x.ticks:
-        at, kind = x.at(tick), "guide" if tick and top is not None else "base"
+        at = x.at(tick)
+        kind = "guide" if tick and top is not None else "base"
         parts.append(element("line", x1=at, x2=at, y1=y1, y2=y2, class_=kind))
-        right = max(WIDTH, x.end) - text_width([brief(tick)], WIDTH) / 2  # no label is cut at the edge
+        # no label is cut at the edge
+        right = max(WIDTH, x.end) - text_width([brief(tick)], WIDTH) / 2
         parts.append(text(min(at, right), bottom + 15, brief(tick), "tick middle"))
     return [*parts, text((x.start + x.end) / 2, bottom + 31, label, "note middle", WIDTH)]
 
@@ -178,24 +216,38 @@ def y_axis(y: Axis, left: float, right: float, label: str, top: float = 8) -> li
     parts = [text(0, top, label, "note", WIDTH)]
     for tick in y.ticks:
         at = y.at(tick)
-        parts.append(element("line", x1=left, x2=right, y1=at, y2=at, class_="guide" if tick else "base"))
+        parts.append(
+            element("line", x1=left, x2=right, y1=at, y2=at, class_="guide" if tick else "base")
+        )
         parts.append(text(left - 6, at + 3.5, brief(tick), "tick end"))
     return parts
 
 
-def series_legend(names: Sequence[str], key: Markup, top: float = 0.0) -> tuple[list[Markup], float]:
+def series_legend(
+    names: Sequence[str], key: Markup, top: float = 0.0
+) -> tuple[list[Markup], float]:
     """A legend of series: the same key in the color of each."""
-    return legend(names, [element("g", key, class_=series_class(index)) for index in range(len(names))], top)
+    return legend(
+        names, [element("g", key, class_=series_class(index)) for index in range(len(names))], top
+    )
 
 
-def legend(names: Sequence[str], keys: Sequence[Markup], top: float = 0.0) -> tuple[list[Markup], float]:
-    """Keys with their names in as many lines as needed, and the total height. Keys are centered on (0, 0)."""
-    parts, x, y = [], 0.0, top
+def legend(
+    names: Sequence[str], keys: Sequence[Markup], top: float = 0.0
+) -> tuple[list[Markup], float]:
+    """Keys with their names in as many lines as needed, and the total height. Keys are centered on
+    (0, 0)."""
+    parts = []
+    x = 0.0
+    y = top
     for name, drawn in zip(names, keys, strict=True):
         needed = text_width([name], WIDTH - 20) + 20
         if x and x + needed > WIDTH:
-            x, y = 0.0, y + LINE
-        parts.append(element("g", drawn, transform=f"translate({coordinate(x + 6)} {coordinate(y + 8)})"))
+            x = 0.0
+            y = y + LINE
+        parts.append(
+            element("g", drawn, transform=f"translate({coordinate(x + 6)} {coordinate(y + 8)})")
+        )
         parts.append(text(x + 16, y + 12, name, room=needed - 20))
         x += needed + 8
     return parts, (y + LINE - top if names else 0.0)
@@ -207,7 +259,8 @@ def square(class_: str) -> Markup:
 
 
 def hue(series: int) -> int:
-    """The hue of a series; shapes and hues run out of step, so that the seventh series still has a mark of its own."""
+    """The hue of a series; shapes and hues run out of step, so that the seventh series still has a
+    mark of its own."""
     return (series + series // SERIES) % SERIES
 
 
@@ -233,4 +286,6 @@ def swatches(labels: Sequence[str]) -> list[str]:
 
 def _step(span: float, most: int = 5) -> float:
     power: float = 10.0 ** math.floor(math.log10(span / most))
-    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power * most >= span * (1 - 1e-9))
+    return next(
+        step * power for step in (1, 2, 2.5, 5, 10) if step * power * most >= span * (1 - 1e-9)
+    )

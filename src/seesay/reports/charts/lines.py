@@ -59,14 +59,23 @@ class Series:
 
 
 def lines(
-    series: Sequence[Series], *, title: str, x_label: str, y_label: str, log_x: bool = False,
+    series: Sequence[Series],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
     y_ends: Sequence[float] = (),
-) -> Markup:  # fmt: skip
-    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both ends are known.
+) -> Markup:
+    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both
+    ends are known.
 
-    `y_ends` belong to the axis whatever the values are, so that charts side by side can be compared.
+    `y_ends` belong to the axis whatever the values are, so that charts side by side can be
+    compared.
     """
-    curves = [(i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)]
+    curves = [
+        (i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)
+    ]
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
         return empty_chart("lines", title)
@@ -78,13 +87,16 @@ def lines(
     parts.append(element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
     for draw in (_bands, _curves):  # no band lies on a curve
         for index, name, points in curves:
-            parts.append(element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index)))
+            parts.append(
+                element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index))
+            )
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
     if len(series) > 6 or any(truncate(s.name, ROOM) != s.name for s in series):
         spot = element("circle", r=4, class_="spot")
         entries, height = series_legend([s.name for s in series], spot, bottom)
-        parts, bottom = parts + entries, bottom + height
+        parts = parts + entries
+        bottom = bottom + height
     return chart("lines", WIDTH, bottom, title, parts)
 
 
@@ -92,7 +104,9 @@ def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Mar
     for piece in _pieces(points, lambda point: all(map(math.isfinite, point))):
         if len(piece) == 1:
             at, _, low, high = piece[0]
-            yield element("line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve")
+            yield element(
+                "line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve"
+            )
         else:
             upper = [(x.at(p[0]), y.at(p[3])) for p in piece]
             lower = [(x.at(p[0]), y.at(p[2])) for p in reversed(piece)]
@@ -102,9 +116,14 @@ def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Mar
 def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
     for piece in _pieces(points, lambda point: math.isfinite(point[1])):
         if len(piece) > 1:
-            yield element("path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve")
+            yield element(
+                "path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve"
+            )
         for at, value, low, high in piece:
-            ends = f" ({brief(low)} to {brief(high)})" if math.isfinite(low) and math.isfinite(high) else ""
+            if math.isfinite(low) and math.isfinite(high):
+                ends = f" ({brief(low)} to {brief(high)})"
+            else:
+                ends = ""
             tip = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
             yield element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
 
@@ -121,7 +140,9 @@ def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis)
     for (at, start, index, name), label in zip(ends, labels, strict=True):
         drawn = [text(x.end + 10, label + 3.5, name, "series", ROOM)]
         if abs(label - at) > 3 or x.end - start > 3:
-            drawn.append(element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader"))
+            drawn.append(
+                element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader")
+            )
         parts.append(element("g", Markup("").join(drawn), class_=series_class(index)))
     return parts
 

@@ -28,8 +28,8 @@ ROOM = 150.0
 def dendrogram(merges: Sequence[Sequence[float]], labels: Sequence[str], *, title: str) -> Markup:
     """A tree with its leaves at the right; each merge is as far to the left as its distance.
 
-    `merges` is in the format of SciPy's linkage: rows of (left, right, distance, size), where 0 … n−1 are the leaves
-    and n + i is the node of row i.
+    `merges` is in the format of SciPy's linkage: rows of (left, right, distance, size), where 0 …
+    n−1 are the leaves and n + i is the node of row i.
     """
     if not labels:
         return empty_chart("dendrogram", title)

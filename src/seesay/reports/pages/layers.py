@@ -1,4 +1,5 @@
-"""The page of figures by layer: accuracy and selectivity as curves and as a strip, and answers under the logit lens."""
+"""The page of figures by layer: accuracy and selectivity as curves and as a strip, and answers
+under the logit lens."""
 
 from __future__ import annotations
 
@@ -19,17 +20,28 @@ SHOWN = 12
 LISTED = 500
 
 COLUMNS = (
-    "layer", "value", "low", "high", "spread", "control", "selectivity", "selectivity_low", "selectivity_high",
-)  # fmt: skip
+    "layer",
+    "value",
+    "low",
+    "high",
+    "spread",
+    "control",
+    "selectivity",
+    "selectivity_low",
+    "selectivity_high",
+)
 """What the table has of each layer, where it is known."""
 
 PROBES = (
-    "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns labels that were "
-    "drawn for each thing at random (Hewitt & Liang 2019): what it gets right it has learnt by heart. Selectivity is "
+    "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
+    "labels that were "
+    "drawn for each thing at random (Hewitt & Liang 2019): what it gets right it has learnt by "
+    "heart. Selectivity is "
     "the difference. Bands are 95 % intervals clustered by object."
 )
 LENS = (
-    "What the model's own output head reads out of each layer (logit lens), layer 0 being the embedding and the last "
+    "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
+    "embedding and the last "
     "one the model's answer. Bands are 95 % intervals clustered by object."
 )
 
@@ -52,7 +64,9 @@ def curve_chart(curve: LayerCurve) -> Markup:
     name = metric_name(first.metric)
     series = [_series(curve, name, "value", "low", "high")]
     if first.selectivity is not None:
-        series.append(_series(curve, "selectivity", "selectivity", "selectivity_low", "selectivity_high"))
+        series.append(
+            _series(curve, "selectivity", "selectivity", "selectivity_low", "selectivity_high")
+        )
         series.append(_series(curve, "control", "control"))
     if first.chance is not None:
         series.append(_series(curve, "chance", "chance"))
@@ -73,21 +87,37 @@ def strips(curve: LayerCurve) -> list[Markup]:
         names |= {"control": "control", "selectivity": "selectivity"}
     columns = [str(figure.layer) for figure in curve.figures]
     return [
-        heat_map([_series(curve, name, field).y], [name], columns, title=f"{name.capitalize()} by layer")
+        heat_map(
+            [_series(curve, name, field).y], [name], columns, title=f"{name.capitalize()} by layer"
+        )
         for field, name in names.items()
     ]
 
 
 def _figures(curve: LayerCurve, chart: Markup) -> Section:
     first = curve.figures[0]
-    used = [name for name in COLUMNS if any(getattr(figure, name) is not None for figure in curve.figures)]
+    used = [
+        name
+        for name in COLUMNS
+        if any(getattr(figure, name) is not None for figure in curve.figures)
+    ]
     rows = [[getattr(figure, name) for name in used] for figure in curve.figures]
-    kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB." if curve.kept else ""
+    if curve.kept:
+        kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB."
+    else:
+        kept = ""
     text = "\n\n".join(
-        [LENS if curve.how == "lens" else PROBES, *curve.notes, kept, f"`{first.signature.rpartition('|')[0]}`"]
+        [
+            LENS if curve.how == "lens" else PROBES,
+            *curve.notes,
+            kept,
+            f"`{first.signature.rpartition('|')[0]}`",
+        ]
     )
     table = DataTable([name.removeprefix("selectivity_") for name in used], rows)
-    return Section(f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table)
+    return Section(
+        f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table
+    )
 
 
 def _takeovers(curve: LayerCurve) -> Section:
@@ -97,16 +127,25 @@ def _takeovers(curve: LayerCurve) -> Section:
     ahead = [answer for answer in curve.answers if answer.takeover is not None]
     rows: list[list[str | float | None]] = [
         [answer.text.replace(SLOT, "___"), answer.gold, answer.takeover, answer.rival]
-        for answer in sorted(ahead, key=lambda answer: (answer.takeover or 0, answer.question))[:LISTED]
+        for answer in sorted(ahead, key=lambda answer: (answer.takeover or 0, answer.question))[
+            :LISTED
+        ]
     ]
     text = (
-        f"At the last layer the right answer is ahead in {len(ahead):,} of {len(curve.answers):,} questions and "
-        "templates. The table names the layer from which on it stays ahead, and the option that was ahead before; the "
+        f"At the last layer the right answer is ahead in {len(ahead):,} of {len(curve.answers):,} "
+        "questions and "
+        "templates. The table names the layer from which on it stays ahead, and the option that "
+        "was ahead before; the "
         "charts show the probability of each option, among the options, layer by layer."
     )
     drawn = [_chart(answer, layers) for answer in (ahead or list(curve.answers))[:SHOWN]]
-    table = DataTable(["question", "right answer", "ahead from layer", "instead of"], rows) if rows else None
-    return Section(f"{first.model} · {first.task}: where the right answer takes over", text, drawn, table)
+    if rows:
+        table = DataTable(["question", "right answer", "ahead from layer", "instead of"], rows)
+    else:
+        table = None
+    return Section(
+        f"{first.model} · {first.task}: where the right answer takes over", text, drawn, table
+    )
 
 
 def _chart(answer: LensAnswer, layers: Sequence[str]) -> Markup:

@@ -1,4 +1,5 @@
-"""What the report's templates are given: rows of figures, each with its drawing and its description."""
+"""What the report's templates are given: rows of figures, each with its drawing and its
+description."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ from markupsafe import Markup
 from seesay.questions import SLOT, Published, Slice, Template
 from seesay.reports import answers
 from seesay.reports.answers import Choices
-from seesay.reports.charts.dotplot import DotMark, describe, dot_row, percent_axis, share_bar, tick_labels
+from seesay.reports.charts.dotplot import (
+    DotMark,
+    describe,
+    dot_row,
+    percent_axis,
+    share_bar,
+    tick_labels,
+)
 from seesay.reports.charts.kernel import Axis, swatch, swatches
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.formatting import (
@@ -49,7 +57,8 @@ class PlotRow:
 
     @property
     def n(self) -> str:
-        """How many questions the figures rest on; both ends where models were asked differently many."""
+        """How many questions the figures rest on; both ends where models were asked differently
+        many."""
         return count_range([figure.n for figure in self.figures if figure])
 
 
@@ -64,9 +73,12 @@ class DotPlot:
 
 
 def headline(group: TaskRuns) -> DotPlot:
-    """The task's headline figure for each model, followed by the published ones; nested parts one by one."""
+    """The task's headline figure for each model, followed by the published ones; nested parts one
+    by one."""
     figures = [
-        (part, entry, entry.figure(group.headline, part=part)) for part in group.parts for entry in group.entries
+        (part, entry, entry.figure(group.headline, part=part))
+        for part in group.parts
+        for entry in group.entries
     ]
     published = [row for part in group.parts for row in group.published(part)]
     x = _axis([figure for *_, figure in figures], (row.value for row in published))
@@ -88,7 +100,11 @@ def templates(group: TaskRuns) -> DotPlot:
     by_template.sort(key=lambda item: sign * next(figure.value for figure in item[1] if figure))
     x = _axis([figure for _, figures in by_template for figure in figures])
     rows = [
-        PlotRow(template_markup(template), _dots(x, zip(group.entries, figures, strict=True)), tuple(figures))
+        PlotRow(
+            template_markup(template),
+            _dots(x, zip(group.entries, figures, strict=True)),
+            tuple(figures),
+        )
         for template, figures in by_template
     ]
     return DotPlot(metric_name(group.headline), tick_labels(x), tuple(rows))
@@ -96,7 +112,10 @@ def templates(group: TaskRuns) -> DotPlot:
 
 def slices(group: TaskRuns) -> list[DotPlot]:
     """The headline figure for each slice, one plot per tag or combination of tags."""
-    by_slice = {part: [entry.figure(group.headline, part=part) for entry in group.entries] for part in group.slices}
+    by_slice = {
+        part: [entry.figure(group.headline, part=part) for entry in group.entries]
+        for part in group.slices
+    }
     x = _axis([figure for figures in by_slice.values() for figure in figures])
     plots: dict[tuple[str, ...], list[PlotRow]] = {}
     for part, figures in by_slice.items():
@@ -119,7 +138,8 @@ def tags_title(tags: Sequence[str]) -> str:
 def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:
     """Of nested questions: the headline figure over the sets, from the widest to the narrowest.
 
-    Overall, by every other tag and by template: a title, and one chart per value. Only sets with numbers are drawn.
+    Overall, by every other tag and by template: a title, and one chart per value. Only sets with
+    numbers are drawn.
     """
     nested = group.task.nested_by
     parts = [part for part in group.parts if part and re.search(r"\d+", part[nested])]
@@ -127,7 +147,8 @@ def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:
         return []
 
     def chart(title: str, template: str | None, others: Slice | None) -> Markup:
-        series, chance = [], {}
+        series = []
+        chance = {}
         for entry in group.entries:
             points = []
             for part in parts:
@@ -151,11 +172,16 @@ def curves(group: TaskRuns) -> list[tuple[str, list[Markup]]]:
                 values.append(others)
     panels = [(nested, [chart(group.title, None, None)])]
     panels += [
-        (f"{' × '.join(tags)} × {nested}", [chart(part_name(value), None, value) for value in values])
+        (
+            f"{' × '.join(tags)} × {nested}",
+            [chart(part_name(value), None, value) for value in values],
+        )
         for tags, values in by_tag.items()
     ]
     if len(group.task.templates) > 1:
-        panels.append((f"template × {nested}", [chart(t.text, t.name, None) for t in group.task.templates]))
+        panels.append(
+            (f"template × {nested}", [chart(t.text, t.name, None) for t in group.task.templates])
+        )
     return panels
 
 
@@ -164,13 +190,15 @@ def _last_number(text: str) -> float:
 
 
 def calibrated(group: TaskRuns) -> DotPlot | None:
-    """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has both."""
+    """Each metric as it is (filled) and under the calibrated rule (hollow), where the run has
+    both."""
     both = [
         (entry, with_part(metric, part), plain, other)
         for entry in group.entries
         for metric in entry.metrics
         for part in group.parts
-        if (plain := entry.figure(metric, part=part)) and (other := entry.figure(CALIBRATED + metric, part=part))
+        if (plain := entry.figure(metric, part=part))
+        and (other := entry.figure(CALIBRATED + metric, part=part))
     ]
     if not both:
         return None
@@ -190,32 +218,48 @@ def answer_shares(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any] 
     options = answers.shared_options(group.task)
     if options is None:
         return None
-    paint, single = swatches(options), answers.with_one_answer(group.task)
+    paint = swatches(options)
+    single = answers.with_one_answer(group.task)
     labelled = list(zip(group.entries, chosen, strict=True))
 
     def confusion(by_key: Choices) -> list[tuple[str, str, list[float] | None]]:
-        return list(zip(options, paint, answers.confusion(group.task, by_key, options), strict=True))
+        return list(
+            zip(options, paint, answers.confusion(group.task, by_key, options), strict=True)
+        )
 
-    lines: list[tuple[str, list[float], int | None]] = [("gold", answers.gold_shares(group.task, options), None)]
-    lines += [(entry.label, answers.choice_shares(by_key, options), entry.series) for entry, by_key in labelled]
+    lines: list[tuple[str, list[float], int | None]] = [
+        ("gold", answers.gold_shares(group.task, options), None)
+    ]
+    lines += [
+        (entry.label, answers.choice_shares(by_key, options), entry.series)
+        for entry, by_key in labelled
+    ]
     return {
         "options": list(zip(options, paint, strict=True)),
-        "bars": [(name, series, _bar(name, options, paint, shares)) for name, shares, series in lines],
-        "confusions": [(entry.label, entry.series, confusion(by_key)) for entry, by_key in labelled if single],
+        "bars": [
+            (name, series, _bar(name, options, paint, shares)) for name, shares, series in lines
+        ],
+        "confusions": [
+            (entry.label, entry.series, confusion(by_key)) for entry, by_key in labelled if single
+        ],
         "single": len(single),
     }
 
 
 def comparisons(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Paired differences on one axis with zero in the middle."""
-    x = percent_axis([end for c in compared for end in (c.low, c.high, c.difference)], centered=True)
+    x = percent_axis(
+        [end for c in compared for end in (c.low, c.high, c.difference)], centered=True
+    )
     return [
         {
             "comparison": c,
             "axis": tick_labels(x),
             "shown": is_shown(c),
             "finding": finding(c),
-            "plot": dot_row(x, [DotMark(c.difference, c.low, c.high, 0, not is_shown(c))], finding(c), zero=True),
+            "plot": dot_row(
+                x, [DotMark(c.difference, c.low, c.high, 0, not is_shown(c))], finding(c), zero=True
+            ),
         }
         for c in compared
     ]
@@ -238,13 +282,22 @@ def _published_row(x: Axis, row: Published) -> PlotRow:
     return PlotRow(row.model, drawing, published=row)
 
 
-def _bar(name: str, options: Sequence[str], paint: Sequence[str], shares: Sequence[float]) -> Markup:
-    spoken = ", ".join(f"{o} {100 * s:.0f} %" for o, s in zip(options, shares, strict=True) if s > 0)
+def _bar(
+    name: str, options: Sequence[str], paint: Sequence[str], shares: Sequence[float]
+) -> Markup:
+    spoken = ", ".join(
+        f"{o} {100 * s:.0f} %" for o, s in zip(options, shares, strict=True) if s > 0
+    )
     return share_bar(list(zip(options, paint, shares, strict=True)), f"{name}: {spoken}")
 
 
 def _axis(figures: Sequence[Figure | None], others: Iterable[float] = ()) -> Axis:
-    ends = [end for figure in figures if figure for end in (figure.value, figure.low, figure.high, figure.chance)]
+    ends = [
+        end
+        for figure in figures
+        if figure
+        for end in (figure.value, figure.low, figure.high, figure.chance)
+    ]
     return percent_axis([*ends, *others])
 
 

@@ -1,7 +1,8 @@
 """The report as one HTML file that opens offline and loads nothing from the network.
 
-Names of models, objects and options come from other people's files: the template escapes them, the embedded JSON cannot
-end its element, the script only sets text, and the page's own policy forbids whatever else might slip through.
+Names of models, objects and options come from other people's files: the template escapes them, the
+embedded JSON cannot end its element, the script only sets text, and the page's own policy forbids
+whatever else might slip through.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ from seesay.runs.run import Run
 _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
 
 
-def render(runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()) -> str:
-    """The page as a string; the same runs give the same page. `more` are analyses that no single run holds."""
+def render(
+    runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()
+) -> str:
+    """The page as a string; the same runs give the same page. `more` are analyses that no single
+    run holds."""
     return render_groups(_groups(runs), comparisons, more, questions=True)
 
 
@@ -41,7 +45,8 @@ def render_groups(
     heading: str = "",
     home: str = "",
 ) -> str:
-    """The page of some groups: with every question and answer or without, `home` linking to the page above it."""
+    """The page of some groups: with every question and answer or without, `home` linking to the
+    page above it."""
     entries = [entry for group in groups for entry in group.entries]
     return render_page(
         "page.html",
@@ -51,8 +56,12 @@ def render_groups(
         models=list(dict.fromkeys((entry.label, entry.series) for entry in entries)),
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],
-        citations=list(dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)),
-        manifest_fields={k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE},
+        citations=list(
+            dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)
+        ),
+        manifest_fields={
+            k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE
+        },
         created=max(entry.run.manifest.created for entry in entries)[:10],
         calibrated_prefix=CALIBRATED,
         questions=questions,
@@ -62,7 +71,10 @@ def render_groups(
 
 
 def write(
-    path: Path | str, runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()
+    path: Path | str,
+    runs: Sequence[Run],
+    comparisons: Sequence[Comparison] = (),
+    more: Sequence[Analysis] = (),
 ) -> Path:
     """Write the page, and the rows of its analyses beside it."""
     path = Path(path)
@@ -88,9 +100,15 @@ def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
 
 def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
     """What the template shows of one task; without `questions`, nothing that needs the answers."""
-    chosen = [answers.choices(entry.run) for entry in group.entries] if questions else []
+    if questions:
+        chosen = [answers.choices(entry.run) for entry in group.entries]
+    else:
+        chosen = []
     renderers = collect(lambda plugin: plugin.page_sections).values()
-    sections = [load_address(address)(group, chosen) for address in renderers] if questions else []
+    if questions:
+        sections = [load_address(address)(group, chosen) for address in renderers]
+    else:
+        sections = []
     return {
         "group": group,
         "index": index,
@@ -101,6 +119,8 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "calibrated": run_views.calibrated(group),
         "answers": run_views.answer_shares(group, chosen) if questions else None,
         "sections": sections,
-        "analyses": [analysis for analysis in group_analyses(group) if analysis.charts] if questions else [],
+        "analyses": [analysis for analysis in group_analyses(group) if analysis.charts]
+        if questions
+        else [],
         "payload": answers.payload(group, chosen) if questions else None,
     }

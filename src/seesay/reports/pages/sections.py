@@ -44,12 +44,21 @@ def write_page(path: Path | str, title: str, sections: Sequence[Section]) -> Pat
 def write_svg(path: Path | str, chart: Markup) -> Path:
     """Write a chart as a stand-alone file in the light color scheme."""
     opening, _, rest = str(chart).partition(">")
-    left, top, width, height = (float(part) for part in opening.split('viewBox="')[1].split('"')[0].split())
-    box = {"x": left - MARGIN, "y": top - MARGIN, "width": width + 2 * MARGIN, "height": height + 2 * MARGIN}
+    left, top, width, height = (
+        float(part) for part in opening.split('viewBox="')[1].split('"')[0].split()
+    )
+    box = {
+        "x": left - MARGIN,
+        "y": top - MARGIN,
+        "width": width + 2 * MARGIN,
+        "height": height + 2 * MARGIN,
+    }
     size = 'viewBox="{x} {y} {width} {height}" width="{width}" height="{height}"'.format(**box)
     opening = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, opening)
     paper = element("rect", **box, fill="var(--paper)")
-    style = "\n".join(line for line in asset("charts.css").splitlines() if line.startswith(".chart "))
+    style = "\n".join(
+        line for line in asset("charts.css").splitlines() if line.startswith(".chart ")
+    )
     text = f"{opening}><style>{asset('paints.css')}{style}</style>{paper}{rest}\n"
     write_text(Path(path), light(text))
     return Path(path)

@@ -1,4 +1,5 @@
-"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence about a picture."""
+"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence about a
+picture."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ app.command()(sweep)
 
 @app.command()
 def train(
-    network: Annotated[str, typer.Argument(help="film, stacked-attention, cnn-lstm or object-centred.")],
+    network: Annotated[
+        str, typer.Argument(help="film, stacked-attention, cnn-lstm or object-centred.")
+    ],
     task: Annotated[
         str | None,
         typer.Option(
@@ -52,26 +55,40 @@ def train(
     ] = None,
     preset: Preset = ReasonerPreset.auto,
     start: Annotated[
-        Path | None, typer.Option("--from", help="Start from the weights of this trained reasoner of the same network.")
+        Path | None,
+        typer.Option(
+            "--from", help="Start from the weights of this trained reasoner of the same network."
+        ),
     ] = None,
     curriculum: Curriculum = None,
     data: Annotated[
-        Path | None, typer.Option(help="Train on this data set in MALeViC's layout instead of generated scenes.")
+        Path | None,
+        typer.Option(
+            help="Train on this data set in MALeViC's layout instead of generated scenes."
+        ),
     ] = None,
     items: Items = None,
     features: Features = None,
     image_size: ImageSize = None,
     epochs: Epochs = None,
     learning_rate: Rate = None,
-    dropout: Annotated[float | None, typer.Option(min=0, max=0.95, help="Dropout of the classifier.")] = None,
+    dropout: Annotated[
+        float | None, typer.Option(min=0, max=0.95, help="Dropout of the classifier.")
+    ] = None,
     batch_norm: Annotated[
-        bool | None, typer.Option("--batch-norm/--no-batch-norm", help="Batch norm of the classifier.")
+        bool | None,
+        typer.Option("--batch-norm/--no-batch-norm", help="Batch norm of the classifier."),
     ] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Items per batch.")] = None,
     patience: Annotated[
-        int | None, typer.Option(min=1, help="Stop after this many epochs without improvement. Default: never.")
+        int | None,
+        typer.Option(
+            min=1, help="Stop after this many epochs without improvement. Default: never."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of weights and order; the scenes are always the same.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of weights and order; the scenes are always the same.")
+    ] = 0,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -86,7 +103,12 @@ def train(
     source = open_source(task, data, items)
     config = preset_config(network, preset, source.name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}
-    schedule = {"epochs": epochs, "learning_rate": learning_rate, "patience": patience, "seed": seed}
+    schedule = {
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "patience": patience,
+        "seed": seed,
+    }
     config = config.changed(batch_size=batch, sizes=sizes, **schedule)
     first = tuple(scene_source(task).name for task in names_of([curriculum or ""]))
     config = replace(config, curriculum=first)
@@ -99,7 +121,13 @@ def train(
     )
     if as_json:
         best = best_line(folder / "training", result.best_step)
-        fields = {"folder": str(folder), "network": network, "task": name, "items": source.splits, **asdict(result)}
+        fields = {
+            "folder": str(folder),
+            "network": network,
+            "task": name,
+            "items": source.splits,
+            **asdict(result),
+        }
         print_json({**fields, "validation": best, "tests": tests})
     else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())

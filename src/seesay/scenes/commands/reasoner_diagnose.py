@@ -1,4 +1,5 @@
-"""`seesay reasoner diagnose`: the accuracy of trained reasoners in detail, and what they attend to."""
+"""`seesay reasoner diagnose`: the accuracy of trained reasoners in detail, and what they attend
+to."""
 
 from __future__ import annotations
 
@@ -19,18 +20,25 @@ if TYPE_CHECKING:
 
 
 def diagnose(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders of `seesay reasoner train`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER", help="Folders of `seesay reasoner train`.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The page; charts are written beside it.")
+    ],
     items: Annotated[int, typer.Option(min=1, help="Items of every test.")] = TEST_ITEMS,
     examples: Annotated[
         int, typer.Option(min=0, help="Pictures per reasoner that show what it attends to.")
     ] = EXAMPLES,
-    task: Annotated[str | None, typer.Option(help="The task of reasoners that were trained with --data.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The task of reasoners that were trained with --data.")
+    ] = None,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and attention maps."""
+    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and
+    attention maps."""
     from seesay.cli.output import out, print_json
     from seesay.scenes.reasoners.evaluate import trained_on
     from seesay.scenes.reports.reasoner_page import reasoner_page
@@ -39,7 +47,9 @@ def diagnose(
         trained_on(folder, task)
     tests: dict[str, Any] = {}  # those that several share are generated once
     options = {"items": items, "examples": examples, "task": task, "device": device, "tests": tests}
-    diagnoses = [diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders]
+    diagnoses = [
+        diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders
+    ]
     written = reasoner_page(output, diagnoses)
     if as_json:
         rows = [diagnosis.to_json() for diagnosis in diagnoses]
@@ -71,5 +81,12 @@ def _table(diagnoses: Sequence[Diagnosis]) -> Table:
             if row.group == (REASONER,):
                 ceiling = diagnosis.of(row.test, CEILING)
                 figures = [number(row.accuracy), interval(row.low, row.high)]
-                rows.append([name, title_of(row.test), *figures, number(ceiling.accuracy if ceiling else None)])
+                rows.append(
+                    [
+                        name,
+                        title_of(row.test),
+                        *figures,
+                        number(ceiling.accuracy if ceiling else None),
+                    ]
+                )
     return table(["reasoner", "test", ">accuracy", ">95 % interval", ">k = 0.29 (ceiling)"], rows)

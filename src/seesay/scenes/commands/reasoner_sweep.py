@@ -39,22 +39,32 @@ SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
 
 
 def sweep(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the sweep, new, or of an interrupted run.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Folder of the sweep, new, or of an interrupted run."),
+    ],
     networks: Annotated[
-        list[str] | None, typer.Option(help="Networks, separated by commas or repeated. Default: all four.")
+        list[str] | None,
+        typer.Option(help="Networks, separated by commas or repeated. Default: all four."),
     ] = None,
     tasks: Annotated[
         list[str] | None,
-        typer.Option(help="Tasks to train on, likewise. Default: sup1,pos1,pos,set+pos,compositional."),
+        typer.Option(
+            help="Tasks to train on, likewise. Default: sup1,pos1,pos,set+pos,compositional."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, max=100, help="Trainings of every configuration.")] = 3,
+    seeds: Annotated[
+        int, typer.Option(min=1, max=100, help="Trainings of every configuration.")
+    ] = 3,
     grid: Annotated[
         SweepGrid, typer.Option(help="paper: its 16 configurations; preset: only the preset's own.")
     ] = SweepGrid.preset,
     preset: Preset = ReasonerPreset.auto,
     cells: Annotated[
         list[str] | None,
-        typer.Option(help="Only these, as in film/pos,cnn-lstm/sup1, in place of --networks and --tasks."),
+        typer.Option(
+            help="Only these, as in film/pos,cnn-lstm/sup1, in place of --networks and --tasks."
+        ),
     ] = None,
     items: Items = None,
     epochs: Epochs = None,
@@ -69,12 +79,15 @@ def sweep(
     engine: Annotated[
         Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
     ] = Engine.LOCAL,
-    workers: Annotated[int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")
+    ] = 2,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same command resumes."""
+    """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same
+    command resumes."""
     from seesay.cli.output import err, out, print_json, table
     from seesay.files import lock_folder
     from seesay.scenes.reasoners import sweep as sweeps
@@ -89,24 +102,36 @@ def sweep(
         networks = [network for network, _ in pairs]
         tasks = [task for _, task in pairs]
     plan: dict[str, Any] = {
-        "networks": _names(networks, NAMES), "tasks": _names(tasks, TASKS),
-        "seeds": seeds, "grid": grid, "preset": preset, "items": items, "epochs": epochs,
-        "features": features, "cells": pairs, "curriculum": names_of([curriculum or ""]),
-    }  # fmt: skip
+        "networks": _names(networks, NAMES),
+        "tasks": _names(tasks, TASKS),
+        "seeds": seeds,
+        "grid": grid,
+        "preset": preset,
+        "items": items,
+        "epochs": epochs,
+        "features": features,
+        "cells": pairs,
+        "curriculum": names_of([curriculum or ""]),
+    }
     if dry_run:
         _print_plan(output, plan, workers, as_json)
         return
     results = _sweep(output, plan, minutes, engine, workers, device, quiet or as_json)
-    ours, best = tables(results), best_configurations(results)
+    ours = tables(results)
+    best = best_configurations(results)
     failed = [row for row in results if row.error]
     if results and not ours:
         raise UserError(f"All trainings failed; the first error: {failed[0].error}")
     diagnoses = _diagnose_best(
-        results, sweeps.test_size(sweeps.plan_trainings(**plan, results=results)), device, quiet or as_json
+        results,
+        sweeps.test_size(sweeps.plan_trainings(**plan, results=results)),
+        device,
+        quiet or as_json,
     )
     page = output / "report.html"
     with lock_folder(output, wait=True):
-        if results == sweeps.results_so_far(output):  # else another process that sweeps this folder knows more
+        # else another process that sweeps this folder knows more
+        if results == sweeps.results_so_far(output):
             sweep_page(page, ours, diagnoses, best)
     if as_json:
         rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
@@ -125,9 +150,16 @@ def sweep(
 
 
 def _sweep(
-    output: Path, plan: dict[str, Any], minutes: float | None, engine: str, workers: int, device: str, quiet: bool
+    output: Path,
+    plan: dict[str, Any],
+    minutes: float | None,
+    engine: str,
+    workers: int,
+    device: str,
+    quiet: bool,
 ) -> list[SweepRow]:
-    """Run the plan, then what its results add to it: compositional takes the best configuration of SET+POS."""
+    """Run the plan, then what its results add to it: compositional takes the best configuration of
+    SET+POS."""
     from seesay.cli.output import err, progress_bar
     from seesay.scenes.reasoners import sweep as sweeps
     from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
@@ -140,10 +172,17 @@ def _sweep(
         if engine == Engine.RAY:
             train = partial(train_with_bars, title="", device=device, quiet=True, deadline=deadline)
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
-                results = sweep_on_ray(output, trainings, train, workers=workers, deadline=deadline, progress=advance)
+                results = sweep_on_ray(
+                    output, trainings, train, workers=workers, deadline=deadline, progress=advance
+                )
         else:
-            numbers = {training.folder: f"{i} of {len(trainings)}" for i, training in enumerate(trainings, 1)}
-            train = partial(_train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline)
+            numbers = {
+                training.folder: f"{i} of {len(trainings)}"
+                for i, training in enumerate(trainings, 1)
+            }
+            train = partial(
+                _train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline
+            )
             results = sweeps.sweep(output, trainings, train, deadline)
     if sweeps.is_over(deadline) and not quiet:
         err.print(f"The {minutes:g} minutes are over: the same command resumes.")
@@ -151,7 +190,12 @@ def _sweep(
 
 
 def _train_numbered(
-    output: Path, numbers: dict[Path, str], source: ItemSource, folder: Path, *training: Any, **options: Any
+    output: Path,
+    numbers: dict[Path, str],
+    source: ItemSource,
+    folder: Path,
+    *training: Any,
+    **options: Any,
 ) -> tuple[Result, dict[str, float]]:
     title = f"{numbers[folder.relative_to(output)]}: {source.name}"
     return train_with_bars(source, folder, *training, title=title, **options)
@@ -164,7 +208,8 @@ def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool)
 
     trainings = trainings_left(output, plan)
     lines = estimate(trainings)
-    total, count = sum(line.hours for line in lines), sum(line.trainings for line in lines)
+    total = sum(line.hours for line in lines)
+    count = sum(line.trainings for line in lines)
     hours = {
         "here": total,
         f"{workers} workers": cluster_hours(lines, workers),
@@ -174,26 +219,50 @@ def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool)
         cells = [asdict(line) | {"hours": line.hours} for line in lines]
         print_json({"trainings": count, "cells": cells, "hours": hours})
         return
-    columns = ["network", "task", ">trainings", ">steps each", ">seconds per step", ">hours each", ">hours"]
+    columns = [
+        "network",
+        "task",
+        ">trainings",
+        ">steps each",
+        ">seconds per step",
+        ">hours each",
+        ">hours",
+    ]
     rows = [
-        [line.network, line.task, f"{line.trainings}", f"{line.steps:,}", f"{line.seconds_per_step:.3f}",
-         f"{line.hours_each:.2f}", f"{line.hours:.1f}"] for line in lines
-    ]  # fmt: skip
+        [
+            line.network,
+            line.task,
+            f"{line.trainings}",
+            f"{line.steps:,}",
+            f"{line.seconds_per_step:.3f}",
+            f"{line.hours_each:.2f}",
+            f"{line.hours:.1f}",
+        ]
+        for line in lines
+    ]
     out.print(table(columns, rows))
-    spread = ", ".join(f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here")
+    spread = ", ".join(
+        f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here"
+    )
     out.print(
-        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} as fast as one core "
-        "here. Steps are timed on this machine, on one core; features, validation and early stops are left out."
+        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} "
+        "as fast as one core "
+        "here. Steps are timed on this machine, on one core; features, validation and early stops "
+        "are left out."
     )
 
 
-def _diagnose_best(results: Sequence[SweepRow], items: int, device: str, quiet: bool) -> list[Diagnosis]:
-    """Diagnose the first seed of each network's best configuration on each task. A reasoner that cannot be loaded any
-    more (its folder is gone, its feature extractor has other weights) is reported and left out."""
+def _diagnose_best(
+    results: Sequence[SweepRow], items: int, device: str, quiet: bool
+) -> list[Diagnosis]:
+    """Diagnose the first seed of each network's best configuration on each task. A reasoner that
+    cannot be loaded any more (its folder is gone, its feature extractor has other weights) is
+    reported and left out."""
     from seesay.cli.output import err
     from seesay.scenes.reasoners.sweep import best
 
-    options, diagnoses = {"items": items, "examples": 2, "device": device, "tests": {}}, []
+    options = {"items": items, "examples": 2, "device": device, "tests": {}}
+    diagnoses = []
     for first, *_ in best(results).values():
         try:
             diagnoses.append(diagnose_with_bars(first.folder, quiet=quiet, **options))

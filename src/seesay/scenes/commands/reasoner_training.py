@@ -21,19 +21,28 @@ if TYPE_CHECKING:
 ReasonerPreset = StrEnum("ReasonerPreset", ["cpu", "paper", "auto"])
 
 Preset = Annotated[
-    ReasonerPreset, typer.Option(help="paper: as published; auto: paper where there is a GPU to run it on.")
+    ReasonerPreset,
+    typer.Option(help="paper: as published; auto: paper where there is a GPU to run it on."),
 ]
 Items = Annotated[
     int | None,
     typer.Option(
-        min=16, help="Training items; validation and tests of scenes have an eighth each. Default: as published."
+        min=16,
+        help="Training items; validation and tests of scenes have an eighth each. Default: as published.",
     ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes through the items.")]
-ImageSize = Annotated[int | None, typer.Option(min=16, max=1024, help="Pixels per side of the pictures.")]
-Features = Annotated[str | None, typer.Option(help="pixels, objects, or a pretrained network, as in resnet101.")]
+ImageSize = Annotated[
+    int | None, typer.Option(min=16, max=1024, help="Pixels per side of the pictures.")
+]
+Features = Annotated[
+    str | None, typer.Option(help="pixels, objects, or a pretrained network, as in resnet101.")
+]
 Curriculum = Annotated[
-    str | None, typer.Option(help="Tasks to learn first, in this order and by the same settings, as in sup1,pos1.")
+    str | None,
+    typer.Option(
+        help="Tasks to learn first, in this order and by the same settings, as in sup1,pos1."
+    ),
 ]
 
 ShowProgress = Callable[["TrainingProgress"], None]
@@ -41,21 +50,35 @@ ShowProgress = Callable[["TrainingProgress"], None]
 
 def names_of(texts: Iterable[str]) -> list[str]:
     """Names separated by commas or repeated, each once."""
-    return list(dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip()))
+    return list(
+        dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip())
+    )
 
 
 def train_with_bars(
-    source: ItemSource, folder: Path, config: ReasonerConfig, extractor: FeatureExtractor,
-    *, title: str, device: str, quiet: bool, start: Path | None = None, deadline: float | None = None,
-) -> tuple[Result, dict[str, float]]:  # fmt: skip
-    """A training with bars: one per split while features are extracted, then one with loss and accuracy; first those of
-    its curriculum. At the `deadline` it is interrupted as by Ctrl-C, and so leaves a checkpoint."""
+    source: ItemSource,
+    folder: Path,
+    config: ReasonerConfig,
+    extractor: FeatureExtractor,
+    *,
+    title: str,
+    device: str,
+    quiet: bool,
+    start: Path | None = None,
+    deadline: float | None = None,
+) -> tuple[Result, dict[str, float]]:
+    """A training with bars: one per split while features are extracted, then one with loss and
+    accuracy; first those of its curriculum. At the `deadline` it is interrupted as by Ctrl-C, and
+    so leaves a checkpoint."""
     from seesay.reports.pages.training import write_curve
     from seesay.scenes.reasoners import experiment
     from seesay.scenes.reasoners.sweep import is_over
 
     for stage_source, stage_folder, stage in experiment.stages(source, folder, config):
-        name = title if stage_folder == folder else f"{title}, first {stage_folder.name}"
+        if stage_folder == folder:
+            name = title
+        else:
+            name = f"{title}, first {stage_folder.name}"
         with stage_bars(name, quiet=quiet) as show_stage:
             splits = experiment.extract_splits(stage_source, extractor, show_stage)
         with training_bar(f"{config.network}, {name}", quiet=quiet) as show:
@@ -66,7 +89,13 @@ def train_with_bars(
                     signal.raise_signal(signal.SIGINT)
 
             ended = experiment.train_and_test(
-                stage_source, splits, stage_folder, stage, start=start, device=device, progress=show_until_deadline
+                stage_source,
+                splits,
+                stage_folder,
+                stage,
+                start=start,
+                device=device,
+                progress=show_until_deadline,
             )
         write_curve(stage_folder, command="reasoner")
         start = stage_folder

@@ -1,4 +1,5 @@
-"""`seesay scenes make | show | stats`: data sets of synthetic scenes, contact sheets, and the areas asked about."""
+"""`seesay scenes make | show | stats`: data sets of synthetic scenes, contact sheets, and the areas
+asked about."""
 
 from __future__ import annotations
 
@@ -14,30 +15,47 @@ from seesay.command_line import recorded_command
 from seesay.errors import UserError
 from seesay.scenes.defaults import ADJECTIVE, OBJECTS, PUBLISHED, TEST_ITEMS, THRESHOLD
 
-app = typer.Typer(help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True)
+app = typer.Typer(
+    help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True
+)
 
 _TASKS = "sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, mixture-64 … mixture-4000."
 TaskName = Annotated[str, typer.Option("--task", "-t", help=_TASKS)]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same scenes.")]
 _OBJECTS = "-".join(map(str, OBJECTS))
 Objects = Annotated[str, typer.Option(help="Objects per scene, as in 5-9.")]
-AdjectiveName = Annotated[str, typer.Option(help="big (and small), tall (and short), bright (and dark).")]
-ThresholdName = Annotated[str, typer.Option(help="Threshold of big: rh-r, rh-n, rh-sd or ah (Schmidt et al. 2009).")]
+AdjectiveName = Annotated[
+    str, typer.Option(help="big (and small), tall (and short), bright (and dark).")
+]
+ThresholdName = Annotated[
+    str, typer.Option(help="Threshold of big: rh-r, rh-n, rh-sd or ah (Schmidt et al. 2009).")
+]
 Mean = Annotated[float | None, typer.Option(help="Mean of k. Default: 0.29 for rh-r.")]
-Deviation = Annotated[float | None, typer.Option(help="Standard deviation of k. Default: 0.066 for rh-r.")]
+Deviation = Annotated[
+    float | None, typer.Option(help="Standard deviation of k. Default: 0.066 for rh-r.")
+]
 
 
 @app.command()
 def make(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the data set: new, or of an interrupted run.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="Folder of the data set: new, or of an interrupted run."
+        ),
     ],
     task: TaskName = "set+pos",
-    items: Annotated[int | None, typer.Option("--items", "-n", help="Items in all. Default: as published.")] = None,
+    items: Annotated[
+        int | None, typer.Option("--items", "-n", help="Items in all. Default: as published.")
+    ] = None,
     seed: Seed = 0,
     size: Annotated[int, typer.Option(help="Pixels per side of the PNGs; 0 for none.")] = PUBLISHED,
-    arrays: Annotated[int, typer.Option(help="Pixels per side of memory-mapped RGB arrays; 0 for none.")] = 0,
-    formats: Annotated[str | None, typer.Option(help="Question files: h5, parquet, h5,parquet or json alone.")] = None,
+    arrays: Annotated[
+        int, typer.Option(help="Pixels per side of memory-mapped RGB arrays; 0 for none.")
+    ] = 0,
+    formats: Annotated[
+        str | None, typer.Option(help="Question files: h5, parquet, h5,parquet or json alone.")
+    ] = None,
     objects: Objects = _OBJECTS,
     adjective: AdjectiveName = ADJECTIVE,
     threshold: ThresholdName = THRESHOLD,
@@ -47,24 +65,42 @@ def make(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Make a balanced data set: pictures, sentences, annotation. One that was begun before is finished."""
+    """Make a balanced data set: pictures, sentences, annotation. One that was begun before is
+    finished."""
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
     from seesay.scenes.dataset_writer import make_scenes
 
-    chosen = None if formats is None else [name.strip() for name in formats.split(",") if name.strip()]
+    if formats is None:
+        chosen = None
+    else:
+        chosen = [name.strip() for name in formats.split(",") if name.strip()]
     began = time.perf_counter()
     with progress_bar(f"{task} → {output}", unit="scenes", quiet=quiet or as_json) as advance:
         made = make_scenes(
-            task, items, output, seed=seed, image_size=size or None, array_size=arrays or None, formats=chosen,
-            objects=_object_range(objects), adjective=adjective, threshold=threshold, k_mean=k_mean,
-            k_deviation=k_deviation, workers=workers, command=recorded_command(), progress=advance,
-        )  # fmt: skip
+            task,
+            items,
+            output,
+            seed=seed,
+            image_size=size or None,
+            array_size=arrays or None,
+            formats=chosen,
+            objects=_object_range(objects),
+            adjective=adjective,
+            threshold=threshold,
+            k_mean=k_mean,
+            k_deviation=k_deviation,
+            workers=workers,
+            command=recorded_command(),
+            progress=advance,
+        )
     seconds = round(time.perf_counter() - began, 3)
     if as_json:
         settings = made.config.settings()
-        print_json({"folder": str(output), "splits": made.splits, "recipe": settings, "seconds": seconds})
+        print_json(
+            {"folder": str(output), "splits": made.splits, "recipe": settings, "seconds": seconds}
+        )
     elif not quiet:
         sizes = ", ".join(f"{split} {count:,}" for split, count in made.splits.items())
         out.print(f"{output}: {sizes}")
@@ -72,17 +108,25 @@ def make(
 
 @app.command()
 def show(
-    source: Annotated[Path | None, typer.Argument(help="An annotation file or data set. Default: new scenes.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path("scenes.png"),
+    source: Annotated[
+        Path | None, typer.Argument(help="An annotation file or data set. Default: new scenes.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The contact sheet.")] = Path(
+        "scenes.png"
+    ),
     task: TaskName = "set+pos",
-    items: Annotated[int, typer.Option("--items", "-n", min=1, max=400, help="Number of scenes.")] = 20,
+    items: Annotated[
+        int, typer.Option("--items", "-n", min=1, max=400, help="Number of scenes.")
+    ] = 20,
     seed: Seed = 0,
     objects: Objects = _OBJECTS,
     adjective: AdjectiveName = ADJECTIVE,
     threshold: ThresholdName = THRESHOLD,
     k_mean: Mean = None,
     k_deviation: Deviation = None,
-    size: Annotated[int, typer.Option(min=32, max=1024, help="Pixels per side of each scene.")] = 200,
+    size: Annotated[
+        int, typer.Option(min=32, max=1024, help="Pixels per side of each scene.")
+    ] = 200,
     columns: Annotated[int, typer.Option(min=1, max=40, help="Scenes per row.")] = 5,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -98,13 +142,20 @@ def show(
         examples = read_examples(source, items)
     else:
         plan = make_plan(task)
-        config = SceneConfig(plan.task, seed, _object_range(objects), adjective, threshold, k_mean, k_deviation)
+        config = SceneConfig(
+            plan.task, seed, _object_range(objects), adjective, threshold, k_mean, k_deviation
+        )
         examples = sample_examples(config, plan, items)
     sheet = contact_sheet(examples, columns=columns, size=size)
     with atomic_write(output) as unfinished:
         unfinished.write_bytes(sheet)
     if as_json:
-        print_json({"file": str(output), "scenes": [{"sentence": text, "true": true} for _, text, true in examples]})
+        print_json(
+            {
+                "file": str(output),
+                "scenes": [{"sentence": text, "true": true} for _, text, true in examples],
+            }
+        )
     elif not quiet:
         out.print(f"{output}: {len(examples)} scenes")
 
@@ -112,12 +163,21 @@ def show(
 @app.command()
 def stats(
     source: Annotated[
-        Path | None, typer.Argument(help="A data set's folder, or one of published examples; without one: generated.")
+        Path | None,
+        typer.Argument(
+            help="A data set's folder, or one of published examples; without one: generated."
+        ),
     ] = None,
-    tasks: Annotated[list[str] | None, typer.Option("--task", "-t", help=f"Repeat for more. {_TASKS}")] = None,
-    items: Annotated[int, typer.Option("--items", "-n", min=1, help="Generated items per task.")] = TEST_ITEMS,
+    tasks: Annotated[
+        list[str] | None, typer.Option("--task", "-t", help=f"Repeat for more. {_TASKS}")
+    ] = None,
+    items: Annotated[
+        int, typer.Option("--items", "-n", min=1, help="Generated items per task.")
+    ] = TEST_ITEMS,
     seed: Seed = 0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with the distributions.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A page with the distributions.")
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -143,7 +203,13 @@ def stats(
     for row in bad[:10]:
         err.print(f"seesay: {row}")
     if as_json:
-        print_json({"rows": [asdict(row) for row in areas], "bad_rows": len(bad), "page": str(output or "") or None})
+        print_json(
+            {
+                "rows": [asdict(row) for row in areas],
+                "bad_rows": len(bad),
+                "page": str(output or "") or None,
+            }
+        )
     else:
         shown = area_table(areas)
         header = [name if place < 3 else f">{name}" for place, name in enumerate(shown.header)]

@@ -15,8 +15,9 @@ Floats = NDArray[np.float64]
 class AttentionMap:
     """Weights of the parts of a picture.
 
-    The parts are the cells of a grid over the whole picture (`weights` is rows x columns) or, with `boxes` (top, left,
-    bottom, right as shares of the picture's size), objects with one weight each.
+    The parts are the cells of a grid over the whole picture (`weights` is rows x columns) or, with
+    `boxes` (top, left, bottom, right as shares of the picture's size), objects with one weight
+    each.
     """
 
     name: str
@@ -26,14 +27,17 @@ class AttentionMap:
     def to_json(self) -> dict[str, Any]:
         """As plain lists, rounded to four decimals."""
         fields: dict[str, Any] = {"name": self.name, "weights": self.weights.round(4).tolist()}
-        return fields if self.boxes is None else {**fields, "boxes": self.boxes.round(4).tolist()}
+        if self.boxes is None:
+            return fields
+        return {**fields, "boxes": self.boxes.round(4).tolist()}
 
 
 def channel_maxima(maps: Floats) -> AttentionMap:
-    """How many channels of the maps (channels, rows, columns) have their maximum in each cell; ties share it.
+    """How many channels of the maps (channels, rows, columns) have their maximum in each cell; ties
+    share it.
 
-    A maximum over the picture keeps only those cells. A channel that is 0 everywhere is left out, so the cells sum to
-    the number of the other channels.
+    A maximum over the picture keeps only those cells. A channel that is 0 everywhere is left out,
+    so the cells sum to the number of the other channels.
     """
     highest = maps.max((1, 2), keepdims=True)
     at_maximum = (maps == highest) & (highest > 0)

@@ -1,6 +1,8 @@
-"""A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its settings.
+"""A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its
+settings.
 
-`config.json` and `training/settings.json` carry a format number each: files of newer versions are refused.
+`config.json` and `training/settings.json` carry a format number each: files of newer versions are
+refused.
 """
 
 from __future__ import annotations
@@ -30,11 +32,17 @@ FORMAT = 1
 
 
 def save(
-    folder: Path, network: ReasonerNetwork, config: ReasonerConfig, network_config: NetworkConfig, fingerprint: str
+    folder: Path,
+    network: ReasonerNetwork,
+    config: ReasonerConfig,
+    network_config: NetworkConfig,
+    fingerprint: str,
 ) -> None:
-    """Write the folder that `load` reads; the configuration last, so that it marks a complete model.
+    """Write the folder that `load` reads; the configuration last, so that it marks a complete
+    model.
 
-    `fingerprint` is that of the feature extractor: with other weights, the network would get features it never learnt.
+    `fingerprint` is that of the feature extractor: with other weights, the network would get
+    features it never learnt.
     """
     from safetensors.torch import save
 
@@ -42,10 +50,14 @@ def save(
     with atomic_write(folder / "model.safetensors") as path:
         path.write_bytes(save(weights))
     fields = {
-        "model_type": MODEL_TYPE, "format": FORMAT, "network": config.network, "features": config.features,
-        "image_size": config.image_size, "features_fingerprint": fingerprint,
+        "model_type": MODEL_TYPE,
+        "format": FORMAT,
+        "network": config.network,
+        "features": config.features,
+        "image_size": config.image_size,
+        "features_fingerprint": fingerprint,
         "config": {**asdict(network_config), "vocabulary": network_config.vocabulary.words},
-    }  # fmt: skip
+    }
     write_json(folder / "config.json", fields)
 
 
@@ -58,32 +70,47 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
     try:
         fields = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         refuse_newer(fields, FORMAT, f"The reasoner in '{folder}'")
-        if missing := {"network", "features", "image_size", "features_fingerprint", "config"} - set(fields):
+        if missing := {"network", "features", "image_size", "features_fingerprint", "config"} - set(
+            fields
+        ):
             raise ValueError(f"config.json has no {min(missing)}")
         if fields["network"] not in NAMES:
             raise ValueError(f"there is no network '{fields['network']}'")
-        sizes: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields["config"].items()}
+        sizes: dict[str, Any] = {
+            key: tuple(v) if isinstance(v, list) else v for key, v in fields["config"].items()
+        }
         config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
         weights = load_file(folder / "model.safetensors")
         refuse_other_sizes(lambda: build(fields["network"], config), weights, asdict(config))
         network = build(fields["network"], config)
         network.load_state_dict(weights)
-    except (OSError, AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+    except (
+        OSError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        RuntimeError,
+        SafetensorError,
+    ) as error:
         reason = f"could not be read (a file may be missing or damaged): {first_line(error)}"
         raise UserError(f"The reasoner in '{folder}' {reason}") from error
     return network.eval(), config, fields
 
 
 def copy_weights(network: ReasonerNetwork, config: NetworkConfig, folder: Path) -> None:
-    """Start from the weights of a trained reasoner. Words that it lacks keep their random vectors."""
+    """Start from the weights of a trained reasoner. Words that it lacks keep their random
+    vectors."""
     import torch
 
     trained, trained_config, fields = load(folder)
-    ids, trained_ids = config.vocabulary.ids, trained_config.vocabulary.ids
+    ids = config.vocabulary.ids
+    trained_ids = trained_config.vocabulary.ids
     shared = [word for word in config.vocabulary.words if word in trained_ids]
     rows = [*range(len(SPECIAL)), *(ids[word] for word in shared)]
     trained_rows = [*range(len(SPECIAL)), *(trained_ids[word] for word in shared)]
-    weights, random = trained.state_dict(), network.state_dict()
+    weights = trained.state_dict()
+    random = network.state_dict()
     try:
         for name, module in network.named_modules():
             if isinstance(module, torch.nn.Embedding):
@@ -93,7 +120,8 @@ def copy_weights(network: ReasonerNetwork, config: NetworkConfig, folder: Path) 
         network.load_state_dict(weights)
     except (KeyError, RuntimeError) as error:
         raise UserError(
-            f"The reasoner in '{folder}' ({fields['network']}) has other layers: start from one of the same network, "
+            f"The reasoner in '{folder}' ({fields['network']}) has other layers: start from one of "
+            "the same network, "
             "preset and features."
         ) from error
 
@@ -106,14 +134,22 @@ def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> d
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """The settings of the training in a folder, its schedule among them; none if there is no training."""
+    """The settings of the training in a folder, its schedule among them; none if there is no
+    training."""
     path = folder / "training" / checkpoint.SETTINGS
     if not path.is_file():
         return {}
-    return files.read_settings(path, what=f"The training in {path.parent}", hint=checkpoint.start_again(path))
+    return files.read_settings(
+        path, what=f"The training in {path.parent}", hint=checkpoint.start_again(path)
+    )
 
 
-def refuse_other_training(folder: Path, config: ReasonerConfig, source: Mapping[str, object]) -> None:
-    """Refuse a folder whose training was begun with other settings; one without a training is fine."""
+def refuse_other_training(
+    folder: Path, config: ReasonerConfig, source: Mapping[str, object]
+) -> None:
+    """Refuse a folder whose training was begun with other settings; one without a training is
+    fine."""
     if (folder / "training" / checkpoint.SETTINGS).is_file():
-        checkpoint.check_settings(folder / "training", config.schedule.settings() | training_settings(config, source))
+        checkpoint.check_settings(
+            folder / "training", config.schedule.settings() | training_settings(config, source)
+        )

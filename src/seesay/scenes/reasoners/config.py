@@ -15,13 +15,15 @@ from seesay.training.schedule import Schedule
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one picture's features.
+    """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one
+    picture's features.
 
-    A strided layer halves the height and width of a map, a plain layer keeps them; the strided layers before the last
-    have `first_width` channels (0: as many as the others). `projection` is the size of the
-    1 x 1 convolution before the pooling (stacked attention: of the hidden layer of a round). `batch_norm` is that of
-    the classifier, as in the paper's grid; `text_norm` normalises the sentence's vector and opens the recurrent gates.
-    `measures_learnt`, `roles_learnt` and `presupposition` are those of the object-centred network.
+    A strided layer halves the height and width of a map, a plain layer keeps them; the strided
+    layers before the last have `first_width` channels (0: as many as the others). `projection` is
+    the size of the 1 x 1 convolution before the pooling (stacked attention: of the hidden layer of
+    a round). `batch_norm` is that of the classifier, as in the paper's grid; `text_norm` normalises
+    the sentence's vector and opens the recurrent gates. `measures_learnt`, `roles_learnt` and
+    `presupposition` are those of the object-centred network.
     """
 
     vocabulary: SentenceVocabulary
@@ -47,10 +49,11 @@ class NetworkConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReasonerConfig:
-    """A network, its features, the layer sizes that differ from the defaults, and its training. `augment` mirrors
-    about half of the batches along the diagonal of the picture from top left to bottom right; it needs pixels. This is
-    the one mirroring that makes only scenes of the task: triangles stand on their base at the top or on the left.
-    `curriculum` names the tasks that are learnt before, in this order."""
+    """A network, its features, the layer sizes that differ from the defaults, and its training.
+    `augment` mirrors about half of the batches along the diagonal of the picture from top left to
+    bottom right; it needs pixels. This is the one mirroring that makes only scenes of the task:
+    triangles stand on their base at the top or on the left. `curriculum` names the tasks that are
+    learnt before, in this order."""
 
     network: str
     features: str
@@ -62,22 +65,35 @@ class ReasonerConfig:
     curriculum: tuple[str, ...] = ()
 
     def named(self, task: str) -> str:
-        """The name of a training on a task; with a curriculum, it is never taken for one on the task alone."""
+        """The name of a training on a task; with a curriculum, it is never taken for one on the
+        task alone."""
         return "-".join([task, *(f"after-{first}" for first in self.curriculum)])
 
-    def changed(self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any) -> ReasonerConfig:
-        """The config with another batch size, layer sizes or schedule; None leaves a value as it is."""
+    def changed(
+        self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any
+    ) -> ReasonerConfig:
+        """The config with another batch size, layer sizes or schedule; None leaves a value as it
+        is."""
         return replace(
             self,
             batch_size=batch_size or self.batch_size,
-            sizes={**self.sizes, **{name: value for name, value in sizes.items() if value is not None}},
+            sizes={
+                **self.sizes,
+                **{name: value for name, value in sizes.items() if value is not None},
+            },
             schedule=self.schedule.changed(**schedule),
         )
 
 
 # Adam as published: no clipping, no warm-up, no decay; 10,000 steps, validated every 250
 _PAPER = Schedule(
-    epochs=40, learning_rate=3e-4, optimizer="adam", clip=math.inf, validate_every=250, best_by="accuracy", highest=True
+    epochs=40,
+    learning_rate=3e-4,
+    optimizer="adam",
+    clip=math.inf,
+    validate_every=250,
+    best_by="accuracy",
+    highest=True,
 )
 # The rate stays up until learning ends: how long a network stays at chance is not known beforehand.
 _CPU = Schedule(
@@ -91,16 +107,22 @@ _CPU = Schedule(
     highest=True,
 )
 _OBJECTS = ReasonerConfig(
-    "object-centred", "objects", 192,
-    Schedule(epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True),
+    "object-centred",
+    "objects",
+    192,
+    Schedule(
+        epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True
+    ),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
-)  # fmt: skip
+)
 _LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
 
 
 def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerConfig:
     schedule = replace(_PAPER, weight_decay=weight_decay)
-    return ReasonerConfig(network, "resnet101", 224, schedule, sizes={**sizes, "projection": 512, "classifier": 1024})
+    return ReasonerConfig(
+        network, "resnet101", 224, schedule, sizes={**sizes, "projection": 512, "classifier": 1024}
+    )
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:
@@ -112,7 +134,9 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
     "paper": {
         "cnn-lstm": _paper("cnn-lstm", **_LSTM),
         "stacked-attention": _paper("stacked-attention", **_LSTM),
-        "film": _paper("film", 1e-5, width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096),
+        "film": _paper(
+            "film", 1e-5, width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096
+        ),
         "object-centred": _OBJECTS,
     },
     "cpu": {
@@ -122,13 +146,15 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
         "object-centred": _OBJECTS,
     },
 }
-"""`paper` is one of the published grid's 16 configurations (`reasoners.sweep.PAPER_GRID`), with batch norm."""
+"""`paper` is one of the published grid's 16 configurations (`reasoners.sweep.PAPER_GRID`), with
+batch norm."""
 
 
 def preset_config(network: str, preset: str = "auto", task: str = "") -> ReasonerConfig:
     """The preset of a network; `auto` is the published one where there is a GPU to run it on.
 
-    A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others, which have 16,000.
+    A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others,
+    which have 16,000.
     """
     refuse_unknown("network", network, NAMES)
     if preset == "auto":
@@ -139,9 +165,11 @@ def preset_config(network: str, preset: str = "auto", task: str = "") -> Reasone
         raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
     config = PRESETS[preset][network]
     if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
-        epochs, patience = config.schedule.epochs, config.schedule.patience
+        epochs = config.schedule.epochs
+        patience = config.schedule.patience
         config = config.changed(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
-    # Where scenes have many small shapes, a plug-in's pictures show one large thing, never mirrored diagonally.
+    # Where scenes have many small shapes, a plug-in's pictures show one large thing, never mirrored
+    # diagonally.
     if find_picture_set(task) and config.features == "pixels":
         sizes = {**config.sizes, "strided_layers": 3, "width": 32, "first_width": 16, "blocks": 2}
         schedule = config.schedule.changed(epochs=4)

@@ -1,4 +1,5 @@
-"""Training items of a reasoner: features of pictures, sentences, answers. Extracted once, then memory-mapped."""
+"""Training items of a reasoner: features of pictures, sentences, answers. Extracted once, then
+memory-mapped."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class ReasonerDataset:
-    """Features (items, …), one sentence per item, and which of `answer_names` is its answer; `fingerprint` is that of
-    the feature extractor."""
+    """Features (items, …), one sentence per item, and which of `answer_names` is its answer;
+    `fingerprint` is that of the feature extractor."""
 
     features: NDArray[Any]
     sentences: tuple[str, ...]
@@ -50,7 +51,9 @@ class ReasonerDataset:
         """A subset."""
         chosen = np.arange(len(self))[rows]
         sentences = tuple(self.sentences[i] for i in chosen)
-        return replace(self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen])
+        return replace(
+            self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,20 @@ def joined(parts: Sequence[ReasonerDataset]) -> ReasonerDataset:
     sentences = tuple(sentence for part in parts for sentence in part.sentences)
     features: Any = JoinedFeatures([part.features for part in parts])
     return replace(
-        parts[0], features=features, sentences=sentences, answers=np.concatenate([part.answers for part in parts])
+        parts[0],
+        features=features,
+        sentences=sentences,
+        answers=np.concatenate([part.answers for part in parts]),
     )
 
 
 def from_scenes(
-    plan: ScenePlan, split: str, extractor: FeatureExtractor, *, seed: int = 0, progress: ProgressCallback | None = None
+    plan: ScenePlan,
+    split: str,
+    extractor: FeatureExtractor,
+    *,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
     """Scenes made on the fly."""
     config = SceneConfig(plan.task, seed=seed)
@@ -105,15 +116,25 @@ def from_folder(
     """A data set on disk in MALeViC's layout: `dataset/SPLIT.json` and `images/SPLIT/`."""
     file = folder / "dataset" / f"{split}.json"
     if not file.is_file():
-        raise UserError(f"There is no {file}: give a data set in MALeViC's layout, as `seesay scenes make` writes it.")
+        raise UserError(
+            f"There is no {file}: give a data set in MALeViC's layout, as `seesay scenes make` "
+            "writes it."
+        )
     questions, bad_rows = read_questions(file)
     if bad_rows:
-        raise UserError(f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be complete.")
+        raise UserError(
+            f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be "
+            "complete."
+        )
     paths = [picture_path(folder, split, question.image) for question in questions]
 
     def label(row: tuple[SceneQuestion, Path]) -> LabelledPicture:
         question, path = row
-        return read_picture(str(path), extractor.image_size), question.question, int(question.answer)
+        return (
+            read_picture(str(path), extractor.image_size),
+            question.question,
+            int(question.answer),
+        )
 
     labelled = in_batches(zip(questions, paths, strict=True), label)
     pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
@@ -122,7 +143,9 @@ def from_folder(
     return extract_cached(name, labelled, len(questions), extractor, NO_YES, progress)
 
 
-def in_batches(rows: Iterable[T], label: Callable[[T], LabelledPicture]) -> Iterator[LabelledPictures]:
+def in_batches(
+    rows: Iterable[T], label: Callable[[T], LabelledPicture]
+) -> Iterator[LabelledPictures]:
     """The rows as labelled pictures, some at a time."""
     for batch in chunks(rows, BATCH):
         pictures, sentences, answers = zip(*map(label, batch), strict=True)
@@ -130,7 +153,8 @@ def in_batches(rows: Iterable[T], label: Callable[[T], LabelledPicture]) -> Iter
 
 
 def size_and_time(path: Path) -> tuple[int, int]:
-    """Size and time of a picture, one of which changes with it: sentences and answers can be equal for two seeds."""
+    """Size and time of a picture, one of which changes with it: sentences and answers can be equal
+    for two seeds."""
     try:
         status = path.stat()
     except OSError as error:
@@ -150,28 +174,39 @@ def extract_cached(
     folder = REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
     if not total:
         raise UserError(f"{folder.name} has no items.")
-    array, table = folder / "features.npy", folder / "items.json"
+    array = folder / "features.npy"
+    table = folder / "items.json"
     with lock_folder(folder, wait=True):
         if not table.is_file():  # written last
             sentences: list[str] = []
             answers: list[int] = []
             with atomic_write(array) as path:
                 for pictures, texts, right in labelled:
-                    batch, done = extractor.extract(pictures), len(answers)
+                    batch = extractor.extract(pictures)
+                    done = len(answers)
                     if not done:
                         shape = (total, *batch.shape[1:])
-                        features: Any = np.lib.format.open_memmap(path, mode="w+", dtype=batch.dtype, shape=shape)
+                        features: Any = np.lib.format.open_memmap(
+                            path, mode="w+", dtype=batch.dtype, shape=shape
+                        )
                     features[done : done + len(batch)] = batch
                     sentences += texts
                     answers += right
                     if progress:
                         progress(len(batch), total)
                 features.flush()
-            write_json(table, {"sentences": sentences, "answers": answers, "answer_names": answer_names}, indent=None)
+            write_json(
+                table,
+                {"sentences": sentences, "answers": answers, "answer_names": answer_names},
+                indent=None,
+            )
     with damage_as_user_error(folder, "delete that folder and run the same command again"):
         rows = read_json(table)
         features = np.load(array, mmap_mode="r")
-        stored, labels = tuple(rows["sentences"]), np.array(rows["answers"], dtype=np.int64)
+        stored = tuple(rows["sentences"])
+        labels = np.array(rows["answers"], dtype=np.int64)
         if not len(features) == len(stored) == len(labels) == total:
             raise ValueError(f"it does not hold {total} items")
-        return ReasonerDataset(features, stored, labels, extractor.fingerprint, tuple(rows["answer_names"]))
+        return ReasonerDataset(
+            features, stored, labels, extractor.fingerprint, tuple(rows["answer_names"])
+        )

@@ -1,7 +1,8 @@
-"""The accuracy of a trained reasoner by sentence type, k and distance, after Pezzelle & Fernández (2019).
+"""The accuracy of a trained reasoner by sentence type, k and distance, after Pezzelle & Fernández
+(2019).
 
-Their own Figures 4 to 7 are on the page of `seesay paper malevic`. Predictions are counted into rows, each with an
-interval; the page's charts and `--json` are made of the same rows.
+Their own Figures 4 to 7 are on the page of `seesay paper malevic`. Predictions are counted into
+rows, each with an interval; the page's charts and `--json` are made of the same rows.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
 REASONER = "reasoner"
 K_EDGES = (0.20, 0.23, 0.26, 0.29, 0.32, 0.35, 0.38)
-"""Edges of the bins of k: its mean is 0.29; each bin has a tenth of the scenes or more, the outer ones are open."""
+"""Edges of the bins of k: its mean is 0.29; each bin has a tenth of the scenes or more, the outer
+ones are open."""
 DISTANCE_EDGES = tuple(round(0.05 * i, 2) for i in range(1, 15))
-"""Edges of the bins of the distance from the threshold, as a share of the reference set's range; the last is open."""
+"""Edges of the bins of the distance from the threshold, as a share of the reference set's range;
+the last is open."""
 
 K = TypeVar("K", bound=Hashable)
 Group = tuple[str, ...]
@@ -59,8 +62,8 @@ class GroupAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class BinAccuracy:
-    """The accuracy on items whose value is at least `start` and below `end` (None: open), `mean` on average; `ceiling`
-    is the accuracy of the fixed k on them."""
+    """The accuracy on items whose value is at least `start` and below `end` (None: open), `mean` on
+    average; `ceiling` is the accuracy of the fixed k on them."""
 
     start: float | None
     end: float | None
@@ -92,9 +95,9 @@ class DiagnosedExample:
 class Diagnosis:
     """The tables of one reasoner; `own` are the tests of the task that it was trained on.
 
-    `accuracy` has the reasoner and the rules on the same items; `types` groups by adjective, answer and shape and
-    `colors` by color; `k` by adjective and answer in bins of k; `distance` has bins of the distance from the threshold;
-    `examples` hold the attention maps.
+    `accuracy` has the reasoner and the rules on the same items; `types` groups by adjective, answer
+    and shape and `colors` by color; `k` by adjective and answer in bins of k; `distance` has bins
+    of the distance from the threshold; `examples` hold the attention maps.
     """
 
     name: str
@@ -110,7 +113,9 @@ class Diagnosis:
 
     def of(self, test: str, who: str = REASONER) -> GroupAccuracy | None:
         """The accuracy on a test, of the reasoner or of a rule."""
-        return next((row for row in self.accuracy if row.test == test and row.group == (who,)), None)
+        return next(
+            (row for row in self.accuracy if row.test == test and row.group == (who,)), None
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The same rows as a program reads them."""
@@ -119,12 +124,19 @@ class Diagnosis:
 
 
 def diagnose(
-    reasoner: Reasoner, network: str, task: str, tests: Sequence[SceneTest], *, examples: int,
+    reasoner: Reasoner,
+    network: str,
+    task: str,
+    tests: Sequence[SceneTest],
+    *,
+    examples: int,
     progress: ProgressCallback = lambda *_: None,
-) -> Diagnosis:  # fmt: skip
+) -> Diagnosis:
     """Predict every item of the tests, and count."""
     total = sum(len(test.items) for test in tests)
-    by_test = {test.name: predict(reasoner, test, lambda done: progress(done, total)) for test in tests}
+    by_test = {
+        test.name: predict(reasoner, test, lambda done: progress(done, total)) for test in tests
+    }
     own = [test for test in tests if not test.name.endswith("-hard")] or list(tests)
     each = -(-examples // len(own))
     predictions = [prediction for rows in by_test.values() for prediction in rows]
@@ -138,25 +150,36 @@ def diagnose(
         colors=tuple(shares(predictions, lambda row: (row.color,))),
         k=tuple(bins(predictions, lambda row: row.k, K_EDGES, sentence_type)),
         distance=tuple(bins(predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())),
-        examples=tuple(row for test in own for row in example_items(reasoner, test, by_test[test.name], each)),
+        examples=tuple(
+            row for test in own for row in example_items(reasoner, test, by_test[test.name], each)
+        ),
     )
 
 
 def diagnose_folder(
-    folder: Path, *, items: int = TEST_ITEMS, examples: int = EXAMPLES, task: str | None = None, device: str = "auto",
-    tests: dict[str, SceneTest] | None = None, progress: StageProgress = lambda *_: None,
-) -> Diagnosis:  # fmt: skip
-    """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners share."""
+    folder: Path,
+    *,
+    items: int = TEST_ITEMS,
+    examples: int = EXAMPLES,
+    task: str | None = None,
+    device: str = "auto",
+    tests: dict[str, SceneTest] | None = None,
+    progress: StageProgress = lambda *_: None,
+) -> Diagnosis:
+    """Diagnose the trained reasoner in a folder. `tests` is a cache of tests that several reasoners
+    share."""
     from seesay.models.options import ModelOptions
     from seesay.scenes.reasoners.model import load_reasoner
 
     network, trained_task = trained_on(folder, task)
-    reasoner, tests = load_reasoner(str(folder), ModelOptions(device=device)), {} if tests is None else tests
+    reasoner = load_reasoner(str(folder), ModelOptions(device=device))
+    tests = {} if tests is None else tests
     names = tests_for(trained_task)
     for name in names:
         if name not in tests:
             tests[name] = SceneTest(name, items, partial(progress, f"scenes of {name}"))
-    chosen, answers = [tests[name] for name in names], partial(progress, "answers")
+    chosen = [tests[name] for name in names]
+    answers = partial(progress, "answers")
     return diagnose(reasoner, network, trained_task, chosen, examples=examples, progress=answers)
 
 
@@ -180,11 +203,14 @@ def accuracies(predictions: Iterable[Prediction]) -> list[GroupAccuracy]:
     return [share(test, (who,), sum(right), len(right)) for (test, who), right in marks.items()]
 
 
-def shares(predictions: Iterable[Prediction], by: Callable[[Prediction], Group]) -> list[GroupAccuracy]:
+def shares(
+    predictions: Iterable[Prediction], by: Callable[[Prediction], Group]
+) -> list[GroupAccuracy]:
     """The accuracy of every group in every test, in the order of their names."""
     groups = _grouped(predictions, lambda row: (row.test, by(row)))
     return [
-        share(test, group, sum(row.right for row in rows), len(rows)) for (test, group), rows in sorted(groups.items())
+        share(test, group, sum(row.right for row in rows), len(rows))
+        for (test, group), rows in sorted(groups.items())
     ]
 
 
@@ -194,9 +220,13 @@ def bins(
     edges: Sequence[float],
     by: Callable[[Prediction], Group],
 ) -> list[BinAccuracy]:
-    """The accuracy of every group in every bin of a value. An item without the value is in no bin."""
+    """The accuracy of every group in every bin of a value. An item without the value is in no
+    bin."""
     valued = [(at, row) for row in predictions if (at := value(row)) is not None]
-    groups = _grouped(valued, lambda pair: (pair[1].test, by(pair[1]), int(np.searchsorted(edges, pair[0], "right"))))
+    groups = _grouped(
+        valued,
+        lambda pair: (pair[1].test, by(pair[1]), int(np.searchsorted(edges, pair[0], "right"))),
+    )
     ends = (None, *edges, None)
     rows = []
     for (test, group, place), pairs in sorted(groups.items()):
@@ -208,14 +238,18 @@ def bins(
 
 
 def unseen_examples(task: str) -> int | None:
-    """The number of training items with unseen combinations; None where all combinations are seen."""
+    """The number of training items with unseen combinations; None where all combinations are
+    seen."""
     if task == "compositional":
         return 0
-    return int(task.removeprefix("mixture-")) if task.startswith("mixture-") else None
+    if task.startswith("mixture-"):
+        return int(task.removeprefix("mixture-"))
+    return None
 
 
 def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, GroupAccuracy]]:
-    """Network, number of unseen-combination items in training, and accuracy on either test, several seeds pooled."""
+    """Network, number of unseen-combination items in training, and accuracy on either test, several
+    seeds pooled."""
     totals: dict[tuple[str, int, str], Counter[str]] = {}
     for diagnosis in diagnoses:
         count = unseen_examples(diagnosis.task)
@@ -230,13 +264,20 @@ def mixtures(diagnoses: Iterable[Diagnosis]) -> list[tuple[str, int, GroupAccura
 
 
 def example_items(
-    reasoner: Reasoner, test: SceneTest, predictions: Sequence[Prediction], count: int, *, borderline: bool = False
+    reasoner: Reasoner,
+    test: SceneTest,
+    predictions: Sequence[Prediction],
+    count: int,
+    *,
+    borderline: bool = False,
 ) -> list[DiagnosedExample]:
-    """The first right and the first wrong ones, half of each where there are enough; with `borderline`, those next to
-    the threshold."""
+    """The first right and the first wrong ones, half of each where there are enough; with
+    `borderline`, those next to the threshold."""
     order = list(range(len(predictions)))
     if borderline:
-        order.sort(key=lambda i: math.inf if (distance := predictions[i].distance) is None else distance)
+        order.sort(
+            key=lambda i: math.inf if (distance := predictions[i].distance) is None else distance
+        )
     right = [i for i in order if predictions[i].right]
     wrong = [i for i in order if not predictions[i].right]
     half = min(len(wrong), max(count // 2, count - len(right)))
@@ -247,8 +288,12 @@ def example_items(
     sentences = [test.sentence(item) for item in items]
     maps = reasoner.attention_maps(extract_items(reasoner, items), sentences)
     return [
-        DiagnosedExample(test.name, text, item.scene, item.target, row.answer, row.p_yes, row.right, attention)
-        for row, item, text, attention in zip((predictions[i] for i in chosen), items, sentences, maps, strict=True)
+        DiagnosedExample(
+            test.name, text, item.scene, item.target, row.answer, row.p_yes, row.right, attention
+        )
+        for row, item, text, attention in zip(
+            (predictions[i] for i in chosen), items, sentences, maps, strict=True
+        )
     ]
 
 

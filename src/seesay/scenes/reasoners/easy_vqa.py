@@ -9,7 +9,12 @@ import numpy as np
 from seesay.errors import UserError
 from seesay.progress import ProgressCallback
 from seesay.scenes import easy_vqa
-from seesay.scenes.reasoners.dataset import LabelledPicture, ReasonerDataset, extract_cached, in_batches
+from seesay.scenes.reasoners.dataset import (
+    LabelledPicture,
+    ReasonerDataset,
+    extract_cached,
+    in_batches,
+)
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, read_picture
 from seesay.scenes.reasoners.sources import ItemSource
 
@@ -26,10 +31,12 @@ def from_easy_vqa(
     count: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
-    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its own), or the first
-    `count` of them."""
-    names, rows = easy_vqa.answers(), _rows(split, seed)[:count]
-    read_once = lru_cache(maxsize=1)(read_picture)  # about ten questions per picture, one after the other
+    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its
+    own), or the first `count` of them."""
+    names = easy_vqa.answers()
+    rows = _rows(split, seed)[:count]
+    # about ten questions per picture, one after the other
+    read_once = lru_cache(maxsize=1)(read_picture)
 
     def label(row: easy_vqa.VqaQuestion) -> LabelledPicture:
         return read_once(row.path, extractor.image_size), row.question, names.index(row.answer)
@@ -41,17 +48,29 @@ def from_easy_vqa(
 
 
 def easy_vqa_source(count: int | None = None) -> ItemSource:
-    """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or all of them."""
+    """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or
+    all of them."""
     splits = {split: len(_rows(split, seed=0)) for split in SPLITS}
     if count is not None:
         if count > splits["train"]:
-            raise UserError(f"easy-vqa has {splits['train']:,} training items, not {count:,}: omit --items to use all.")
+            raise UserError(
+                f"easy-vqa has {splits['train']:,} training items, not {count:,}: omit --items to "
+                "use all."
+            )
         splits["train"] = count
 
-    def load(split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None) -> ReasonerDataset:
-        return from_easy_vqa(split, extractor, count=count if split == "train" else None, progress=progress)
+    def load(
+        split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
+    ) -> ReasonerDataset:
+        return from_easy_vqa(
+            split, extractor, count=count if split == "train" else None, progress=progress
+        )
 
-    settings: dict[str, object] = {"task": "easy-vqa", "items": splits["train"], "release": easy_vqa.release()}
+    settings: dict[str, object] = {
+        "task": "easy-vqa",
+        "items": splits["train"],
+        "release": easy_vqa.release(),
+    }
     return ItemSource("easy-vqa", splits, settings, load)
 
 

@@ -29,14 +29,20 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.model import Reasoner
 
 CEILING = "fixed-k"
-"""The rule that knows the scene and uses the mean k: about the ceiling, since a scene's own k cannot be seen."""
+"""The rule that knows the scene and uses the mean k: about the ceiling, since a scene's own k
+cannot be seen."""
 _BATCH = 64
-_HIGH = {pair[0] for words in ADJECTIVES.values() for pair in (words.positive, words.comparative, words.superlative)}
+_HIGH = {
+    pair[0]
+    for words in ADJECTIVES.values()
+    for pair in (words.positive, words.comparative, words.superlative)
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The predicted probability of yes for an item, the answer, the facts of its scene, and the answers of rules."""
+    """The predicted probability of yes for an item, the answer, the facts of its scene, and the
+    answers of rules."""
 
     test: str
     adjective: str
@@ -74,7 +80,8 @@ class SceneTest:
 
     def __init__(self, name: str, count: int, progress: ProgressCallback | None = None) -> None:
         plan = test_plan(name, count)
-        self.name, self.config = name, SceneConfig(plan.task)
+        self.name = name
+        self.config = SceneConfig(plan.task)
         self.items: list[SceneItem] = []
         for item in scene_items(self.config, plan, plan.parts[0].split):
             self.items.append(item)
@@ -86,11 +93,14 @@ class SceneTest:
         return sentence(self.config, item)
 
     def rules(self) -> dict[str, rules.Positive]:
-        """The rules that differ here: superlatives need no k, and without a named set the whole scene is the set."""
+        """The rules that differ here: superlatives need no k, and without a named set the whole
+        scene is the set."""
         kind = self.config.kind
         if kind.degree != "positive":
             return {CEILING: rules.RULES[CEILING]}
-        return {name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"}
+        return {
+            name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"
+        }
 
 
 def tests_for(task: str) -> tuple[str, ...]:
@@ -101,7 +111,8 @@ def tests_for(task: str) -> tuple[str, ...]:
 
 
 def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
-    """The network and the task of the training in a folder; `task` for items from a folder of data."""
+    """The network and the task of the training in a folder; `task` for items from a folder of
+    data."""
     try:
         network = read_json(folder / "config.json")["network"]
         settings = read_json(folder / "training" / "settings.json")
@@ -111,27 +122,40 @@ def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
             f"There is no trained reasoner in '{folder}': give a folder of `seesay reasoner train`."
         ) from error
     if trained_task is None:
-        raise UserError(f"The reasoner in '{folder}' was trained on a folder of data: name its task with --task.")
+        raise UserError(
+            f"The reasoner in '{folder}' was trained on a folder of data: name its task with "
+            "--task."
+        )
     if trained_task not in TASKS:
         raise UserError(
-            f"'{trained_task}', which '{folder}' was trained on, has no test of scenes: choose {', '.join(TASKS)}."
+            f"'{trained_task}', which '{folder}' was trained on, has no test of scenes: choose "
+            f"{', '.join(TASKS)}."
         )
     return str(network), str(trained_task)
 
 
-def predict(reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = lambda _: None) -> list[Prediction]:
-    """The reasoner's predictions for every item of a test; `done` is called with the size of each batch."""
+def predict(
+    reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = lambda _: None
+) -> list[Prediction]:
+    """The reasoner's predictions for every item of a test; `done` is called with the size of each
+    batch."""
     answers = reasoner.config.answers
     if set(answers) != {"no", "yes"}:
-        raise UserError(f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed.")
+        raise UserError(
+            f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed."
+        )
     scene_rules = test.rules()
     predictions: list[Prediction] = []
     for start in range(0, len(test.items), _BATCH):
         batch = test.items[start : start + _BATCH]
         sentences = [test.sentence(item) for item in batch]
         logp = reasoner.log_probabilities(extract_items(reasoner, batch), sentences)
-        for item, text, p_yes in zip(batch, sentences, np.exp(logp[:, answers.index("yes")]).tolist(), strict=True):
-            by_rule = {name: rules.holds(rule, item.scene, text) for name, rule in scene_rules.items()}
+        for item, text, p_yes in zip(
+            batch, sentences, np.exp(logp[:, answers.index("yes")]).tolist(), strict=True
+        ):
+            by_rule = {
+                name: rules.holds(rule, item.scene, text) for name, rule in scene_rules.items()
+            }
             predictions.append(_prediction(test, item, p_yes, by_rule))
         done(len(batch))
     return predictions
@@ -139,13 +163,30 @@ def predict(reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = l
 
 def extract_items(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
     """The features of the items' pictures."""
-    return reasoner.extractor.extract(np.stack([rgb(item.scene, reasoner.extractor.image_size) for item in items]))
+    return reasoner.extractor.extract(
+        np.stack([rgb(item.scene, reasoner.extractor.image_size) for item in items])
+    )
 
 
-def _prediction(test: SceneTest, item: SceneItem, p_yes: float, by_rule: dict[str, bool]) -> Prediction:
-    config, cell = test.config, item.cell
+def _prediction(
+    test: SceneTest, item: SceneItem, p_yes: float, by_rule: dict[str, bool]
+) -> Prediction:
+    config = test.config
+    cell = item.cell
     distance = None
     if config.kind.degree == "positive":
-        distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[item.target].distance
+        distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[
+            item.target
+        ].distance
     adjective = config.word(cell.positive)
-    return Prediction(test.name, adjective, cell.color, cell.shape, cell.answer, p_yes, item.scene.k, distance, by_rule)
+    return Prediction(
+        test.name,
+        adjective,
+        cell.color,
+        cell.shape,
+        cell.answer,
+        p_yes,
+        item.scene.k,
+        distance,
+        by_rule,
+    )

@@ -1,4 +1,5 @@
-"""A training from its items to its test accuracies: what `seesay reasoner train` does once and a sweep many times."""
+"""A training from its items to its test accuracies: what `seesay reasoner train` does once and a
+sweep many times."""
 
 from __future__ import annotations
 
@@ -31,30 +32,50 @@ def with_features(
     config: ReasonerConfig, features: str | None = None, image_size: int | None = None
 ) -> tuple[ReasonerConfig, FeatureExtractor]:
     """The config with other features or pictures of another size, and the feature extractor."""
-    name, takes_objects = features or config.features, network_class(config.network).takes_objects
+    name = features or config.features
+    takes_objects = network_class(config.network).takes_objects
     if takes_objects != (name == "objects"):
-        inputs = "objects only" if takes_objects else "pixels or feature maps, not objects"
-        raise UserError(f"The network {config.network} takes {inputs}: omit --features, or choose another network.")
+        if takes_objects:
+            inputs = "objects only"
+        else:
+            inputs = "pixels or feature maps, not objects"
+        raise UserError(
+            f"The network {config.network} takes {inputs}: omit --features, or choose another "
+            "network."
+        )
     if name != config.features and "pixels" in (name, config.features):  # either way, 14 x 14 cells
         published = preset_config(config.network, "paper").sizes.get("plain_layers", 0)
         layers = (4, 0) if name == "pixels" else (0, published)
-        sizes = {**config.sizes, "first_width": 0, "strided_layers": layers[0], "plain_layers": layers[1]}
+        sizes = {
+            **config.sizes,
+            "first_width": 0,
+            "strided_layers": layers[0],
+            "plain_layers": layers[1],
+        }
         config = replace(config, image_size=224, augment=False, sizes=sizes)
     extractor = open_extractor(name, image_size or config.image_size)
     if image_size is not None and extractor.image_size != image_size:
         raise UserError(
-            f"--image-size is {image_size}: the features '{name}' need pictures of {extractor.image_size} pixels."
+            f"--image-size is {image_size}: the features '{name}' need pictures of "
+            f"{extractor.image_size} pixels."
         )
     return replace(config, features=name, image_size=extractor.image_size), extractor
 
 
-def stages(source: ItemSource, folder: Path, config: ReasonerConfig) -> list[tuple[ItemSource, Path, ReasonerConfig]]:
-    """The trainings of a curriculum, each of which starts from the weights of the one before; the last is the task's.
+def stages(
+    source: ItemSource, folder: Path, config: ReasonerConfig
+) -> list[tuple[ItemSource, Path, ReasonerConfig]]:
+    """The trainings of a curriculum, each of which starts from the weights of the one before; the
+    last is the task's.
 
     A first task has as many items as the last, and its training a folder of its own within.
     """
-    alone, items = replace(config, curriculum=()), source.splits["train"]
-    first = [(scene_source(task, items), folder / "curriculum" / task, alone) for task in config.curriculum]
+    alone = replace(config, curriculum=())
+    items = source.splits["train"]
+    first = [
+        (scene_source(task, items), folder / "curriculum" / task, alone)
+        for task in config.curriculum
+    ]
     return [*first, (source, folder, config)]
 
 
@@ -78,16 +99,26 @@ def train_and_test(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> tuple[loop.Result, dict[str, float]]:
-    """Train in the folder, or resume there, and test: how it ended, and the accuracy on every test of the source."""
+    """Train in the folder, or resume there, and test: how it ended, and the accuracy on every test
+    of the source."""
     result = train(
-        splits["train"], splits["val"], folder, config,
-        settings=source.settings, start=start, device=device, progress=progress,
-    )  # fmt: skip
+        splits["train"],
+        splits["val"],
+        folder,
+        config,
+        settings=source.settings,
+        start=start,
+        device=device,
+        progress=progress,
+    )
     return result, accuracies(folder, {name: splits[name] for name in source.tests}, device)
 
 
-def accuracies(folder: Path, splits: Mapping[str, ReasonerDataset], device: str = "auto") -> dict[str, float]:
-    """The accuracy of a trained reasoner on each split, cached beside it with the digest of its weights."""
+def accuracies(
+    folder: Path, splits: Mapping[str, ReasonerDataset], device: str = "auto"
+) -> dict[str, float]:
+    """The accuracy of a trained reasoner on each split, cached beside it with the digest of its
+    weights."""
     import torch
     from accelerate import Accelerator
 

@@ -16,7 +16,12 @@ from seesay.questions import Prompt, Scores
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.config import NetworkConfig
-from seesay.scenes.reasoners.features.extractor import FeatureExtractor, Pictures, open_extractor, read_picture
+from seesay.scenes.reasoners.features.extractor import (
+    FeatureExtractor,
+    Pictures,
+    open_extractor,
+    read_picture,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -40,14 +45,20 @@ def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
     import torch
 
     named = device_of(options.device)
-    device = torch.accelerator.current_accelerator() if named == "auto" else torch.device(named)
+    if named == "auto":
+        device = torch.accelerator.current_accelerator()
+    else:
+        device = torch.device(named)
     fingerprint = file_digest(folder / file for file in checkpoints.FILES)
     extractor = open_extractor(fields["features"], fields["image_size"])
     if extractor.fingerprint != fields["features_fingerprint"]:
         raise UserError(
-            f"{name} was trained with other weights of its feature extractor '{fields['features']}': train it again."
+            f"{name} was trained with other weights of its feature extractor "
+            f"'{fields['features']}': train it again."
         )
-    return Reasoner(str(Path(name)), network.to(device), config, extractor, fingerprint, options.batch_size)
+    return Reasoner(
+        str(Path(name)), network.to(device), config, extractor, fingerprint, options.batch_size
+    )
 
 
 class Reasoner(Model):
@@ -68,16 +79,24 @@ class Reasoner(Model):
         fingerprint: str,
         batch: int | None = None,
     ) -> None:
-        self.name, self.network, self.config, self.extractor = name, network, config, extractor
-        self.fingerprint, self.prompts_per_batch = fingerprint, batch or BATCH
+        self.name = name
+        self.network = network
+        self.config = config
+        self.extractor = extractor
+        self.fingerprint = fingerprint
+        self.prompts_per_batch = batch or BATCH
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The log-probability of every option, renormalised over the options."""
         pictures = np.stack([self._picture(prompt) for prompt in prompts])
-        rows = self.log_probabilities(self.extractor.extract(pictures), [self._sentence(prompt) for prompt in prompts])
+        rows = self.log_probabilities(
+            self.extractor.extract(pictures), [self._sentence(prompt) for prompt in prompts]
+        )
         return [self._scores(prompt, row) for prompt, row in zip(prompts, rows, strict=True)]
 
-    def log_probabilities(self, features: NDArray[Any], sentences: Sequence[str]) -> NDArray[np.float64]:
+    def log_probabilities(
+        self, features: NDArray[Any], sentences: Sequence[str]
+    ) -> NDArray[np.float64]:
         """Log-probabilities (items, answers) for features and sentences (items)."""
         import torch
 
@@ -85,14 +104,18 @@ class Reasoner(Model):
             logp: torch.Tensor = self.network(*self.tensors(features, sentences)).log_softmax(1)
         return logp.double().cpu().numpy()
 
-    def attention_maps(self, features: NDArray[Any], sentences: Sequence[str]) -> list[tuple[AttentionMap, ...]]:
+    def attention_maps(
+        self, features: NDArray[Any], sentences: Sequence[str]
+    ) -> list[tuple[AttentionMap, ...]]:
         """The parts of the pictures that the network attends to, item by item."""
         import torch
 
         with torch.inference_mode():
             return self.network.attention_maps(*self.tensors(features, sentences))
 
-    def tensors(self, features: NDArray[Any], sentences: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor]:
+    def tensors(
+        self, features: NDArray[Any], sentences: Sequence[str]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Features and sentences as the network takes them."""
         import torch
 
@@ -104,21 +127,28 @@ class Reasoner(Model):
     def _picture(self, prompt: Prompt) -> Pictures:
         if prompt.picture is None:
             self.note(BLANK_NOTE.format(name=self.name))
-            return np.full((self.extractor.image_size, self.extractor.image_size, 3), BLANK, dtype=np.uint8)
+            return np.full(
+                (self.extractor.image_size, self.extractor.image_size, 3), BLANK, dtype=np.uint8
+            )
         return read_picture(prompt.picture, self.extractor.image_size)
 
     def _sentence(self, prompt: Prompt) -> str:
         """The sentence itself, without the template around it, or easy-VQA's question."""
         sentence = prompt.fields.get("sentence") or prompt.fields.get("question")
         if sentence is None:
-            raise UserError(f"{self.name} needs questions with the field 'sentence' or 'question': {prompt.text!r}.")
+            raise UserError(
+                f"{self.name} needs questions with the field 'sentence' or 'question': "
+                f"{prompt.text!r}."
+            )
         return sentence
 
     def _scores(self, prompt: Prompt, row: NDArray[np.float64]) -> Scores:
         options = [_SAME.get(option.lower(), option.lower()) for option in prompt.options]
         unknown = [option for option in options if option not in self.config.answers]
         if unknown:
-            raise UserError(f"{self.name} answers {' or '.join(self.config.answers)}, not {unknown[0]}.")
+            raise UserError(
+                f"{self.name} answers {' or '.join(self.config.answers)}, not {unknown[0]}."
+            )
         chosen = row[[self.config.answers.index(option) for option in options]]
         logp = chosen - np.logaddexp.reduce(chosen)
         return choice_scores(prompt, logp.tolist())

@@ -25,8 +25,8 @@ OTHERS = "Other tasks"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """The mean test accuracy of the best configuration, its sd over seeds (None for a single one), and the figure
-    published for the network."""
+    """The mean test accuracy of the best configuration, its sd over seeds (None for a single one),
+    and the figure published for the network."""
 
     table: str
     column: str
@@ -40,8 +40,8 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class BestConfiguration:
-    """The configuration with the highest mean validation accuracy of a network on a task: its hyper-parameters, the
-    validation accuracy over its seeds, and the folder of its best run."""
+    """The configuration with the highest mean validation accuracy of a network on a task: its
+    hyper-parameters, the validation accuracy over its seeds, and the folder of its best run."""
 
     network: str
     task: str
@@ -57,7 +57,8 @@ class BestConfiguration:
 
 
 def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
-    """One per network and task. Hyper-parameters are None where the run's folder is gone or the network has none."""
+    """One per network and task. Hyper-parameters are None where the run's folder is gone or the
+    network has none."""
     lines = []
     for (network, task), rows in best(results).items():
         top = max(rows, key=lambda row: row.validation)
@@ -67,21 +68,38 @@ def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
         values = [row.validation for row in rows]
         lines.append(
             BestConfiguration(
-                network, task, top.config,
-                settings.get("learning_rate"), sizes.get("dropout"), sizes.get("batch_norm"),
-                len(rows), fmean(values), stdev(values) if len(values) > 1 else None, top.validation, top.folder,
+                network,
+                task,
+                top.config,
+                settings.get("learning_rate"),
+                sizes.get("dropout"),
+                sizes.get("batch_norm"),
+                len(rows),
+                fmean(values),
+                stdev(values) if len(values) > 1 else None,
+                top.validation,
+                top.folder,
             )
-        )  # fmt: skip
+        )
     return lines
 
 
 def summary(results: Iterable[SweepRow]) -> list[TableCell]:
     """Every cell with a training, table by table; tasks that the paper lacks come last."""
-    cells, chosen = [], best(results)
-    columns = [(table, column, *where) for table, row in TABLES.items() for column, where in row.items()]
+    cells = []
+    chosen = best(results)
+    columns = [
+        (table, column, *where) for table, row in TABLES.items() for column, where in row.items()
+    ]
     in_paper = {(task, test) for _, _, task, test in columns}
-    trained = dict.fromkeys((task, test) for (_, task), rows in chosen.items() for row in rows for test in row.tests)
-    columns += [(OTHERS, f"{task} {test}", task, test) for task, test in trained if (task, test) not in in_paper]
+    trained = dict.fromkeys(
+        (task, test) for (_, task), rows in chosen.items() for row in rows for test in row.tests
+    )
+    columns += [
+        (OTHERS, f"{task} {test}", task, test)
+        for task, test in trained
+        if (task, test) not in in_paper
+    ]
     for table, column, task, test in columns:
         for network in NAMES:
             rows = [row for row in chosen.get((network, task), []) if test in row.tests]
@@ -89,7 +107,11 @@ def summary(results: Iterable[SweepRow]) -> list[TableCell]:
                 values = [row.tests[test] for row in rows]
                 sd = stdev(values) if len(values) > 1 else None
                 figure = published(column, NAMES[network])
-                cells.append(TableCell(table, column, network, rows[0].config, len(rows), fmean(values), sd, figure))
+                cells.append(
+                    TableCell(
+                        table, column, network, rows[0].config, len(rows), fmean(values), sd, figure
+                    )
+                )
     return cells
 
 
@@ -99,10 +121,15 @@ def column_test(column: str) -> str:
     >>> column_test("SET+POS-hard"), column_test("unseen")
     ('set+pos-hard', 'compositional-unseen')
     """
-    return f"compositional-{column}" if column in TABLES["Table 3"] else column.lower()
+    if column in TABLES["Table 3"]:
+        return f"compositional-{column}"
+    return column.lower()
 
 
 def published(column: str, model: str = CEILING) -> float | None:
-    """The published figure of a column or test, for a model by the paper's name or for the ceiling (k = 0.29)."""
+    """The published figure of a column or test, for a model by the paper's name or for the ceiling
+    (k = 0.29)."""
     name = column_test(column).replace("+", "-")
-    return ACCURACY[name][MODELS.index(model)] if name in ACCURACY and model in MODELS else None
+    if name in ACCURACY and model in MODELS:
+        return ACCURACY[name][MODELS.index(model)]
+    return None

@@ -15,7 +15,8 @@ from seesay.training.checkpoint import RESULT
 
 @dataclass(frozen=True, slots=True)
 class TrainedReasoner:
-    """A finished training: its folder, and the validation accuracy of the weights that were kept."""
+    """A finished training: its folder, and the validation accuracy of the weights that were
+    kept."""
 
     folder: Path
     network: str
@@ -24,7 +25,8 @@ class TrainedReasoner:
 
 
 def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
-    """The finished reasoners over scenes among some folders; others and unfinished ones are passed over."""
+    """The finished reasoners over scenes among some folders; others and unfinished ones are passed
+    over."""
     reasoners = []
     for folder in folders:
         result = folder / "training" / RESULT

@@ -1,8 +1,9 @@
-"""Many trainings: networks by tasks by configurations by seeds, with a table of results that can be resumed.
+"""Many trainings: networks by tasks by configurations by seeds, with a table of results that can be
+resumed.
 
-A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv` with one row per ended training.
-Finished trainings are not repeated and interrupted ones are resumed, so a sweep may be stopped at any time, and several
-processes may share one.
+A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv` with one row
+per ended training. Finished trainings are not repeated and interrupted ones are resumed, so a sweep
+may be stopped at any time, and several processes may share one.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class SweepRow:
 
 @dataclass(frozen=True, slots=True)
 class SweepTraining:
-    """One planned training of a sweep. With a curriculum its task has another name, as in set+pos-after-sup1."""
+    """One planned training of a sweep. With a curriculum its task has another name, as in
+    set+pos-after-sup1."""
 
     name: str
     config: ReasonerConfig
@@ -62,7 +64,12 @@ class SweepTraining:
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        return self.config.network, self.config.named(self.source.name), self.name, self.config.schedule.seed
+        return (
+            self.config.network,
+            self.config.named(self.source.name),
+            self.name,
+            self.config.schedule.seed,
+        )
 
     @property
     def folder(self) -> Path:
@@ -71,7 +78,9 @@ class SweepTraining:
         return Path(network, task, f"{name}-seed{seed}")
 
 
-TrainAndTest = Callable[[ItemSource, Path, ReasonerConfig, FeatureExtractor], tuple[loop.Result, dict[str, float]]]
+TrainAndTest = Callable[
+    [ItemSource, Path, ReasonerConfig, FeatureExtractor], tuple[loop.Result, dict[str, float]]
+]
 """Trains in a folder and tests: `experiment.extract_splits` and `experiment.train_and_test`."""
 
 
@@ -89,16 +98,17 @@ def plan_trainings(
     cells: Collection[tuple[str, str]] | None = None,
     results: Iterable[SweepRow] = (),
 ) -> list[SweepTraining]:
-    """All trainings, seed by seed: the table is soon complete and then gets more precise. `cells` keeps only these
-    pairs of network and task.
+    """All trainings, seed by seed: the table is soon complete and then gets more precise. `cells`
+    keeps only these pairs of network and task.
 
-    A network without dropout and batch norm has no grid: its preset is trained instead. With the paper's grid,
-    compositional is trained with the configuration that is best on SET+POS by `results`, as published; until SET+POS
-    is complete, none of it is planned.
+    A network without dropout and batch norm has no grid: its preset is trained instead. With the
+    paper's grid, compositional is trained with the configuration that is best on SET+POS by
+    `results`, as published; until SET+POS is complete, none of it is planned.
     """
     if grid not in ("paper", "preset"):
         raise UserError(f"--grid is '{grid}': choose paper (16 configurations) or preset (one).")
-    sources, rows = [scene_source(task, items) for task in tasks], list(results)
+    sources = [scene_source(task, items) for task in tasks]
+    rows = list(results)
     trainings = []
     for seed, source, network in product(range(seeds), sources, networks):
         task = source.name
@@ -115,12 +125,15 @@ def plan_trainings(
         with_set = "set+pos" in tasks and (cells is None or (network, "set+pos") in cells)
         if names == set() and not with_set:
             raise UserError(
-                f"compositional takes the configuration that is best on set+pos: sweep {network}/set+pos too."
+                "compositional takes the configuration that is best on set+pos: sweep "
+                f"{network}/set+pos too."
             )
         for rate, dropout, norm in product(*PAPER_GRID):
             name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
             if names is None or name in names:
-                config = base.changed(sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate)
+                config = base.changed(
+                    sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate
+                )
                 trainings.append(SweepTraining(name, config, source))
     return trainings
 
@@ -140,23 +153,38 @@ def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
     return cells
 
 
-def _grid_names(network: str, task: str, results: Sequence[SweepRow], seeds: int) -> set[str] | None:
-    """The configurations of the paper's grid to train: all (None), or for compositional the best on SET+POS."""
+def _grid_names(
+    network: str, task: str, results: Sequence[SweepRow], seeds: int
+) -> set[str] | None:
+    """The configurations of the paper's grid to train: all (None), or for compositional the best on
+    SET+POS."""
     if task != "compositional":
         return None
-    rows = [row for row in results if (row.network, row.task) == (network, "set+pos") and row.seed < seeds]
-    chosen = best(rows) if len(rows) >= seeds * prod(len(values) for values in PAPER_GRID) else {}
+    rows = [
+        row
+        for row in results
+        if (row.network, row.task) == (network, "set+pos") and row.seed < seeds
+    ]
+    if len(rows) >= seeds * prod(len(values) for values in PAPER_GRID):
+        chosen = best(rows)
+    else:
+        chosen = {}
     return {row.config for configs in chosen.values() for row in configs}
 
 
 def sweep(
-    folder: Path, trainings: Sequence[SweepTraining], train_and_test: TrainAndTest, deadline: float | None = None,
+    folder: Path,
+    trainings: Sequence[SweepTraining],
+    train_and_test: TrainAndTest,
+    deadline: float | None = None,
     plan: Sequence[SweepTraining] = (),
-) -> list[SweepRow]:  # fmt: skip
-    """Run what is not done yet, and return the whole table. A training that fails is a row with the reason.
+) -> list[SweepRow]:
+    """Run what is not done yet, and return the whole table. A training that fails is a row with the
+    reason.
 
-    No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one that is running then.
-    The table is in the order of the `plan`, of which the trainings may be a part.
+    No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one
+    that is running then. The table is in the order of the `plan`, of which the trainings may be a
+    part.
     """
     refuse_other_trainings(folder, trainings)  # before the first one takes its time
     for training in trainings:
@@ -184,18 +212,24 @@ def is_over(deadline: float | None) -> bool:
 def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> None:
     """Refuse a sweep of which a training was begun with other settings."""
     for training in trainings:
-        checkpoints.refuse_other_training(folder / training.folder, training.config, training.source.settings)
+        checkpoints.refuse_other_training(
+            folder / training.folder, training.config, training.source.settings
+        )
 
 
 def read_results(folder: Path) -> list[SweepRow]:
     """The table of a sweep, in the order in which its trainings ended."""
     path = folder / RESULTS
     if not path.is_file():
-        raise UserError(f"There is no {RESULTS} in '{folder}': give a folder that `seesay reasoner sweep` made.")
+        raise UserError(
+            f"There is no {RESULTS} in '{folder}': give a folder that `seesay reasoner sweep` made."
+        )
     try:
         return [_parse(folder, row.cells) for row in every_row(path, read_table(path))]
     except (UserError, KeyError, ValueError) as error:
-        raise UserError(f"{path} is damaged ({error}): delete it, and the same sweep writes it again.") from error
+        raise UserError(
+            f"{path} is damaged ({error}): delete it, and the same sweep writes it again."
+        ) from error
 
 
 def test_size(trainings: Iterable[SweepTraining]) -> int:
@@ -218,10 +252,15 @@ def best(results: Iterable[SweepRow]) -> dict[tuple[str, str], list[SweepRow]]:
         for config, rows in configs.items():
             good = [row for row in rows if not row.error]
             if good:
-                ranks[config] = (len(good) == len(rows), sum(row.validation for row in good) / len(good))
+                ranks[config] = (
+                    len(good) == len(rows),
+                    sum(row.validation for row in good) / len(good),
+                )
         if ranks:
             best_rows = configs[max(ranks, key=lambda config: ranks[config])]
-            chosen[key] = sorted((row for row in best_rows if not row.error), key=lambda row: row.seed)
+            chosen[key] = sorted(
+                (row for row in best_rows if not row.error), key=lambda row: row.seed
+            )
     return chosen
 
 
@@ -240,7 +279,9 @@ def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) ->
 def _finished(folder: Path, training: SweepTraining) -> bool:
     files = (*checkpoints.FILES, experiment.TEST_RESULTS)
     complete = all((folder / training.folder / name).is_file() for name in files)
-    return complete and any(row.key == training.key and not row.error for row in results_so_far(folder))
+    return complete and any(
+        row.key == training.key and not row.error for row in results_so_far(folder)
+    )
 
 
 def results_so_far(folder: Path) -> list[SweepRow]:
@@ -249,7 +290,8 @@ def results_so_far(folder: Path) -> list[SweepRow]:
 
 
 def _record(folder: Path, row: SweepRow, plan: Sequence[SweepTraining]) -> None:
-    """Write the table with this row in it, in the order of the plan; it replaces a row that failed before."""
+    """Write the table with this row in it, in the order of the plan; it replaces a row that failed
+    before."""
     place = {training.key: number for number, training in enumerate(plan)}
     with lock_folder(folder, wait=True):
         rows = [*(other for other in results_so_far(folder) if other.key != row.key), row]
@@ -264,7 +306,13 @@ def _cells(folder: Path, row: SweepRow) -> dict[str, object]:
 
 def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:
     return SweepRow(
-        line["network"], line["task"], line["config"], int(line["seed"]), folder / line["folder"],
-        float(line["validation"]), {name: float(line[name]) for name in TESTS if line[name]},
-        float(line["minutes"]), line["error"],
-    )  # fmt: skip
+        line["network"],
+        line["task"],
+        line["config"],
+        int(line["seed"]),
+        folder / line["folder"],
+        float(line["validation"]),
+        {name: float(line[name]) for name in TESTS if line[name]},
+        float(line["minutes"]),
+        line["error"],
+    )

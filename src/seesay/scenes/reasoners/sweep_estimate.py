@@ -1,4 +1,5 @@
-"""How long a sweep would take: a few steps of every network timed on this machine, times the steps that are left."""
+"""How long a sweep would take: a few steps of every network timed on this machine, times the steps
+that are left."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ _SENTENCE = "The yellow rectangle is a small rectangle"
 
 @dataclass(frozen=True, slots=True)
 class SweepEstimate:
-    """The trainings of a network on a task: how many, steps of each at most, and the seconds that a step takes here.
-    Extracting features and validating are not part of it."""
+    """The trainings of a network on a task: how many, steps of each at most, and the seconds that a
+    step takes here. Extracting features and validating are not part of it."""
 
     network: str
     task: str
@@ -45,8 +46,8 @@ class SweepEstimate:
 
 
 def trainings_left(folder: Path, plan: Mapping[str, Any]) -> list[SweepTraining]:
-    """What a sweep would train, by the arguments of `plan_trainings`. Compositional counts with one configuration,
-    whichever will be the best on SET+POS."""
+    """What a sweep would train, by the arguments of `plan_trainings`. Compositional counts with one
+    configuration, whichever will be the best on SET+POS."""
     results = results_so_far(folder)
     trainings = plan_trainings(**plan, results=results)
     if plan["grid"] == "paper" and "compositional" in plan["tasks"]:
@@ -69,23 +70,28 @@ def estimate(trainings: Sequence[SweepTraining]) -> list[SweepEstimate]:
         setting = network, config.image_size, config.batch_size
         if setting not in seconds:
             seconds[setting] = _seconds_per_step(config)
-        epochs = config.schedule.epochs * (1 + len(config.curriculum))  # first tasks have as many items
+        # first tasks have as many items
+        epochs = config.schedule.epochs * (1 + len(config.curriculum))
         steps = epochs * -(-group[0].source.splits["train"] // config.batch_size)
         lines.append(SweepEstimate(network, task, len(group), steps, seconds[setting]))
     return lines
 
 
 def cluster_hours(estimates: Iterable[SweepEstimate], workers: int) -> float:
-    """Hours with this many workers as fast as this machine: each takes the longest training that is left."""
+    """Hours with this many workers as fast as this machine: each takes the longest training that is
+    left."""
     busy = [0.0] * workers
-    for hours in sorted((line.hours_each for line in estimates for _ in range(line.trainings)), reverse=True):
+    for hours in sorted(
+        (line.hours_each for line in estimates for _ in range(line.trainings)), reverse=True
+    ):
         soonest = busy.index(min(busy))
         busy[soonest] += hours
     return max(busy)
 
 
 def _seconds_per_step(config: ReasonerConfig) -> float:
-    """A step on random features after one that warms up, by the processor's clock: other work here counts less."""
+    """A step on random features after one that warms up, by the processor's clock: other work here
+    counts less."""
     import torch
 
     shape = _SHAPES.get(config.features)
@@ -100,7 +106,8 @@ def _seconds_per_step(config: ReasonerConfig) -> float:
     optimizer = torch.optim.Adam(network.parameters())
     features = torch.rand(config.batch_size, *shape)
     sentences = torch.from_numpy(words.encode([_SENTENCE] * config.batch_size))
-    answers, seconds = torch.arange(config.batch_size) % 2, 0.0
+    answers = torch.arange(config.batch_size) % 2
+    seconds = 0.0
     for _ in range(2):
         began = time.process_time()
         torch.nn.functional.cross_entropy(network(features, sentences), answers).backward()

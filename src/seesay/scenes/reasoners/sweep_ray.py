@@ -1,7 +1,7 @@
 """A sweep on a Ray cluster: one training per worker, in a folder that all machines see.
 
-A worker runs one training as `sweep` does here, so its row and its files are the same. When it dies, the training
-is started again elsewhere, and it resumes from its checkpoint.
+A worker runs one training as `sweep` does here, so its row and its files are the same. When it
+dies, the training is started again elsewhere, and it resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def sweep_on_ray(
     deadline: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[SweepRow]:
-    """`sweep` with trainings side by side, on the cluster of RAY_ADDRESS or on one of `workers` started here.
+    """`sweep` with trainings side by side, on the cluster of RAY_ADDRESS or on one of `workers`
+    started here.
 
     Digits depend on the number of threads: workers take as many as this process.
     """
@@ -39,9 +40,16 @@ def sweep_on_ray(
 
     refuse_other_trainings(folder, trainings)
     make_trainer = partial(
-        _trainer, folder.resolve(), trainings, train_and_test, deadline, threads=torch.get_num_threads()
+        _trainer,
+        folder.resolve(),
+        trainings,
+        train_and_test,
+        deadline,
+        threads=torch.get_num_threads(),
     )
-    finished = map_parts(make_trainer, trainings, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings")
+    finished = map_parts(
+        make_trainer, trainings, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings"
+    )
     for _ in finished:
         if progress:
             progress(1, len(trainings))

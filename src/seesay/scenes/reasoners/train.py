@@ -39,7 +39,8 @@ class ReasonerBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class ReasonerBatches(Sequence[ReasonerBatch]):
-    """Batches, made when they are looked up; with `augment_seed`, about half of them are mirrored."""
+    """Batches, made when they are looked up; with `augment_seed`, about half of them are
+    mirrored."""
 
     items: ReasonerDataset
     words: NDArray[np.int64]
@@ -60,22 +61,30 @@ class ReasonerBatches(Sequence[ReasonerBatch]):
         if self.augment_seed is not None:
             mirrored = np.random.default_rng([*self.augment_seed, index]).integers(2)
             features = features.transpose(2, 3) if mirrored else features
-        return ReasonerBatch(features, torch.from_numpy(self.words[rows]), torch.from_numpy(self.items.answers[rows]))
+        return ReasonerBatch(
+            features, torch.from_numpy(self.words[rows]), torch.from_numpy(self.items.answers[rows])
+        )
 
 
 def losses(network: ReasonerNetwork, batch: ReasonerBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy of the answers, with the network's auxiliary loss while it is trained; and the accuracy."""
+    """Cross-entropy of the answers, with the network's auxiliary loss while it is trained; and the
+    accuracy."""
     import torch
 
     logits = network(batch.features, batch.words)
     accuracy = (logits.detach().argmax(1) == batch.answers).float().mean()
     loss = torch.nn.functional.cross_entropy(logits, batch.answers)
-    if network.training and (auxiliary := network.auxiliary_loss(batch.features, batch.words)) is not None:
+    if (
+        network.training
+        and (auxiliary := network.auxiliary_loss(batch.features, batch.words)) is not None
+    ):
         loss = loss + auxiliary
     return {"loss": loss, "accuracy": accuracy}
 
 
-def validate(network: ReasonerNetwork, items: ReasonerDataset, words: NDArray[np.int64]) -> loop.Measurements:
+def validate(
+    network: ReasonerNetwork, items: ReasonerDataset, words: NDArray[np.int64]
+) -> loop.Measurements:
     """Loss and accuracy on held-out items; `words` are their encoded sentences."""
     batches = ReasonerBatches(items, words, np.arange(len(items)), _VALIDATION_BATCH)
     return loop.mean_losses(network, batches, losses, lambda batch: len(batch.answers))
@@ -92,27 +101,33 @@ def train(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train a network, or resume the folder's training; the folder then holds a model that `seesay probe` loads.
+    """Train a network, or resume the folder's training; the folder then holds a model that `seesay
+    probe` loads.
 
-    `settings` identify the items: a folder that was begun with others is refused. `start` is a trained reasoner whose
-    weights the network starts from.
+    `settings` identify the items: a folder that was begun with others is refused. `start` is a
+    trained reasoner whose weights the network starts from.
     """
     import torch
 
     answers = network_class(config.network).answers
     if answers is not None and answers != set(items.answer_names):
         raise UserError(
-            f"The network {config.network} answers {' or '.join(sorted(answers))}: these items have other answers."
+            f"The network {config.network} answers {' or '.join(sorted(answers))}: these items "
+            "have other answers."
         )
     checkpoint.refuse_foreign_model(folder)
-    vocabulary, seed = SentenceVocabulary.of(items.sentences), config.schedule.seed
+    vocabulary = SentenceVocabulary.of(items.sentences)
+    seed = config.schedule.seed
     torch.manual_seed(seed)
-    network_config = NetworkConfig(vocabulary, items.answer_names, items.features.shape[1:], **config.sizes)
+    network_config = NetworkConfig(
+        vocabulary, items.answer_names, items.features.shape[1:], **config.sizes
+    )
     network = build(config.network, network_config).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if start is not None:
         checkpoints.copy_weights(network, network_config, start)
         settings = {**settings, "start": file_digest(start / file for file in checkpoints.FILES)}
-    words, validation_words = vocabulary.encode(items.sentences), vocabulary.encode(validation.sentences)
+    words = vocabulary.encode(items.sentences)
+    validation_words = vocabulary.encode(validation.sentences)
 
     def batches(epoch: int) -> ReasonerBatches:
         order = np.random.default_rng([seed, _ORDER, epoch]).permutation(len(items))
@@ -121,17 +136,24 @@ def train(
 
     with _deterministic():
         result = loop.train(
-            network, batches, losses, lambda network: validate(network, validation, validation_words),
-            folder / "training", config.schedule, checkpoints.training_settings(config, settings),
-            device=device, progress=progress,
-        )  # fmt: skip
+            network,
+            batches,
+            losses,
+            lambda network: validate(network, validation, validation_words),
+            folder / "training",
+            config.schedule,
+            checkpoints.training_settings(config, settings),
+            device=device,
+            progress=progress,
+        )
     checkpoints.save(folder, network, config, network_config, items.fingerprint)
     return result
 
 
 @contextmanager
 def _deterministic() -> Iterator[None]:
-    """The same digits each time; an operation without a deterministic version on a GPU warns and runs."""
+    """The same digits each time; an operation without a deterministic version on a GPU warns and
+    runs."""
     import torch
 
     deterministic: Any = torch.utils.deterministic

@@ -30,7 +30,9 @@ class SentenceVocabulary:
     @classmethod
     def of(cls, sentences: Iterable[str]) -> SentenceVocabulary:
         """All words of the sentences, in ASCII order."""
-        return cls(tuple(sorted({word for sentence in set(sentences) for word in split_words(sentence)})))
+        return cls(
+            tuple(sorted({word for sentence in set(sentences) for word in split_words(sentence)}))
+        )
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)
@@ -42,7 +44,10 @@ class SentenceVocabulary:
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.int64]:
         """One row per sentence: START, its words, END, and NULL up to the longest."""
-        rows = [[START, *(self.ids.get(word, UNKNOWN) for word in split_words(text)), END] for text in sentences]
+        rows = [
+            [START, *(self.ids.get(word, UNKNOWN) for word in split_words(text)), END]
+            for text in sentences
+        ]
         encoded = np.full((len(rows), max(map(len, rows), default=0)), NULL, dtype=np.int64)
         for row, ids in zip(encoded, rows, strict=True):
             row[: len(ids)] = ids

@@ -25,13 +25,19 @@ Bytes = NDArray[np.uint8]
 
 
 def attention_chart(example: DiagnosedExample, name: str) -> Markup:
-    """The picture, then the picture under each attention map; the target is framed in all of them."""
+    """The picture, then the picture under each attention map; the target is framed in all of
+    them."""
     picture = rgb(example.scene, IMAGE_SIZE)
     predicted = f"{'true' if example.p_yes > 0.5 else 'false'} ({max(example.p_yes, 1 - example.p_yes):.2f})"
     answer = f"it is {'true' if example.answer else 'false'}"
     parts = [text(0, 12, f"{name} says {predicted}; {answer}.", "note", WIDTH)]
-    top, left, rows, columns = (PANEL * length / CANVAS for length in _frame(example.scene.objects[example.target]))
-    panels = [("the picture", picture), *((look.name, overlay(picture, look)) for look in example.attention)]
+    top, left, rows, columns = (
+        PANEL * length / CANVAS for length in _frame(example.scene.objects[example.target])
+    )
+    panels = [
+        ("the picture", picture),
+        *((look.name, overlay(picture, look)) for look in example.attention),
+    ]
     for i, (label, pixels) in enumerate(panels):
         x = i * (PANEL + GAP)
         parts.append(element("image", href=png(pixels), x=x, y=TOP, width=PANEL, height=PANEL))
@@ -59,7 +65,8 @@ def overlay(picture: Bytes, attention: AttentionMap) -> Bytes:
 
 
 def above_even(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far each cell's weight is above an even share, from 0 (at or below it) towards 1 (many times as much).
+    """How far each cell's weight is above an even share, from 0 (at or below it) towards 1 (many
+    times as much).
 
     Uniform attention so shows nothing, and pictures can be compared with one another.
 

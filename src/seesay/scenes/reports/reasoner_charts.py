@@ -1,4 +1,5 @@
-"""The charts of a diagnosis: accuracy by sentence type, k, distance, and the number of unseen examples."""
+"""The charts of a diagnosis: accuracy by sentence type, k, distance, and the number of unseen
+examples."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ from markupsafe import Markup
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.charts import kernel as svg
 from seesay.reports.formatting import brief
-from seesay.scenes.reasoners.diagnostics import REASONER, BinAccuracy, Diagnosis, GroupAccuracy, mixtures
+from seesay.scenes.reasoners.diagnostics import (
+    REASONER,
+    BinAccuracy,
+    Diagnosis,
+    GroupAccuracy,
+    mixtures,
+)
 from seesay.scenes.reasoners.networks.registry import NAMES
 
 RULES = {
@@ -39,7 +46,9 @@ def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Network and task of each, with its folder where two would share a label."""
     names = [f"{NAMES[diagnosis.network]}, {title_of(diagnosis.task)}" for diagnosis in diagnoses]
     named = zip(names, diagnoses, strict=True)
-    return [f"{name} ({diagnosis.name})" if names.count(name) > 1 else name for name, diagnosis in named]
+    return [
+        f"{name} ({diagnosis.name})" if names.count(name) > 1 else name for name, diagnosis in named
+    ]
 
 
 def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
@@ -49,7 +58,8 @@ def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
 
 
 def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
-    reasoners, by_rule = [], {}
+    reasoners = []
+    by_rule = {}
     for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
         for row in diagnosis.accuracy:
             if row.test == test and row.group == (REASONER,):
@@ -63,7 +73,9 @@ def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
 def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Sentence type by shape; then by color, separately for each of the task's own tests."""
     own = diagnosis.own
-    types = sorted((row for row in diagnosis.types if row.test in own), key=lambda row: _true_first(row.group))
+    types = sorted(
+        (row for row in diagnosis.types if row.test in own), key=lambda row: _true_first(row.group)
+    )
     by_type = [(", ".join(row.group[:2]), row, f"{row.group[2]}s") for row in types]
     colors = [row for row in diagnosis.colors if row.test in own]
     by_color = [(row.group[0], row, title_of(row.test) if len(own) > 1 else "") for row in colors]
@@ -78,7 +90,10 @@ def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
     charts = []
     for title, rows in _own(diagnosis, name, diagnosis.k):
         kinds = sorted({row.share.group for row in rows}, key=_true_first)
-        series = [_curve(", ".join(kind), [row for row in rows if row.share.group == kind]) for kind in kinds]
+        series = [
+            _curve(", ".join(kind), [row for row in rows if row.share.group == kind])
+            for kind in kinds
+        ]
         charts.append(_lines(series, f"{title}: by the scene's k", "k"))
     return charts
 
@@ -86,20 +101,29 @@ def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
 def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
     """Numbers of right and wrong answers, and the accuracy beside the ceiling."""
     charts = []
-    by, label = "by distance from the threshold", "distance, in shares of the set's range"
+    by = "by distance from the threshold"
+    label = "distance, in shares of the set's range"
     for title, rows in _own(diagnosis, name, diagnosis.distance):
-        series = [_curve("reasoner", rows), Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows])]
+        series = [
+            _curve("reasoner", rows),
+            Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows]),
+        ]
         charts.append(right_and_wrong(rows, f"{title}: right and wrong answers {by}", label))
         charts.append(_lines(series, f"{title}: accuracy {by}", label))
     return charts
 
 
 def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
-    """Accuracy on unseen combinations by how many of them were trained on; None where there is only one number.
+    """Accuracy on unseen combinations by how many of them were trained on; None where there is only
+    one number.
 
     A logarithmic axis has no zero: the accuracy without any of them is a horizontal line.
     """
-    rows = [(network, count, row) for network, count, row in mixtures(diagnoses) if row.test.endswith("unseen")]
+    rows = [
+        (network, count, row)
+        for network, count, row in mixtures(diagnoses)
+        if row.test.endswith("unseen")
+    ]
     counts = sorted({count for _, count, _ in rows if count})
     if not counts or len({count for _, count, _ in rows}) < 2:
         return None
@@ -114,10 +138,13 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
             ends = dict.fromkeys((counts[0], counts[-1]))
             series.append(Series(f"{name}, 0", list(ends), [row.accuracy] * len(ends)))
     return lines(
-        series, title="Accuracy on unseen combinations, by how many of them were in training",
-        x_label="unseen-combination examples among the training items", y_label="accuracy on unseen combinations",
-        log_x=True, y_ends=(0, 1),
-    )  # fmt: skip
+        series,
+        title="Accuracy on unseen combinations, by how many of them were in training",
+        x_label="unseen-combination examples among the training items",
+        y_label="accuracy on unseen combinations",
+        log_x=True,
+        y_ends=(0, 1),
+    )
 
 
 def _bars(rows: Iterable[tuple[str, GroupAccuracy, str]], title: str) -> Markup:
@@ -130,7 +157,9 @@ def _lines(series: Sequence[Series], title: str, x_label: str) -> Markup:
     return lines(series, title=title, x_label=x_label, y_label="accuracy", y_ends=(0, 1))
 
 
-def _own(diagnosis: Diagnosis, name: str, rows: Sequence[BinAccuracy]) -> Iterator[tuple[str, list[BinAccuracy]]]:
+def _own(
+    diagnosis: Diagnosis, name: str, rows: Sequence[BinAccuracy]
+) -> Iterator[tuple[str, list[BinAccuracy]]]:
     """The rows of each of the task's own tests that has any, and the title of its chart."""
     for test in diagnosis.own:
         if in_test := [row for row in rows if row.share.test == test]:
@@ -146,7 +175,9 @@ def _curve(name: str, rows: Sequence[BinAccuracy]) -> Series:
 
 
 def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Series:
-    return Series(name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows])
+    return Series(
+        name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows]
+    )
 
 
 def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
@@ -156,7 +187,9 @@ def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Ma
     parts += svg.y_axis(y, LEFT, svg.WIDTH, "items", top + 12)
     step = (svg.WIDTH - LEFT) / len(rows)
     for i, row in enumerate(rows):
-        x, right, items = LEFT + step * i, row.share.right, row.share.items
+        x = LEFT + step * i
+        right = row.share.right
+        items = row.share.items
         hint = f"{between(row)}: {right} right, {items - right} wrong"
         for number, (low, high) in enumerate(((0, right), (right, items))):
             box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
@@ -164,7 +197,9 @@ def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Ma
             parts.append(svg.element("g", bar, class_=svg.series_class(number)))
         if i % 2 == 0:
             parts.append(svg.text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
-    parts.append(svg.text((LEFT + svg.WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", svg.WIDTH))
+    parts.append(
+        svg.text((LEFT + svg.WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", svg.WIDTH)
+    )
     return svg.chart("columns", svg.WIDTH, HEIGHT + top + 40, title, parts)
 
 
@@ -172,4 +207,6 @@ def between(row: BinAccuracy) -> str:
     """The range of a bin."""
     if row.end is None:
         return f"from {brief(row.start or 0.0)}"
-    return f"up to {brief(row.end)}" if row.start is None else f"{brief(row.start)} to {brief(row.end)}"
+    if row.start is None:
+        return f"up to {brief(row.end)}"
+    return f"{brief(row.start)} to {brief(row.end)}"

@@ -20,7 +20,10 @@ from seesay.scenes.world import Scene
 IMAGE_SIZE = 192  # pixels per side
 PANEL = 205.0
 LINE = 16.0
-_GROUPED = {"true": "by the adjective that is true of the thing", "used": "by the adjective of the sentence"}
+_GROUPED = {
+    "true": "by the adjective that is true of the thing",
+    "used": "by the adjective of the sentence",
+}
 
 
 def area_charts(rows: Sequence[AskedArea]) -> list[Markup]:
@@ -28,14 +31,33 @@ def area_charts(rows: Sequence[AskedArea]) -> list[Markup]:
     charts = []
     for task in dict.fromkeys(row.task for row in rows):
         words = sorted({row.true for row in rows if row.task == task})
-        series = [(word, [row.area for row in rows if (row.task, row.true) == (task, word)]) for word in words]
-        charts.append(histograms(series, title=f"{title_of(task)}: areas asked", x_label="pixels", y_label="items"))
+        series = [
+            (word, [row.area for row in rows if (row.task, row.true) == (task, word)])
+            for word in words
+        ]
+        charts.append(
+            histograms(
+                series, title=f"{title_of(task)}: areas asked", x_label="pixels", y_label="items"
+            )
+        )
     return charts
 
 
 def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
     """The distributions as numbers."""
-    header = ["task", "grouped", "adjective", "items", "mean", "sd", "least", "25 %", "median", "75 %", "greatest"]
+    header = [
+        "task",
+        "grouped",
+        "adjective",
+        "items",
+        "mean",
+        "sd",
+        "least",
+        "25 %",
+        "median",
+        "75 %",
+        "greatest",
+    ]
     body = []
     for row in summaries:
         numbers = (row.mean, row.sd, row.low, *row.quartiles, row.high)
@@ -46,10 +68,14 @@ def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
 
 def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
     """Pictures two by two, each with two lines of text below it."""
-    parts, height = [], PANEL + 2 * LINE + 14
+    parts = []
+    height = PANEL + 2 * LINE + 14
     for number, (scene, first, second) in enumerate(panels):
-        x, y = number % 2 * (PANEL + 25), number // 2 * height
-        parts.append(element("image", href=png(rgb(scene, IMAGE_SIZE)), x=x, y=y, width=PANEL, height=PANEL))
+        x = number % 2 * (PANEL + 25)
+        y = number // 2 * height
+        parts.append(
+            element("image", href=png(rgb(scene, IMAGE_SIZE)), x=x, y=y, width=PANEL, height=PANEL)
+        )
         parts.append(text(x, y + PANEL + LINE - 2, first, "small", 1.3 * PANEL))
         parts.append(text(x, y + PANEL + 2 * LINE - 2, second, "note", PANEL + 20))
     return chart("scenes", WIDTH, height * -(-len(panels) // 2), title, parts)

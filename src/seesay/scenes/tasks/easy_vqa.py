@@ -1,4 +1,5 @@
-"""easy-VQA: what shape, what colour, is there one? Questions about a picture of one shape (Zhou 2019)."""
+"""easy-VQA: what shape, what colour, is there one? Questions about a picture of one shape (Zhou
+2019)."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from seesay.scenes import easy_vqa
 
 VERSION = "1"
 TEMPLATES = (Template("question", "{question} Answer: [MASK]."),)
-CITATION = (
-    "Victor Zhou. 2019. easy-VQA: an easy visual question answering data set. https://victorzhou.com/blog/easy-vqa/"
-)
+CITATION = "Victor Zhou. 2019. easy-VQA: an easy visual question answering data set. https://victorzhou.com/blog/easy-vqa/"
 
 
 def load(data: Path | None = None) -> Task:
     """The package's test questions; its pictures stand where it is installed."""
     if data is not None:
-        raise UserError("easy-vqa is read from its package (pip install easy-vqa): it takes no --data.")
+        raise UserError(
+            "easy-vqa is read from its package (pip install easy-vqa): it takes no --data."
+        )
     names = easy_vqa.answers()
     questions = tuple(
         Question(

@@ -1,7 +1,9 @@
-"""MALeViC: is the red square big? Sentences about pictures of shapes, true or false (Pezzelle & Fernández 2019).
+"""MALeViC: is the red square big? Sentences about pictures of shapes, true or false (Pezzelle &
+Fernández 2019).
 
-Without data, 2,000 test items are generated (seed 0) into the cache; with `data`, a data set in the published layout
-is read: its folder, one of its dataset JSON files, or a folder of the published examples.
+Without data, 2,000 test items are generated (seed 0) into the cache; with `data`, a data set in the
+published layout is read: its folder, one of its dataset JSON files, or a folder of the published
+examples.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ VERSION = "1"
 ITEMS = TEST_ITEMS
 PICTURE = PUBLISHED
 CITATION = (
-    "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling Adjectives Leveraging Visual "
+    "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling "
+    "Adjectives Leveraging Visual "
     "Contexts. EMNLP-IJCNLP."
 )
 _SOURCE = "Pezzelle & Fernández 2019"
@@ -37,7 +40,9 @@ _SOURCE = "Pezzelle & Fernández 2019"
 TEMPLATES = (
     Template("true-false", "{sentence}. True or false? Answer: [MASK]."),
     Template("is-it", "{question}? Answer: [MASK].", {"true": "yes", "false": "no"}),
-    Template("is-it-true", "Is it true that {claim}? Answer: [MASK].", {"true": "yes", "false": "no"}),
+    Template(
+        "is-it-true", "Is it true that {claim}? Answer: [MASK].", {"true": "yes", "false": "no"}
+    ),
 )
 
 CEILING = "ceiling (k = 0.29)"
@@ -52,12 +57,15 @@ ACCURACY: dict[str, tuple[float | None, ...]] = {
     "compositional-seen": (0.608, 0.781, 0.849, None),
     "compositional-unseen": (0.404, 0.235, 0.153, None),
 }
-"""Published test accuracy of the `MODELS`, mean of three runs of the best of 16 configurations (Tables 1, 2 and 3)."""
+"""Published test accuracy of the `MODELS`, mean of three runs of the best of 16 configurations
+(Tables 1, 2 and 3)."""
 
 
 def load(name: str, data: Path | None = None) -> Task:
     """The task of this name."""
-    split = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}.get(name, "test")
+    split = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}.get(
+        name, "test"
+    )
     if data is None:
         data = generated(name)
     if data.is_dir() and not (data / "dataset").is_dir() and any(data.glob("annotations_*.json")):
@@ -85,7 +93,8 @@ def __getattr__(name: str) -> Callable[[Path | None], Task]:
 
 
 def generated(name: str) -> Path:
-    """The folder of a generated test set, made if it does not exist yet; a second process waits for the first."""
+    """The folder of a generated test set, made if it does not exist yet; a second process waits for
+    the first."""
     plan = test_plan(name, ITEMS)
     config = SceneConfig(plan.task)
     folder = SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
@@ -100,14 +109,20 @@ def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]
         file = data / "dataset" / f"{split}.json"
     elif not data.is_file():
         raise UserError(f"There is no file or folder '{data}'.")
-    split, root = file.stem, file.parent.parent
+    split = file.stem
+    root = file.parent.parent
     items, bad = read_questions(file)
     scenes: dict[str, AnnotatedScene] = {}
     if annotation_path(root, split).is_file():
         annotated, bad_scenes = read(annotation_path(root, split))
-        scenes, bad = {scene.index: scene for scene in annotated}, [*bad, *bad_scenes]
+        scenes = {scene.index: scene for scene in annotated}
+        bad = [*bad, *bad_scenes]
     return _unique(
-        [_question(item, f"{split}/{item.index}", picture_path(root, split, item.image), scenes) for item in items], bad
+        [
+            _question(item, f"{split}/{item.index}", picture_path(root, split, item.image), scenes)
+            for item in items
+        ],
+        bad,
     )
 
 
@@ -120,12 +135,17 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
         for scene in scenes:
             for number, (text, holds) in enumerate(scene.sentences()):
                 item = SceneQuestion(0, text, holds, scene.image)
-                questions.append(_question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene}))
+                questions.append(
+                    _question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene})
+                )
     return _unique(questions, bad)
 
 
-def _unique(questions: list[Question | str], bad: list[BadRow]) -> tuple[list[Question], list[BadRow]]:
-    """The questions that can be asked, each once; the others as bad rows. A text says why a row is no question."""
+def _unique(
+    questions: list[Question | str], bad: list[BadRow]
+) -> tuple[list[Question], list[BadRow]]:
+    """The questions that can be asked, each once; the others as bad rows. A text says why a row is
+    no question."""
     by_id: dict[str, Question] = {}
     for row, question in enumerate(questions):
         if isinstance(question, str):
@@ -135,11 +155,15 @@ def _unique(questions: list[Question | str], bad: list[BadRow]) -> tuple[list[Qu
         else:
             by_id[question.id] = question
     if not by_id:
-        raise UserError(f"No sentence about scenes could be read{f': {bad[0].reason}' if bad else ''}.")
+        raise UserError(
+            f"No sentence about scenes could be read{f': {bad[0].reason}' if bad else ''}."
+        )
     return list(by_id.values()), bad
 
 
-def _question(item: SceneQuestion, key: str, picture: Path, scenes: dict[str, AnnotatedScene]) -> Question | str:
+def _question(
+    item: SceneQuestion, key: str, picture: Path, scenes: dict[str, AnnotatedScene]
+) -> Question | str:
     """The question of one item, or why it is none."""
     parsed = parse_sentence(item.question)
     if parsed is None:

@@ -1,4 +1,5 @@
-"""What is worth saying about a task file that can be read: hints that a careful colleague would give."""
+"""What is worth saying about a task file that can be read: hints that a careful colleague would
+give."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from seesay.questions import Task
 from seesay.tasks.from_file.load import Examination, examine
 
 UNEVEN = 3
-"""An option with this many times the tokens of another is at a disadvantage under the sum of log-probabilities."""
+"""An option with this many times the tokens of another is at a disadvantage under the sum of
+log-probabilities."""
 _ARTICLE = re.compile(r"(?<![\w{])(an?) \{([^}]+)\}", re.IGNORECASE)
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -28,7 +30,9 @@ def check(path: Path, data: Path | None = None) -> Examination:
     examination.problems.extend(Problem(str(row)) for row in rows)
     if examination.task is not None and declaration.file is not None:
         if missing := examination.missing_pictures:
-            declaration.add(f"{len(missing):,} pictures are not there, such as '{missing[0]}'", "picture")
+            declaration.add(
+                f"{len(missing):,} pictures are not there, such as '{missing[0]}'", "picture"
+            )
         for place, message in _hints(declaration, examination.task):
             declaration.add(message, *place, hint=True)
     return examination
@@ -56,7 +60,10 @@ def _unused_options(task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def _articles(declaration: Declaration, task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for place, templates in (("templates", task.templates), ("choice_templates", task.choice_templates)):
+    for place, templates in (
+        ("templates", task.templates),
+        ("choice_templates", task.choice_templates),
+    ):
         for template in templates:
             for written, name in _ARTICLE.findall(template.text):
                 values = dict.fromkeys(question.fields[name] for question in task.questions)
@@ -65,22 +72,30 @@ def _articles(declaration: Declaration, task: Task) -> Iterator[tuple[tuple[str 
                     more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
                     yield (
                         (place, template.name, "text"),
-                        f"'{written} {{{name}}}' does not fit '{wrong[0]}'{more}: write {{{written[0]} {name}}}",
+                        f"'{written} {{{name}}}' does not fit '{wrong[0]}'{more}: write "
+                        f"{{{written[0]} {name}}}",
                     )
 
 
 def _uneven_options(task: Task) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Without a model its tokens are not known: words, marks and every seven letters of a long word are counted."""
-    sets = {(template.name, question.options) for question in task.questions for template in task.templates}
+    """Without a model its tokens are not known: words, marks and every seven letters of a long word
+    are counted."""
+    sets = {
+        (template.name, question.options)
+        for question in task.questions
+        for template in task.templates
+    }
     by_name = {template.name: template for template in task.templates}
     for name, options in sorted(sets)[:1000]:
         words = {label: by_name[name].words.get(label, label) for label in options}
         lengths = {label: estimated_tokens(word) for label, word in words.items()}
-        longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
+        longest = max(lengths, key=lengths.__getitem__)
+        shortest = min(lengths, key=lengths.__getitem__)
         if lengths[longest] >= UNEVEN * lengths[shortest]:
             yield (
                 ("options",),
-                f"options differ much in length ('{words[longest]}' has about {lengths[longest]} tokens, "
+                f"options differ much in length ('{words[longest]}' has about {lengths[longest]} "
+                "tokens, "
                 f"'{words[shortest]}' about {lengths[shortest]}): look at --length mean too",
             )
             return

@@ -1,4 +1,5 @@
-"""A task from a task file: its rows become questions, and everything that is wrong is said at once."""
+"""A task from a task file: its rows become questions, and everything that is wrong is said at
+once."""
 
 from __future__ import annotations
 
@@ -25,7 +26,12 @@ from seesay.tasks.wording import figures, templates
 log = logging.getLogger(__name__)
 
 FEW = 50
-SPLIT_NAMES = {"dev": "validation", "val": "validation", "valid": "validation", "eval": "validation"}
+SPLIT_NAMES = {
+    "dev": "validation",
+    "val": "validation",
+    "valid": "validation",
+    "eval": "validation",
+}
 
 
 @dataclass
@@ -60,7 +66,8 @@ def load(path: Path, data: Path | None = None) -> Task:
 
 
 def examine(path: Path, data: Path | None = None, *, every_split: bool = False) -> Examination:
-    """Build the task and collect everything that is wrong on the way; the other splits are read if asked for."""
+    """Build the task and collect everything that is wrong on the way; the other splits are read if
+    asked for."""
     path = locate(path)
     if path.suffix.lower() not in SUFFIXES:
         from seesay.tasks.from_file.draft import guess
@@ -90,14 +97,18 @@ def _refuse_taken_name(declaration: Declaration) -> None:
     from seesay.tasks import TASK_FILES, TASKS
 
     if declaration.name in TASKS.names() and declaration.path.parent != TASK_FILES:
-        declaration.add(f"'{declaration.name}' is a built-in task's name: results could be mistaken for its", "name")
+        declaration.add(
+            f"'{declaration.name}' is a built-in task's name: results could be mistaken for its",
+            "name",
+        )
 
 
 class _Builder:
     """Turns one declaration into a task."""
 
     def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
-        self.declaration, self.file = declaration, file
+        self.declaration = declaration
+        self.file = file
         self.sources = RowSources(declaration, file, data)
         self.questions: QuestionBuilder | None = None
         self.bad_rows: list[BadRow] = []
@@ -116,7 +127,10 @@ class _Builder:
             if (table := self.sources.table(name)) is not None:
                 source = self.file.sources[name]
                 file = source if isinstance(source, str) else name
-                bad_rows += [replace(row, file=row.file or file) for row in self.questions.questions(table)[1]]
+                bad_rows += [
+                    replace(row, file=row.file or file)
+                    for row in self.questions.questions(table)[1]
+                ]
         return bad_rows
 
     def task(self) -> Task | None:
@@ -125,7 +139,9 @@ class _Builder:
         if test is None or not self._columns_exist(test) or not self._splits_fit():
             return None
         file = self.file
-        builder = self.questions = QuestionBuilder(file, list(test.columns), self.sources.picture_folder)
+        builder = self.questions = QuestionBuilder(
+            file, list(test.columns), self.sources.picture_folder
+        )
         for name in self.sources.other_splits() if builder.needs_all_rows else ():
             other = self.sources.table(name)
             if other is None:
@@ -145,7 +161,9 @@ class _Builder:
         if file.nested_by and file.nested_by not in file.tag_sources:
             self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
         if missing := builder.missing_pictures:
-            self.sources.notes.append(f"{len(missing):,} pictures are not there, such as {missing[0]}")
+            self.sources.notes.append(
+                f"{len(missing):,} pictures are not there, such as {missing[0]}"
+            )
         if builder.without_picture:
             self.sources.notes.append(f"{builder.without_picture:,} questions have no picture")
         data, as_published = self.sources.provenance()
@@ -181,11 +199,15 @@ class _Builder:
 
     def _splits_fit(self) -> bool:
         if self.file.split is not None and len(self.file.sources) > 1:
-            self.declaration.add("'split' divides one source of rows, and 'rows' has one per split", "split")
+            self.declaration.add(
+                "'split' divides one source of rows, and 'rows' has one per split", "split"
+            )
             return False
         return True
 
-    def _divided(self, builder: QuestionBuilder, test: Table) -> tuple[dict[str, tuple[Question, ...]], list[BadRow]]:
+    def _divided(
+        self, builder: QuestionBuilder, test: Table
+    ) -> tuple[dict[str, tuple[Question, ...]], list[BadRow]]:
         """The questions by split, of one source of rows."""
         questions, bad = builder.questions(test)
         split = self.file.split
@@ -209,9 +231,13 @@ class _Builder:
         if split is not None:
             return lambda: parts
         others = self.sources.other_splits()
-        return (lambda: self._load_splits(builder, others, parts["test"])) if others else None
+        if others:
+            return lambda: self._load_splits(builder, others, parts["test"])
+        return None
 
-    def _load_splits(self, builder: QuestionBuilder, names: list[str], test: tuple[Question, ...]) -> Splits:
+    def _load_splits(
+        self, builder: QuestionBuilder, names: list[str], test: tuple[Question, ...]
+    ) -> Splits:
         loaded: dict[str, tuple[Question, ...]] = {"train": (), "validation": (), "test": test}
         for name in names:
             table = self.sources.table(name)
@@ -220,11 +246,20 @@ class _Builder:
             questions, bad = builder.questions(table, prefix=f"{name}/")
             loaded[name] = tuple(question for _, question in questions)
             if bad:
-                log.warning("%s: %d bad rows of %s left out, such as %s", self.declaration.name, len(bad), name, bad[0])
-        if not loaded["validation"]:  # every tenth of the questions for training, or all where they are but a few
+                log.warning(
+                    "%s: %d bad rows of %s left out, such as %s",
+                    self.declaration.name,
+                    len(bad),
+                    name,
+                    bad[0],
+                )
+        # every tenth of the questions for training, or all where they are but a few
+        if not loaded["validation"]:
             few = len(loaded["train"]) < FEW
             loaded["validation"] = loaded["train"] if few else loaded["train"][::10]
-            loaded["train"] = tuple(q for number, q in enumerate(loaded["train"]) if few or number % 10)
+            loaded["train"] = tuple(
+                q for number, q in enumerate(loaded["train"]) if few or number % 10
+            )
         return loaded
 
     def _check_labels(self, questions: tuple[Question, ...]) -> None:
@@ -233,7 +268,9 @@ class _Builder:
             for name, template in getattr(self.file, place).items():
                 for label in template.words:
                     if label not in labels:
-                        self.declaration.add(f"no question has the option '{label}'", place, name, "words", label)
+                        self.declaration.add(
+                            f"no question has the option '{label}'", place, name, "words", label
+                        )
         for label in self.file.words:
             if label not in labels:
                 self.declaration.add(f"no question has the option '{label}'", "words", label)
@@ -241,7 +278,8 @@ class _Builder:
     def _check_metrics(self, builder: QuestionBuilder) -> None:
         if "accuracy" in self.file.metrics and builder.several_gold:
             self.declaration.add(
-                "accuracy needs one gold label per question: use relaxed_accuracy (any of them counts) or "
+                "accuracy needs one gold label per question: use relaxed_accuracy (any of them "
+                "counts) or "
                 "majority_accuracy (the heaviest counts)",
                 "metrics",
             )

@@ -1,4 +1,5 @@
-"""viphy-color: the colours that things typically have, as pictures teach them (Singh, Qasemi & Chen 2023)."""
+"""viphy-color: the colours that things typically have, as pictures teach them (Singh, Qasemi & Chen
+2023)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,11 @@ def questions(facts: Sequence[ColorFact], categories: Mapping[str, str]) -> list
             id=fact.object,
             fields={"object": fact.object},
             options=COLORS,
-            gold={color: share for color, share in zip(COLORS, fact.shares, strict=True) if color in fact.typical},
+            gold={
+                color: share
+                for color, share in zip(COLORS, fact.shares, strict=True)
+                if color in fact.typical
+            },
             object=fact.object,
             tags={
                 "labels": str(len(fact.typical)),

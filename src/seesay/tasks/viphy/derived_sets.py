@@ -1,4 +1,5 @@
-"""The sets that ViPhy derives from its sizes, built by our own code from any table of pairs: seeded, each pair once.
+"""The sets that ViPhy derives from its sizes, built by our own code from any table of pairs:
+seeded, each pair once.
 
 Where the published sets were drawn otherwise, the docstrings say so.
 """
@@ -22,15 +23,17 @@ Pair = tuple[str, str]
 def smaller_pairs(facts: Sequence[SizeFact]) -> dict[Pair, None]:
     """Every known (smaller, larger), in order; a pair and its mirror image say the same."""
     return dict.fromkeys(
-        (fact.a, fact.b) if fact.typical == ("<",) else (fact.b, fact.a) for fact in facts if len(fact.typical) == 1
+        (fact.a, fact.b) if fact.typical == ("<",) else (fact.b, fact.a)
+        for fact in facts
+        if len(fact.typical) == 1
     )
 
 
 def chains(facts: Sequence[SizeFact]) -> Iterator[tuple[str, str, str]]:
     """Every a < b < c where a < c is not known.
 
-    This is the pool that the published set was drawn from (548,857 on the published table): it does not ask whether the
-    opposite, c < a, is known, which holds of 507 of them.
+    This is the pool that the published set was drawn from (548,857 on the published table): it does
+    not ask whether the opposite, c < a, is known, which holds of 507 of them.
     """
     smaller = smaller_pairs(facts)
     larger: dict[str, list[str]] = defaultdict(list)
@@ -45,9 +48,9 @@ def chains(facts: Sequence[SizeFact]) -> Iterator[tuple[str, str, str]]:
 def transitive(facts: Sequence[SizeFact], size: int = TRANSITIVE, seed: int = 0) -> list[SizeFact]:
     """Pairs never seen together whose order follows from a third thing, drawn with a seed.
 
-    A pair that is known either way round, or that chains put both ways round, is left out. Every other pair is asked
-    the other way round. (The published set draws chains, so that a pair may come several times, and its answer is
-    always `<`: who always says "smaller" is always right.)
+    A pair that is known either way round, or that chains put both ways round, is left out. Every
+    other pair is asked the other way round. (The published set draws chains, so that a pair may
+    come several times, and its answer is always `<`: who always says "smaller" is always right.)
     """
     smaller = smaller_pairs(facts)
     implied = dict.fromkeys((a, c) for a, _, c in chains(facts))
@@ -59,11 +62,13 @@ def transitive(facts: Sequence[SizeFact], size: int = TRANSITIVE, seed: int = 0)
     ]
 
 
-def with_subtypes(facts: Sequence[SizeFact], subtypes: Sequence[SubtypeFact], seed: int = 0) -> list[SizeFact]:
+def with_subtypes(
+    facts: Sequence[SizeFact], subtypes: Sequence[SubtypeFact], seed: int = 0
+) -> list[SizeFact]:
     """Pairs with a subtype in each thing's place; the answer stays.
 
-    As published: a pair counts where both things have a subtype other than themselves, and each is drawn evenly. A draw
-    that repeats an earlier pair, or sets a thing against itself, is left out.
+    As published: a pair counts where both things have a subtype other than themselves, and each is
+    drawn evenly. A draw that repeats an earlier pair, or sets a thing against itself, is left out.
     """
     kinds: dict[str, list[str]] = defaultdict(list)
     for kind in subtypes:

@@ -1,8 +1,8 @@
 """The human row of viphy-color: CoDa's annotators on the things that CoDa and ViPhy share.
 
-This is how the paper obtains its human figure. Its "relaxed accuracy" only asks that the typical colours of the two
-have one in common, which is more lenient than the rule for models; the stricter reading, where people's most frequent
-colour must be typical, is shown beside it under its own name.
+This is how the paper obtains its human figure. Its "relaxed accuracy" only asks that the typical
+colours of the two have one in common, which is more lenient than the rule for models; the stricter
+reading, where people's most frequent colour must be typical, is shown beside it under its own name.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ SOURCE = "computed from CoDa's annotations"
 class HumanFigures:
     """What CoDa's annotators score on the shared things.
 
-    `any_overlap`: a typical colour of theirs is gold. `most_frequent`: their most frequent colour is gold.
-    `confidence`: the share of their typical colours that is gold. `macro_f1`: of the typical colours, over labels.
+    `any_overlap`: a typical colour of theirs is gold. `most_frequent`: their most frequent colour
+    is gold. `confidence`: the share of their typical colours that is gold. `macro_f1`: of the
+    typical colours, over labels.
     """
 
     objects: int
@@ -48,7 +49,8 @@ class HumanFigures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedThings:
-    """The things that CoDa and ViPhy share: how people spread the colours, their typical ones, and ViPhy's (gold)."""
+    """The things that CoDa and ViPhy share: how people spread the colours, their typical ones, and
+    ViPhy's (gold)."""
 
     names: tuple[str, ...]
     shares: FloatArray
@@ -77,14 +79,18 @@ def shared_things(facts: Sequence[ColorFact], data: Path | None = None) -> Share
         lambda record: (text_field(record, "class_id").strip("/"), text_field(record, "ngram")),
     )
     if bad:
-        log.warning("%d rows of %s cannot be used (%s): their things are left out.", len(bad), path, bad[0])
+        log.warning(
+            "%d rows of %s cannot be used (%s): their things are left out.", len(bad), path, bad[0]
+        )
     by_name = {name: distributions[kind] for kind, name in names.values() if kind in distributions}
     both = [(fact, by_name[fact.object]) for fact in facts if fact.object in by_name]
     if not both:
         raise UserError("CoDa and these colour facts have no thing in common.")
     shares = np.array([[gold.get(color, 0.0) for color in COLORS] for _, gold in both])
     gold = np.array([[color in fact.typical for color in COLORS] for fact, _ in both])
-    return SharedThings(tuple(fact.object for fact, _ in both), shares, typical_labels(shares), gold)
+    return SharedThings(
+        tuple(fact.object for fact, _ in both), shares, typical_labels(shares), gold
+    )
 
 
 def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> HumanFigures:
@@ -119,7 +125,9 @@ def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
     source = f"{SOURCE}, {figures.objects} things"
     return (
         Published("people (CoDa), any overlap", "relaxed_accuracy", figures.any_overlap, source),
-        Published("people (CoDa), most frequent", "relaxed_accuracy", figures.most_frequent, source),
+        Published(
+            "people (CoDa), most frequent", "relaxed_accuracy", figures.most_frequent, source
+        ),
         Published("people (CoDa)", "true_confidence", figures.confidence, source),
         Published("people (CoDa)", "macro_f1", figures.macro_f1, source),
     )

@@ -1,7 +1,7 @@
 """viphy-size: which of two things is typically the larger one (Singh, Qasemi & Chen 2023).
 
-Three sets: the standard pairs; the same pairs with a subtype in each thing's place; and pairs that were never seen
-together, known through a third thing only (a < b < c).
+Three sets: the standard pairs; the same pairs with a subtype in each thing's place; and pairs that
+were never seen together, known through a third thing only (a < b < c).
 """
 
 from __future__ import annotations
@@ -27,17 +27,23 @@ def load(data: Path | None = None) -> Task:
 
 
 def load_subtype(data: Path | None = None) -> Task:
-    """Pairs of subtypes: the published table, or the test split of the pairs with sampled subtypes in their place."""
+    """Pairs of subtypes: the published table, or the test split of the pairs with sampled subtypes
+    in their place."""
     name = "viphy-size-subtype"
     if facts.table_exists(SizeFact, viphy.SIZE_SUBTYPE, data):
         standard = partial(facts.load_facts, SizeFact, data)
         source = facts.load_facts(SizeFact, data, viphy.SIZE_SUBTYPE)
         return facts.build(name, questions, source.rows, source, training=standard)
-    source, subtypes = facts.load_facts(SizeFact, data), facts.load_facts(SubtypeFact, data)
+    source = facts.load_facts(SizeFact, data)
+    subtypes = facts.load_facts(SubtypeFact, data)
     pairs = derived_sets.with_subtypes(source.split("test"), subtypes.rows)
     if not pairs:
-        raise UserError("No pair of the test split has subtypes of both things: there is nothing to ask.")
-    source = replace(source, bad=[*source.bad, *subtypes.bad], files=(*source.files, *subtypes.files))
+        raise UserError(
+            "No pair of the test split has subtypes of both things: there is nothing to ask."
+        )
+    source = replace(
+        source, bad=[*source.bad, *subtypes.bad], files=(*source.files, *subtypes.files)
+    )
     return facts.build(name, questions, pairs, source, derived=DERIVED)
 
 
@@ -51,12 +57,16 @@ def load_transitive(data: Path | None = None) -> Task:
     source = facts.load_facts(SizeFact, data)
     pairs = derived_sets.transitive(source.rows)
     if not pairs:
-        raise UserError("No two pairs make a chain a < b < c of things never seen together: there is nothing to ask.")
+        raise UserError(
+            "No two pairs make a chain a < b < c of things never seen together: there is nothing "
+            "to ask."
+        )
     return facts.build(name, questions, pairs, source, derived=DERIVED)
 
 
 def questions(facts: Sequence[SizeFact]) -> list[Question]:
-    """One question per pair. A pair and its mirror image are not independent, so both are one object."""
+    """One question per pair. A pair and its mirror image are not independent, so both are one
+    object."""
     return [
         Question(
             id=f"{fact.a}|{fact.b}",

@@ -17,7 +17,8 @@ def load(data: Path | None = None) -> Task:
 
 
 def questions(facts: Sequence[PlaceFact]) -> list[Question]:
-    """One question per pair and scene. Gold weights are how often each typical relation was seen, where counted."""
+    """One question per pair and scene. Gold weights are how often each typical relation was seen,
+    where counted."""
     return [
         Question(
             id=f"{fact.scene}|{fact.a}|{fact.b}",

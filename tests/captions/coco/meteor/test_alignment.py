@@ -1,4 +1,5 @@
-"""The expected alignments were given by METEOR 1.5 (`edu.cmu.meteor.aligner.Aligner`, beam 40) for these words."""
+"""The expected alignments were given by METEOR 1.5 (`edu.cmu.meteor.aligner.Aligner`, beam 40) for
+these words."""
 
 from __future__ import annotations
 
@@ -30,24 +31,32 @@ def test_repeated_words() -> None:
 
 
 def test_the_gap_before_a_match_counts_as_no_chunk_yet() -> None:
-    """Both alignments end with one chunk; the one that skips first was ahead when the beam was last sorted."""
+    """Both alignments end with one chunk; the one that skips first was ahead when the beam was last
+    sorted."""
     assert _chosen("a b", "a a") == ([(1, 0)], 1)
 
 
 def test_single_words_matched_otherwise_count_for_nothing() -> None:
     """`dogs big` against `dog large`: five rival matches, and METEOR takes none."""
-    dog: list[RawMatch] = [(0, 1, 0, 1, module) for module in (STEM, SYNONYM, PARAPHRASE, PARAPHRASE)]
+    dog: list[RawMatch] = [
+        (0, 1, 0, 1, module) for module in (STEM, SYNONYM, PARAPHRASE, PARAPHRASE)
+    ]
     large: list[RawMatch] = [(1, 1, 1, 1, module) for module in (SYNONYM, PARAPHRASE, PARAPHRASE)]
     assert align([dog, large], 2) == ([], 0)
     assert align([dog[:1], large[:1]], 2)[1] == 1, "without rivals they are matched beforehand"
 
 
 def test_a_longer_paraphrase_wins_by_its_words() -> None:
-    """`in front of the house` against `before the house`, all matches that METEOR finds, in its order."""
+    """`in front of the house` against `before the house`, all matches that METEOR finds, in its
+    order."""
     before: list[RawMatch] = [
-        (0, 1, 0, 2, PARAPHRASE), (0, 1, 0, 3, PARAPHRASE), (0, 2, 0, 4, PARAPHRASE),
-        (0, 1, 1, 1, PARAPHRASE), (0, 1, 1, 2, PARAPHRASE), (0, 2, 1, 3, PARAPHRASE),
-    ]  # fmt: skip
+        (0, 1, 0, 2, PARAPHRASE),
+        (0, 1, 0, 3, PARAPHRASE),
+        (0, 2, 0, 4, PARAPHRASE),
+        (0, 1, 1, 1, PARAPHRASE),
+        (0, 1, 1, 2, PARAPHRASE),
+        (0, 2, 1, 3, PARAPHRASE),
+    ]
     rows: list[list[RawMatch]] = [before, [(1, 1, 3, 1, EXACT)], [(2, 1, 4, 1, EXACT)]]
     chosen, chunks = align(rows, 5)
     assert [tuple(match) for match in chosen] == [(0, 2, 0, 4, PARAPHRASE), (2, 1, 4, 1, EXACT)]
@@ -63,10 +72,16 @@ def test_laws(ours: list[str], theirs: list[str]) -> None:
     """No word is matched twice, chunks are counted right, and every match was offered."""
     offered = matched(MeteorResources(), ours, theirs)
     chosen, chunks = align(offered, len(ours))
-    assert len({match.reference for match in chosen}) == len({match.hypothesis for match in chosen}) == len(chosen)
+    assert (
+        len({match.reference for match in chosen})
+        == len({match.hypothesis for match in chosen})
+        == len(chosen)
+    )
     assert all(tuple(match) in offered[match.reference] for match in chosen)
     runs = sum(
-        i == 0 or (chosen[i - 1].reference + 1, chosen[i - 1].hypothesis + 1) != (match.reference, match.hypothesis)
+        i == 0
+        or (chosen[i - 1].reference + 1, chosen[i - 1].hypothesis + 1)
+        != (match.reference, match.hypothesis)
         for i, match in enumerate(chosen)
     )
     assert chunks == runs

@@ -26,8 +26,16 @@ def _plain(hypothesis: list[str], reference: list[str]) -> list[list[RawMatch]]:
     for j, word in enumerate(reference):
         others = list(enumerate(hypothesis))
         exact = [(j, 1, i, 1, EXACT) for i, other in others if other == word]
-        stems = [(j, 1, i, 1, STEM) for i, other in others if other != word and stem(other) == stem(word)]
-        rows.append([*exact, *stems, *((j, 1, i, 1, SYNONYM) for i, other in others if other in related.get(word, ()))])
+        stems = [
+            (j, 1, i, 1, STEM) for i, other in others if other != word and stem(other) == stem(word)
+        ]
+        rows.append(
+            [
+                *exact,
+                *stems,
+                *((j, 1, i, 1, SYNONYM) for i, other in others if other in related.get(word, ())),
+            ]
+        )
     return rows
 
 
@@ -40,5 +48,10 @@ def test_matches_are_those_of_each_pair(pairs: list[tuple[str, list[str]]], firs
     matcher = Matcher(RESOURCES, normalize_all(texts, RESOURCES.prefixes), corpus.owner)
     first = min(first, len(corpus) - 1)
     matches = matcher.matches(range(first, len(corpus)))
-    words = [(normalize(h, RESOURCES.prefixes), [normalize(r, RESOURCES.prefixes) for r in refs]) for h, refs in pairs]
-    assert matches.rows() == [_plain(hypothesis, reference) for hypothesis, refs in words[first:] for reference in refs]
+    words = [
+        (normalize(h, RESOURCES.prefixes), [normalize(r, RESOURCES.prefixes) for r in refs])
+        for h, refs in pairs
+    ]
+    assert matches.rows() == [
+        _plain(hypothesis, reference) for hypothesis, refs in words[first:] for reference in refs
+    ]

@@ -1,4 +1,5 @@
-"""The expected words were given by METEOR 1.5's own normaliser (`edu.cmu.meteor.util.Normalizer`, English)."""
+"""The expected words were given by METEOR 1.5's own normaliser (`edu.cmu.meteor.util.Normalizer`,
+English)."""
 
 from __future__ import annotations
 

@@ -17,11 +17,14 @@ from seesay.captions.coco.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
 
-SYNSETS = (
-    "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"
-)
+SYNSETS = "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"
 EXCEPTIONS = "child\nchildren\n"
-PAIRS = [("a lot of", "many"), ("before", "in front of"), ("before the", "in front of the"), ("many", "a lot of")]
+PAIRS = [
+    ("a lot of", "many"),
+    ("before", "in front of"),
+    ("before the", "in front of the"),
+    ("many", "a lot of"),
+]
 
 
 def _folder(path: Path, pairs: list[tuple[str, str]] | None = PAIRS) -> Path:
@@ -49,7 +52,9 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MeteorResources:
 
 def test_synonyms_by_form_and_lemma() -> None:
     wordnet = WordNet(SYNSETS, EXCEPTIONS)
-    related = wordnet.synonyms(["big", "larger", "large", "kids", "children", "tamed", "tam", "the"])
+    related = wordnet.synonyms(
+        ["big", "larger", "large", "kids", "children", "tamed", "tam", "the"]
+    )
     assert related["big"] == {"large", "larger"}
     assert related["kids"] == {"children"}
     assert "tam" not in related, "-ed gives `tame`, and then no other lemma is tried"

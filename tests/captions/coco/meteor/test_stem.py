@@ -1,4 +1,5 @@
-"""The expected stems were given by METEOR 1.5's stemmer (Snowball English of its day); 355,213 words were compared."""
+"""The expected stems were given by METEOR 1.5's stemmer (Snowball English of its day); 355,213
+words were compared."""
 
 from __future__ import annotations
 

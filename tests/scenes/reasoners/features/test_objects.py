@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import rgb
-from seesay.scenes.reasoners.features.objects import IMAGE_SIZE, OUTLINE, SLOT_SIZE, SLOTS, find_objects
+from seesay.scenes.reasoners.features.objects import (
+    IMAGE_SIZE,
+    OUTLINE,
+    SLOT_SIZE,
+    SLOTS,
+    find_objects,
+)
 from seesay.scenes.scene_batches import batches
 from seesay.scenes.world import (
     CANVAS,
@@ -61,7 +67,9 @@ def things(draw: st.DrawFn) -> SceneObject:
     (down, right), (rows, columns) = anchor(shape, radius, turn), extent(shape, radius, turn)
     row, column = draw(st.integers(0, CANVAS - rows)), draw(st.integers(0, CANVAS - columns))
     level = draw(st.integers(1, LEVELS))
-    return SceneObject(shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level)
+    return SceneObject(
+        shape, draw(st.sampled_from(SCENE_COLORS)), radius, row + down, column + right, turn, level
+    )
 
 
 @given(things())
@@ -71,7 +79,9 @@ def test_one_thing_alone(thing: SceneObject) -> None:
     assert slot[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=0.02)
     assert np.abs(slot[2:6] - box(thing)).max() <= 2 / IMAGE_SIZE
     shine = brightness(thing.level)
-    assert slot[6:9] * 255 == pytest.approx([part * shine // 255 for part in RGB[thing.color]], abs=0.01)
+    assert slot[6:9] * 255 == pytest.approx(
+        [part * shine // 255 for part in RGB[thing.color]], abs=0.01
+    )
 
 
 @given(things(), st.integers(-6, 6), st.integers(-6, 6))
@@ -83,13 +93,17 @@ def test_moving_a_thing_changes_its_box_alone(thing: SceneObject, down: int, rig
     if after.min() < 0 or after.max() > 1:
         return
     (one,), (other,) = slots(thing), slots(moved)
-    # Sums over a window that the picture's edge cuts are taken in another order: the last bit may differ.
-    assert np.delete(one, range(2, 6)) == pytest.approx(np.delete(other, range(2, 6)), rel=1e-6, abs=1e-7)
+    # Sums over a window that the picture's edge cuts are taken in another order: the last bit may
+    # differ.
+    assert np.delete(one, range(2, 6)) == pytest.approx(
+        np.delete(other, range(2, 6)), rel=1e-6, abs=1e-7
+    )
     assert other[2:6] - one[2:6] == pytest.approx(after - before, abs=1e-6)
 
 
 def gap(one: SceneObject, other: SceneObject) -> float:
-    """How far apart their boxes are, in pixels of the picture; below zero they reach into each other."""
+    """How far apart their boxes are, in pixels of the picture; below zero they reach into each
+    other."""
     (top, left, bottom, right), (north, west, south, east) = box(one), box(other)
     return float(max(north - bottom, top - south, west - right, left - east) * IMAGE_SIZE)
 
@@ -97,11 +111,16 @@ def gap(one: SceneObject, other: SceneObject) -> float:
 @pytest.mark.seconds
 @pytest.mark.parametrize("task", ["sup1", "pos", "set+pos"])
 def test_all_things_of_real_scenes(task: str) -> None:
-    """Two of one colour may be seen as one where they form one convex shape; a pixel that two share is neither's."""
+    """Two of one colour may be seen as one where they form one convex shape; a pixel that two share
+    is neither's."""
     miscounted = 0
     for batch in batches(SceneConfig(task), make_plan(task, 200), "train", size=IMAGE_SIZE):
         for slot, item in zip(find_objects(batch.pictures), batch.items, strict=True):
-            near = [(one, other) for one, other in permutations(item.scene.objects, 2) if gap(one, other) < 2]
+            near = [
+                (one, other)
+                for one, other in permutations(item.scene.objects, 2)
+                if gap(one, other) < 2
+            ]
             found = slot[slot[:, 0] == 1]
             if any(one.color == other.color for one, other in near):
                 miscounted += len(found) != len(item.scene.objects)
@@ -112,7 +131,9 @@ def test_all_things_of_real_scenes(task: str) -> None:
                 at = box(thing)
                 nearest = found[np.abs(centres - at[:2] - at[2:]).sum(1).argmin()]
                 off = 0.05 if any(thing is one for one, _ in near) else 0.02
-                assert nearest[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=off)
+                assert nearest[1] * CANVAS**2 == pytest.approx(
+                    area(thing.shape, thing.radius), rel=off
+                )
                 assert nearest[6:9] == pytest.approx(np.array(RGB[thing.color]) / 255, abs=0.01)
     assert miscounted <= 1  # of 160 pictures, where up to 20 have neighbours of one colour
 
@@ -123,7 +144,8 @@ def test_things_of_one_colour_that_touch_are_split() -> None:
         SceneObject("square", "red", 80, 500, 300),
         SceneObject("circle", "red", 60, 360, 300),
         SceneObject("square", "red", 40, 500, 660),
-        SceneObject("triangle", "red", 60, 500, 820, TALL),  # its base on the left, at the square's right side
+        # its base on the left, at the square's right side
+        SceneObject("triangle", "red", 60, 500, 820, TALL),
     )
     expected = sorted((area(obj.shape, obj.radius) for obj in objects), reverse=True)
     assert slots(*objects)[:, 1] * CANVAS**2 == pytest.approx(expected, rel=0.05)
@@ -131,7 +153,15 @@ def test_things_of_one_colour_that_touch_are_split() -> None:
 
 def test_what_forms_one_convex_shape_is_one_object() -> None:
     """Two squares side by side are a rectangle: nothing in the picture tells that they are two."""
-    assert len(slots(SceneObject("square", "red", 60, 500, 300), SceneObject("square", "red", 60, 500, 420))) == 1
+    assert (
+        len(
+            slots(
+                SceneObject("square", "red", 60, 500, 300),
+                SceneObject("square", "red", 60, 500, 420),
+            )
+        )
+        == 1
+    )
 
 
 def test_things_that_touch_are_parted_by_colour() -> None:
@@ -142,7 +172,11 @@ def test_things_that_touch_are_parted_by_colour() -> None:
         SceneObject("square", "yellow", side, 256 + 2 * side, 256),
     )
     assert len(found) == 3
-    assert {tuple(slot[6:9].round().astype(int)) for slot in found} == {(1, 0, 0), (0, 0, 1), (1, 1, 0)}
+    assert {tuple(slot[6:9].round().astype(int)) for slot in found} == {
+        (1, 0, 0),
+        (0, 0, 1),
+        (1, 1, 0),
+    }
     assert found[:, 1] * CANVAS**2 == pytest.approx([4 * side**2] * 3, rel=0.02)
 
 
@@ -150,16 +184,25 @@ def test_things_that_touch_are_parted_by_colour() -> None:
 @settings(max_examples=30)
 def test_where_they_touch_is_no_third_thing(row: int, column: int, colours: list[str]) -> None:
     """Wherever the line between them falls, inside a pixel or between two."""
-    one, other = (SceneObject("square", colour, 60, row, column + 120 * i) for i, colour in enumerate(colours[:2]))
+    one, other = (
+        SceneObject("square", colour, 60, row, column + 120 * i)
+        for i, colour in enumerate(colours[:2])
+    )
     found = slots(one, other)
     assert len(found) == 2
-    assert found[:, 1] * CANVAS**2 == pytest.approx([4 * 60**2] * 2, rel=0.1)  # the pixels on the line are nobody's
+    # the pixels on the line are nobody's
+    assert found[:, 1] * CANVAS**2 == pytest.approx([4 * 60**2] * 2, rel=0.1)
 
 
 def test_dark_things_are_found_beside_bright_ones() -> None:
-    dark, bright = SceneObject("circle", "blue", 60, 300, 300, level=1), SceneObject("circle", "white", 120, 300, 600)
+    dark, bright = (
+        SceneObject("circle", "blue", 60, 300, 300, level=1),
+        SceneObject("circle", "white", 120, 300, 600),
+    )
     found = slots(dark, bright)
-    assert found[:, 1] * CANVAS**2 == pytest.approx([area("circle", 120), area("circle", 60)], rel=0.02)
+    assert found[:, 1] * CANVAS**2 == pytest.approx(
+        [area("circle", 120), area("circle", 60)], rel=0.02
+    )
     assert found[1, 6:9] * 255 == pytest.approx((0, 0, brightness(1)), abs=0.01)
 
 
@@ -172,7 +215,9 @@ def test_an_empty_picture_has_no_objects() -> None:
 def test_of_many_the_biggest_are_kept() -> None:
     grid = [(row, column) for row in range(85, CANVAS, 170) for column in range(85, CANVAS, 170)]
     sizes = [30 + i for i in range(len(grid))]
-    found = slots(*(SceneObject("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True)))
+    found = slots(
+        *(SceneObject("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True))
+    )
     assert len(found) == SLOTS < len(grid)
     largest = sorted(sizes, reverse=True)[:SLOTS]
     assert found[:, 1] * CANVAS**2 == pytest.approx([4 * size**2 for size in largest], rel=0.02)
@@ -185,10 +230,14 @@ def test_outlines_tell_shapes_and_not_sizes() -> None:
         return cells
 
     for shape, radius in product(SHAPES, RADII):
-        assert np.abs(outline(shape, radius) - outline(shape, 120)).mean() < (0.02 if shape == "square" else 0.05)
+        assert np.abs(outline(shape, radius) - outline(shape, 120)).mean() < (
+            0.02 if shape == "square" else 0.05
+        )
     assert outline("square", 96).min() > 0.9
-    lying, standing = outline("rectangle", 96), outline("rectangle", 96, TALL)  # 1 : 4, so two rows of the eight
+    # 1 : 4, so two rows of the eight
+    lying, standing = outline("rectangle", 96), outline("rectangle", 96, TALL)
     assert lying.sum() == pytest.approx(16, rel=0.05)
-    assert standing == pytest.approx(lying.T, abs=1e-6)  # cells are summed along the other side first
+    # cells are summed along the other side first
+    assert standing == pytest.approx(lying.T, abs=1e-6)
     assert lying[3:5].min() > 0.9
     assert outline("circle", 96).sum() == pytest.approx(64 * np.pi / 4, rel=0.05)

@@ -1,4 +1,5 @@
-"""The object-centred reasoner: roles by grammar, laws of what it computes, and "big" with a noun never met with it."""
+"""The object-centred reasoner: roles by grammar, laws of what it computes, and "big" with a noun
+never met with it."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ WORDS = SentenceVocabulary.of(SENTENCES)
 
 
 def build(*answers: str) -> ObjectCentred:
-    return ObjectCentred(NetworkConfig(WORDS, answers, (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4))
+    return ObjectCentred(
+        NetworkConfig(WORDS, answers, (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +116,13 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
 
 
 def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCentred) -> None:
-    """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs less."""
+    """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs
+    less."""
     pictures = np.stack(
-        [rgb(Scene((SceneObject("square", colour, 100, 512, 512),), 0.29), 192) for colour in ("red", "blue")]
+        [
+            rgb(Scene((SceneObject("square", colour, 100, 512, 512),), 0.29), 192)
+            for colour in ("red", "blue")
+        ]
     )
     seen = torch.from_numpy(find_objects(pictures))
     told = build("no", "yes")
@@ -131,15 +138,20 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
 
 
 def test_an_adjective_may_be_about_another_measure() -> None:
-    """Heights and brightness in place of areas: an adjective that weighs one measure alone compares by it alone."""
+    """Heights and brightness in place of areas: an adjective that weighs one measure alone compares
+    by it alone."""
     seen, read = slots(6), numbers(SENTENCES[0])
-    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    config = NetworkConfig(
+        WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4
+    )
     network = ObjectCentred(replace(config, measures_learnt=True)).eval()
     assert network.measure is not None
     expected = {
-        "area": seen[0, :6, 1], "height": seen[0, :6, 4] - seen[0, :6, 2],
-        "width": seen[0, :6, 5] - seen[0, :6, 3], "brightness": seen[0, :6, 6:9].amax(1),
-    }  # fmt: skip
+        "area": seen[0, :6, 1],
+        "height": seen[0, :6, 4] - seen[0, :6, 2],
+        "width": seen[0, :6, 5] - seen[0, :6, 3],
+        "brightness": seen[0, :6, 6:9].amax(1),
+    }
     adjective = network.roles(read)[1].float()
     for index, name in enumerate(MEASURES):
         with torch.no_grad():
@@ -147,12 +159,15 @@ def test_an_adjective_may_be_about_another_measure() -> None:
         measured = network.sizes(seen, read, adjective)[0, :6]
         torch.testing.assert_close(measured, expected[name] / expected[name].max().clamp(min=1e-6))
     torch.testing.assert_close(
-        ObjectCentred(config).sizes(seen, read, adjective)[0, :6], expected["area"] / expected["area"].max()
+        ObjectCentred(config).sizes(seen, read, adjective)[0, :6],
+        expected["area"] / expected["area"].max(),
     )
 
 
 def test_roles_learnt_are_shares_that_follow_word_and_place() -> None:
-    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4, roles_learnt=True)
+    config = NetworkConfig(
+        WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4, roles_learnt=True
+    )
     network = ObjectCentred(config).eval()
     short, long = numbers(SENTENCES[1], SENTENCES[3])
     roles = torch.stack(network.roles(torch.stack((short, long))))
@@ -166,16 +181,21 @@ def test_roles_learnt_are_shares_that_follow_word_and_place() -> None:
 def test_the_presupposition_has_its_weight(network: ObjectCentred) -> None:
     """Twice the weight, twice the loss; without weight, the answers alone."""
     seen, read = slots(7).repeat(2, 1, 1), numbers(SENTENCES[0], SENTENCES[1])
-    config = NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
+    config = NetworkConfig(
+        WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4
+    )
     for weight in (0.0, 2.0):
         other = ObjectCentred(replace(config, presupposition=weight)).eval()
         other.load_state_dict(network.state_dict())
-        torch.testing.assert_close(other.auxiliary_loss(seen, read), weight * network.auxiliary_loss(seen, read))
+        torch.testing.assert_close(
+            other.auxiliary_loss(seen, read), weight * network.auxiliary_loss(seen, read)
+        )
 
 
 @pytest.mark.slow
 def test_big_goes_with_nouns_it_was_never_met_with(tmp_path: Path) -> None:
-    """4,000 items, half of the published ones: the published networks fall to 0.15 … 0.40 there (Table 3)."""
+    """4,000 items, half of the published ones: the published networks fall to 0.15 … 0.40 there
+    (Table 3)."""
     torch.set_num_threads(1)
     config, extractor = experiment.with_features(preset_config("object-centred", "cpu"))
     source = scene_source("compositional", 4_000)

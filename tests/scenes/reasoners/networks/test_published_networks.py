@@ -1,6 +1,8 @@
-"""The `paper` preset is the published networks and training: shapes and counts worked out by hand from the scripts.
+"""The `paper` preset is the published networks and training: shapes and counts worked out by hand
+from the scripts.
 
-Sizes and settings: the training scripts of Pezzelle & Fernández (2019), which run the code of Perez et al. (2018).
+Sizes and settings: the training scripts of Pezzelle & Fernández (2019), which run the code of Perez
+et al. (2018).
 """
 
 from __future__ import annotations
@@ -34,23 +36,33 @@ MLP_NORM = {
 COUNTS = {
     "cnn-lstm": 300 * len(WORDS) + LSTM + 512 * 1025 + 1024 * (25_088 + 256 + 1) + 2 * 1025,
     "stacked-attention": (
-        300 * len(WORDS) + LSTM + 256 * 1025
+        300 * len(WORDS)
+        + LSTM
+        + 256 * 1025
         + 2 * (2 * 512 * (256 + 1) + 512 + 1)  # a round: Wv, Wu, and 1 x 1 to one map
-        + 1024 * 257 + 2 * 1025
+        + 1024 * 257
+        + 2 * 1025
     ),
     "film": (
-        200 * len(WORDS) + GRU + 4 * 2 * 128 * 4097
-        + 128 * (1026 * 9 + 1) + 2 * 128  # the stem and its batch norm
+        200 * len(WORDS)
+        + GRU
+        + 4 * 2 * 128 * 4097
+        + 128 * (1026 * 9 + 1)
+        + 2 * 128  # the stem and its batch norm
         + 4 * (128 * (130 + 1) + 128 * (128 * 9 + 1))
-        + 512 * 131 + 1024 * 513 + 2 * 1025
+        + 512 * 131
+        + 1024 * 513
+        + 2 * 1025
     ),
-}  # fmt: skip
+}
 
 
 def published(network: str, input_shape: tuple[int, ...] = CONV4, **sizes: Any) -> ReasonerNetwork:
     """The network as published, without memory for its weights."""
     with torch.device("meta"):
-        config = NetworkConfig(WORDS, ("no", "yes"), input_shape, **{**preset_config(network, "paper").sizes, **sizes})
+        config = NetworkConfig(
+            WORDS, ("no", "yes"), input_shape, **{**preset_config(network, "paper").sizes, **sizes}
+        )
         return build(network, config)
 
 
@@ -62,27 +74,41 @@ def parameters(network: nn.Module) -> int:
 def test_as_many_weights_as_published(name: str) -> None:
     assert parameters(published(name, batch_norm=False)) == COUNTS[name]
     assert parameters(published(name, batch_norm=True)) == COUNTS[name] + MLP_NORM[name]
-    assert parameters(published(name, batch_norm=True, dropout=0.5)) == COUNTS[name] + MLP_NORM[name]
+    assert (
+        parameters(published(name, batch_norm=True, dropout=0.5)) == COUNTS[name] + MLP_NORM[name]
+    )
 
 
 SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
     "cnn-lstm": {
-        "reader.embedding": (len(WORDS), 300), "project": (512, 1024, 1, 1),
-        "classifier.1": (1024, 25_344), "classifier.4": (2, 1024),
+        "reader.embedding": (len(WORDS), 300),
+        "project": (512, 1024, 1, 1),
+        "classifier.1": (1024, 25_344),
+        "classifier.4": (2, 1024),
     },
     "stacked-attention": {
-        "reader.embedding": (len(WORDS), 300), "project": (256, 1024, 1, 1),
-        "rounds.0.of_cells": (512, 256), "rounds.0.of_known": (512, 256), "rounds.0.weigh": (1, 512),
-        "rounds.1.of_cells": (512, 256), "rounds.1.of_known": (512, 256), "rounds.1.weigh": (1, 512),
-        "classifier.1": (1024, 256), "classifier.4": (2, 1024),
+        "reader.embedding": (len(WORDS), 300),
+        "project": (256, 1024, 1, 1),
+        "rounds.0.of_cells": (512, 256),
+        "rounds.0.of_known": (512, 256),
+        "rounds.0.weigh": (1, 512),
+        "rounds.1.of_cells": (512, 256),
+        "rounds.1.of_known": (512, 256),
+        "rounds.1.weigh": (1, 512),
+        "classifier.1": (1024, 256),
+        "classifier.4": (2, 1024),
     },
     "film": {
-        "reader.embedding": (len(WORDS), 200), "modulate": (1024, 4096), "stem.layers.0": (128, 1026, 3, 3),
+        "reader.embedding": (len(WORDS), 200),
+        "modulate": (1024, 4096),
+        "stem.layers.0": (128, 1026, 3, 3),
         **{f"blocks.{i}.narrow": (128, 130, 1, 1) for i in range(4)},
         **{f"blocks.{i}.look": (128, 128, 3, 3) for i in range(4)},
-        "last": (512, 130, 1, 1), "classifier.0": (1024, 512), "classifier.3": (2, 1024),
+        "last": (512, 130, 1, 1),
+        "classifier.0": (1024, 512),
+        "classifier.3": (2, 1024),
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -107,13 +133,23 @@ def test_order_of_the_classifiers_layers() -> None:
     assert kinds(published("cnn-lstm").get_submodule("classifier")) == mlp
     assert kinds(published("stacked-attention").get_submodule("classifier")) == mlp
     film = published("film")
-    assert kinds(film.get_submodule("classifier")) == ["Linear", "BatchNorm1d", "ReLU", "Dropout", "Linear"]
+    assert kinds(film.get_submodule("classifier")) == [
+        "Linear",
+        "BatchNorm1d",
+        "ReLU",
+        "Dropout",
+        "Linear",
+    ]
     assert isinstance(film.get_submodule("last_norm"), nn.BatchNorm2d)
 
 
 def test_the_grid_switches_the_classifiers_batch_norm_alone() -> None:
     """FiLM's stem and blocks keep theirs; those of the blocks have no scale and shift."""
-    norms = [module for module in published("film", batch_norm=False).modules() if isinstance(module, nn.BatchNorm2d)]
+    norms = [
+        module
+        for module in published("film", batch_norm=False).modules()
+        if isinstance(module, nn.BatchNorm2d)
+    ]
     assert [norm.affine for norm in norms] == [True, False, False, False, False]
     assert PAPER_GRID == ((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
 
@@ -129,17 +165,22 @@ def test_maps_of_14_by_14_from_conv4_and_from_pixels() -> None:
         film = Film(NetworkConfig(WORDS, ("no", "yes"), shape, **all_sizes)).eval()
         assert film.feature_maps(torch.randn(1, *shape), words).shape == (1, 512, 14, 14)
     strided = [layer for layer in film.stem.modules() if isinstance(layer, nn.Conv2d)]
-    assert [(layer.in_channels, layer.kernel_size, layer.stride, layer.padding) for layer in strided] == [
-        (channels, (4, 4), (2, 2), (1, 1)) for channels in (3, 128, 128, 128)
-    ]
+    assert [
+        (layer.in_channels, layer.kernel_size, layer.stride, layer.padding) for layer in strided
+    ] == [(channels, (4, 4), (2, 2), (1, 1)) for channels in (3, 128, 128, 128)]
 
 
 def test_starts_as_published() -> None:
-    """Kaiming, with a gain of √2: uniform within √(6 / inputs) for FiLM, normal with sd √(2 / inputs) for stacked
-    attention; CNN+LSTM keeps PyTorch's uniform within √(1 / inputs)."""
+    """Kaiming, with a gain of √2: uniform within √(6 / inputs) for FiLM, normal with sd √(2 /
+    inputs) for stacked attention; CNN+LSTM keeps PyTorch's uniform within √(1 / inputs)."""
     torch.manual_seed(0)
     for name, bound in (("film", math.sqrt(6)), ("cnn-lstm", 1.0), ("stacked-attention", None)):
-        sizes = {**preset_config(name, "paper").sizes, "hidden": 256, "embedding": 8, "projection": 64}
+        sizes = {
+            **preset_config(name, "paper").sizes,
+            "hidden": 256,
+            "embedding": 8,
+            "projection": 64,
+        }
         network = build(name, NetworkConfig(WORDS, ("no", "yes"), (256, 8, 8), **sizes))
         for module in network.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)) and module.weight.numel() > 10_000:
@@ -153,14 +194,27 @@ def test_starts_as_published() -> None:
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_training_as_published(name: str) -> None:
-    """Adam, batches of 64, 10,000 steps, validated every 250; compositional has half the items, so twice the epochs."""
+    """Adam, batches of 64, 10,000 steps, validated every 250; compositional has half the items, so
+    twice the epochs."""
     config = preset_config(name, "paper")
     schedule = config.schedule
-    assert (config.features, config.image_size, config.batch_size, config.augment) == ("resnet101", 224, 64, False)
-    assert (schedule.optimizer, schedule.clip, schedule.warmup, schedule.decay) == ("adam", math.inf, 0, "none")
+    assert (config.features, config.image_size, config.batch_size, config.augment) == (
+        "resnet101",
+        224,
+        64,
+        False,
+    )
+    assert (schedule.optimizer, schedule.clip, schedule.warmup, schedule.decay) == (
+        "adam",
+        math.inf,
+        0,
+        "none",
+    )
     assert (schedule.cooldown, schedule.patience, schedule.validate_every) == (0, None, 250)
     assert schedule.weight_decay == (1e-5 if name == "film" else 0)
     assert (schedule.best_by, schedule.highest) == ("accuracy", True)
     assert schedule.epochs * 16_000 == 10_000 * config.batch_size
     for task in ("compositional", "mixture-64"):
-        assert preset_config(name, "paper", task).schedule.epochs * 8_000 == 10_000 * config.batch_size
+        assert (
+            preset_config(name, "paper", task).schedule.epochs * 8_000 == 10_000 * config.batch_size
+        )

@@ -1,6 +1,7 @@
 """METEOR's search for an alignment: a beam over the reference's words, as version 1.5 does it.
 
-What it does was found by watching its comparisons, and differs from its papers in ways that change scores:
+What it does was found by watching its comparisons, and differs from its papers in ways that change
+scores:
 
 - A match that is not exact counts for the whole number just below words · weight, so that a single word matched by
   stem, synonym or paraphrase counts for nothing: it is taken where it joins chunks, and `dogs` alone never matches
@@ -21,7 +22,8 @@ EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 """Of the four kinds of match."""
 
-# A path's rank is one integer, smaller is better: matched words (negative), then chunks, then distance.
+# A path's rank is one integer, smaller is better: matched words (negative), then chunks, then
+# distance.
 _WORDS, _CHUNK = 1 << 48, 1 << 36
 _NO_LIMIT = 1 << 62
 _SPARE = 10
@@ -41,8 +43,8 @@ class Match(NamedTuple):
 RawMatch = tuple[int, int, int, int, int]
 Matches = Sequence[Sequence[RawMatch]]
 Path = tuple[int, int, int, int, "Path | None", RawMatch | None]
-"""Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words used, the path that
-took the last match before it did, and that match."""
+"""Rank, where the last match ended in the reference and in the hypothesis (−1: a gap since), words
+used, the path that took the last match before it did, and that match."""
 
 _rank = itemgetter(0)
 
@@ -50,13 +52,16 @@ _rank = itemgetter(0)
 def align(matches: Matches, hypothesis_size: int) -> tuple[list[Match], int]:
     """The matches chosen, by place in the reference, and the number of chunks.
 
-    `matches[j]` are those that begin at word j of the reference, in the order in which METEOR finds them.
+    `matches[j]` are those that begin at word j of the reference, in the order in which METEOR finds
+    them.
     """
     alone = _unrivalled(matches, hypothesis_size)
     paths: list[Path] = [(0, 0, -1, 0, None, None)]
     for here, row in enumerate(matches):
         if not row:
-            paths = [p if p[2] < 0 or p[1] > here else (p[0] + _CHUNK, here, -1, *p[3:]) for p in paths]
+            paths = [
+                p if p[2] < 0 or p[1] > here else (p[0] + _CHUNK, here, -1, *p[3:]) for p in paths
+            ]
         elif alone[here]:
             paths = _take(paths, here, row[0])
         else:
@@ -77,7 +82,8 @@ def align(matches: Matches, hypothesis_size: int) -> tuple[list[Match], int]:
 
 def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
     """Whether the match that begins here is the only one to cover each of its words."""
-    ours, theirs = [0] * hypothesis_size, [0] * len(matches)
+    ours = [0] * hypothesis_size
+    theirs = [0] * len(matches)
     for row in matches:
         for reference, size, start, length, module in row:
             if module < PARAPHRASE:
@@ -93,7 +99,8 @@ def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
         if len(row) == 1 and theirs[here] == 1:
             reference, size, start, length, _ = row[0]
             alone[here] = (
-                sum(theirs[reference : reference + size]) == size and sum(ours[start : start + length]) == length
+                sum(theirs[reference : reference + size]) == size
+                and sum(ours[start : start + length]) == length
             )
     return alone
 
@@ -101,7 +108,8 @@ def _unrivalled(matches: Matches, hypothesis_size: int) -> list[bool]:
 def _take(paths: list[Path], here: int, match: RawMatch) -> list[Path]:
     _, size, start, length, module = match
     gain = _gain(size, length, module) + abs(here - start)
-    after, ended = here + size, start + length
+    after = here + size
+    ended = start + length
     taken: list[Path] = []
     for path in paths:
         rank, position, end, used, _, _ = path
@@ -115,12 +123,22 @@ def _take(paths: list[Path], here: int, match: RawMatch) -> list[Path]:
 
 
 def _branch(paths: list[Path], here: int, row: Sequence[RawMatch]) -> list[Path]:
-    """Every path with each of the matches it has words for, and with none, the match's own distance not yet charged.
+    """Every path with each of the matches it has words for, and with none, the match's own distance
+    not yet charged.
 
-    Paths come best first, so that once the beam is full most of what the later ones grow into need not be made.
+    Paths come best first, so that once the beam is full most of what the later ones grow into need
+    not be made.
     """
     options = [
-        (((1 << m[3]) - 1) << m[2], m[2], _gain(m[1], m[3], m[4]), here + m[1], m[2] + m[3], abs(here - m[2]), m)
+        (
+            ((1 << m[3]) - 1) << m[2],
+            m[2],
+            _gain(m[1], m[3], m[4]),
+            here + m[1],
+            m[2] + m[3],
+            abs(here - m[2]),
+            m,
+        )
         for m in row
     ]
     most = min(option[2] for option in options)

@@ -1,7 +1,9 @@
-"""Which stretches of hypotheses may stand for which of their references: METEOR's four matchers, many captions at once.
+"""Which stretches of hypotheses may stand for which of their references: METEOR's four matchers,
+many captions at once.
 
-The order of a word's matches decides between equal alignments, so it is METEOR's: exact, stem, synonym, then
-paraphrases with the reference as the table's phrase, then with the hypothesis as that.
+The order of a word's matches decides between equal alignments, so it is METEOR's: exact, stem,
+synonym, then paraphrases with the reference as the table's phrase, then with the hypothesis as
+that.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Texts:
-    """Some texts: the words in a row, the text of each and its place there; the length of each text."""
+    """Some texts: the words in a row, the text of each and its place there; the length of each
+    text."""
 
     words: Ints
     text: Ints
@@ -69,22 +72,35 @@ class Matcher:
     """Built for one corpus: captions, then the references of each in turn."""
 
     def __init__(self, resources: MeteorResources, words: Words, owner: Ints) -> None:
-        self._words, self._owner, self._captions = words, owner, len(words.lengths) - len(owner)
+        self._words = words
+        self._owner = owner
+        self._captions = len(words.lengths) - len(owner)
         self._ends = np.concatenate([[0], np.cumsum(words.lengths)])
         vocabulary = words.vocabulary
-        self._functional = np.fromiter((word in resources.function_words for word in vocabulary), bool)
+        self._functional = np.fromiter(
+            (word in resources.function_words for word in vocabulary), bool
+        )
         stems = numbering()
-        self._stems = np.fromiter((stems[stem(word)] for word in vocabulary), np.int64, len(vocabulary))
+        self._stems = np.fromiter(
+            (stems[stem(word)] for word in vocabulary), np.int64, len(vocabulary)
+        )
         numbers = {word: i for i, word in enumerate(vocabulary)}
-        synonyms = resources.wordnet.synonyms(vocabulary) if resources.wordnet else {}
-        related = [sorted(numbers[other] for other in synonyms.get(word, ())) for word in vocabulary]
+        if resources.wordnet:
+            synonyms = resources.wordnet.synonyms(vocabulary)
+        else:
+            synonyms = {}
+        related = [
+            sorted(numbers[other] for other in synonyms.get(word, ())) for word in vocabulary
+        ]
         self._related_counts = np.asarray([len(others) for others in related], np.int64)
         self._related_starts = np.cumsum(self._related_counts) - self._related_counts
         self._related = np.asarray([other for others in related for other in others], np.int64)
         self._table = resources.paraphrases
         if self._table:
             get = self._table.words.get
-            self._table_words = np.fromiter((get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
+            self._table_words = np.fromiter(
+                (get(word, -1) for word in vocabulary), np.int64, len(vocabulary)
+            )
 
     def _texts(self, first: int, last: int) -> Texts:
         lengths = self._words.lengths[first:last]
@@ -99,10 +115,14 @@ class Matcher:
         owner = self._owner[low:high] - captions.start
         ours = self._texts(captions.start, captions.stop)
         theirs = self._texts(self._captions + low, self._captions + high)
-        image, kinds = owner[theirs.text], np.int64(len(self._words.vocabulary))
-        our_keys, their_keys = ours.text * kinds + ours.words, image * kinds + theirs.words
+        image = owner[theirs.text]
+        kinds = np.int64(len(self._words.vocabulary))
+        our_keys = ours.text * kinds + ours.words
+        their_keys = image * kinds + theirs.words
         exact = join(their_keys, our_keys)
-        stemmed = join(image * kinds + self._stems[theirs.words], ours.text * kinds + self._stems[ours.words])
+        stemmed = join(
+            image * kinds + self._stems[theirs.words], ours.text * kinds + self._stems[ours.words]
+        )
         differ = theirs.words[stemmed[0]] != ours.words[stemmed[1]]
         counts = self._related_counts[ours.words]
         source = np.repeat(np.arange(len(counts)), counts)
@@ -125,8 +145,10 @@ class Matcher:
         states, state = np.unique(spans.state, return_inverse=True)
         split = int(np.searchsorted(spans.place, len(ours.words)))
         kinds = np.int64(len(states))
-        place, word = spans.place[:split], spans.place[split:] - len(ours.words)
-        size, length = spans.size[split:], spans.size[:split]
+        place = spans.place[:split]
+        word = spans.place[split:] - len(ours.words)
+        size = spans.size[split:]
+        length = spans.size[:split]
         their_keys = image[word] * kinds + state[split:]
         phrase, paraphrase, entry = self._table.among(states)
         parts = []
@@ -136,10 +158,13 @@ class Matcher:
             pair = by_source[expand(low, high - low)]
             span = np.repeat(np.arange(split), high - low)
             query, other = join(ours.text[place[span]] * kinds + target[pair], their_keys)
-            span, rank = span[query], entry[pair[query]]
-            if source is paraphrase:  # by size in the reference, the table's order, place in the hypothesis
+            span = span[query]
+            rank = entry[pair[query]]
+            # by size in the reference, the table's order, place in the hypothesis
+            if source is paraphrase:
                 order = np.lexsort((span, rank, size[other], word[other]))
-                span, other = span[order], other[order]
+                span = span[order]
+                other = other[order]
             parts.append((word[other], size[other], ours.place[place[span]], length[span]))
         columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
         return *columns, np.full(len(columns[0]), PARAPHRASE)

@@ -1,7 +1,8 @@
-"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens: found by asking version 1.5.
+"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens: found by asking
+version 1.5.
 
-Its substitutions never overlap: a character that one of them has looked at is not looked at again in the same pass, so
-`a-b-c` becomes `a b-c`. That is kept.
+Its substitutions never overlap: a character that one of them has looked at is not looked at again
+in the same pass, so `a-b-c` becomes `a b-c`. That is kept.
 """
 
 from __future__ import annotations
@@ -43,16 +44,22 @@ _PLAIN = re.compile("[a-z ]*")
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Words whose full stop never ends a sentence, and those of which that is true before a number."""
+    """Words whose full stop never ends a sentence, and those of which that is true before a
+    number."""
 
     always: AbstractSet[str] = frozenset()
     before_number: AbstractSet[str] = frozenset()
 
     @classmethod
     def parse(cls, text: str) -> Prefixes:
-        """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#` after a word."""
-        rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-        always, before_number = ([row[0] for row in rows if (len(row) > 1) == marked] for marked in (False, True))
+        """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#`
+        after a word."""
+        rows = [
+            line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")
+        ]
+        always, before_number = (
+            [row[0] for row in rows if (len(row) > 1) == marked] for marked in (False, True)
+        )
         return cls(frozenset(always), frozenset(before_number))
 
 
@@ -76,7 +83,8 @@ def normalize_all(texts: Iterable[str], prefixes: Prefixes) -> Words:
 
 
 def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:
-    """An acronym loses its stops; any other word's last stop stands apart, unless the sentence seems to go on."""
+    """An acronym loses its stops; any other word's last stop stands apart, unless the sentence
+    seems to go on."""
     stem = word[:-1]
     if not stem or not word.endswith(".") or word.endswith(".."):
         return [word]

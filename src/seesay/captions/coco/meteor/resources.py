@@ -1,7 +1,9 @@
-"""Where METEOR's English data come from. seesay contains none of them: they are WordNet's and METEOR's.
+"""Where METEOR's English data come from. seesay contains none of them: they are WordNet's and
+METEOR's.
 
-The METEOR 1.5 jar is a zip with the lists of function words and abbreviations and the WordNet files; the paraphrase
-table lies beside it. `pycocoevalcap` carries both. No Java is needed to read them.
+The METEOR 1.5 jar is a zip with the lists of function words and abbreviations and the WordNet
+files; the paraphrase table lies beside it. `pycocoevalcap` carries both. No Java is needed to read
+them.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _MEMBERS = {
 
 @dataclass(frozen=True)
 class MeteorResources:
-    """What the matchers need. Without WordNet or paraphrases those matchers are left out, and the name says so."""
+    """What the matchers need. Without WordNet or paraphrases those matchers are left out, and the
+    name says so."""
 
     function_words: frozenset[str] = frozenset()
     prefixes: Prefixes = field(default_factory=Prefixes)
@@ -42,7 +45,9 @@ class MeteorResources:
     @property
     def modules(self) -> str:
         """The matchers in short, as METEOR writes them: exact, stem, synonym, paraphrase."""
-        return "_".join(["ex", "st"] + ["sy"] * bool(self.wordnet) + ["pa"] * bool(self.paraphrases))
+        return "_".join(
+            ["ex", "st"] + ["sy"] * bool(self.wordnet) + ["pa"] * bool(self.paraphrases)
+        )
 
     @property
     def complete(self) -> bool:
@@ -51,8 +56,11 @@ class MeteorResources:
 
 
 def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
-    """The jar and the paraphrase table: in the folder given or of `SEESAY_METEOR`, the data folder, pycocoevalcap."""
-    named = folder or (Path(os.environ["SEESAY_METEOR"]) if os.environ.get("SEESAY_METEOR") else None)
+    """The jar and the paraphrase table: in the folder given or of `SEESAY_METEOR`, the data folder,
+    pycocoevalcap."""
+    named = folder or (
+        Path(os.environ["SEESAY_METEOR"]) if os.environ.get("SEESAY_METEOR") else None
+    )
     if named is not None:
         if not named.is_dir():
             raise UserError(f"There is no folder {named} with METEOR's data ({JAR} and {TABLE}).")
@@ -60,7 +68,10 @@ def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
     else:
         places = [data_folder() / "meteor"]
         spec = importlib.util.find_spec("pycocoevalcap")
-        places += [Path(place) / "meteor" for place in (spec.submodule_search_locations or [] if spec else [])]
+        places += [
+            Path(place) / "meteor"
+            for place in (spec.submodule_search_locations or [] if spec else [])
+        ]
     jar = next((place / JAR for place in places if (place / JAR).is_file()), None)
     tables = [place / part for place in places for part in (TABLE, f"data/{TABLE}")]
     table = next((path for path in tables if path.is_file()), None)
@@ -69,7 +80,9 @@ def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
     return jar, table
 
 
-def load(folder: Path | None = None, notify: Callable[[str], None] | None = None) -> MeteorResources:
+def load(
+    folder: Path | None = None, notify: Callable[[str], None] | None = None
+) -> MeteorResources:
     """What can be found; nothing at all gives the exact and stem matchers without function words.
 
     `notify` is called before work that takes a while.

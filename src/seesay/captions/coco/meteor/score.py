@@ -1,4 +1,5 @@
-"""METEOR 1.5 (Denkowski and Lavie, 2014): statistics of the best alignment, and the figure pooled from them."""
+"""METEOR 1.5 (Denkowski and Lavie, 2014): statistics of the best alignment, and the figure pooled
+from them."""
 
 from __future__ import annotations
 
@@ -18,17 +19,21 @@ from seesay.captions.coco.ngrams import changes
 from seesay.metrics.base import FloatArray, Measurement, Metric, ratio
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
-"""The English ranking parameters: weight of recall, shape and size of the fragmentation penalty, content words."""
+"""The English ranking parameters: weight of recall, shape and size of the fragmentation penalty,
+content words."""
 COLUMNS = 23
-"""METEOR's own order: length of hypothesis and reference, function words of both; then for each matcher the content
-words of both and the function words of both that it matched; chunks; matched words of both. A single chunk that covers
-both texts whole is not fragmented: it counts as no chunk, in the caption and in the corpus."""
+"""METEOR's own order: length of hypothesis and reference, function words of both; then for each
+matcher the content words of both and the function words of both that it matched; chunks; matched
+words of both. A single chunk that covers both texts whole is not fragmented: it counts as no chunk,
+in the caption and in the corpus."""
 
 
 def statistics(corpus: CaptionCorpus, resources: MeteorResources, jobs: int = 1) -> FloatArray:
-    """METEOR's statistics of each caption against the reference that gives it the best score, the first of equals.
+    """METEOR's statistics of each caption against the reference that gives it the best score, the
+    first of equals.
 
-    With several `jobs`, processes share the captions where the system can fork; the result is the same.
+    With several `jobs`, processes share the captions where the system can fork; the result is the
+    same.
     """
     work = _Work(corpus, resources)
     parts = work.parts()
@@ -50,7 +55,9 @@ class _Work:
 
     def parts(self) -> list[range]:
         """The captions in parts of a bounded number of pairs of words."""
-        starts = np.flatnonzero(changes((np.cumsum(self._pairs) // _PAIRS).astype(np.int64))).tolist()
+        starts = np.flatnonzero(
+            changes((np.cumsum(self._pairs) // _PAIRS).astype(np.int64))
+        ).tolist()
         return [range(start, stop) for start, stop in pairwise([*starts, len(self._pairs)])]
 
     def rows(self, captions: range) -> FloatArray:
@@ -59,14 +66,18 @@ class _Work:
         ours = matches.ours.split(matches.ours.functional.tolist())
         theirs = matches.theirs.split(matches.theirs.functional.tolist())
         pairs = zip(matches.rows(), matches.owner.tolist(), theirs, strict=True)
-        rows = np.array([_compare(found, ours[caption], reference) for found, caption, reference in pairs])
-        order = np.lexsort((-pooled(rows), matches.owner))  # by caption, the best first, then the first of equals
+        rows = np.array(
+            [_compare(found, ours[caption], reference) for found, caption, reference in pairs]
+        )
+        # by caption, the best first, then the first of equals
+        order = np.lexsort((-pooled(rows), matches.owner))
         best = order[changes(matches.owner[order])]
         return rows[best]
 
 
 _PAIRS = 200_000
-"""Of words of a caption and of its references, in one part: it bounds the memory, and both cores end together."""
+"""Of words of a caption and of its references, in one part: it bounds the memory, and both cores
+end together."""
 _inherited: list[_Work] = []
 
 
@@ -78,7 +89,9 @@ def _part(captions: range) -> FloatArray:
     return _inherited[0].rows(captions)
 
 
-def _compare(matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]) -> list[float]:
+def _compare(
+    matches: Sequence[Sequence[RawMatch]], ours: list[bool], theirs: list[bool]
+) -> list[float]:
     chosen, chunks = align(matches, len(ours))
     row = [0.0] * COLUMNS
     row[0:4] = len(ours), len(theirs), sum(ours), sum(theirs)

@@ -1,7 +1,7 @@
 """The English (Porter2) stemmer as Snowball defined it when METEOR 1.5 was built.
 
-Today's Snowball has moved on (`added` is now `add`, once it was `ad`; `biologist` now loses its `-ist`), so a current
-stemming library gives other matches.
+Today's Snowball has moved on (`added` is now `add`, once it was `ad`; `biologist` now loses its
+`-ist`), so a current stemming library gives other matches.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def _ending(word: str, endings: list[str]) -> str | None:
 
 
 def _regions(word: str) -> tuple[int, int]:
-    """Where R1 and R2 begin: after the first consonant that follows a vowel, and after the next such."""
+    """Where R1 and R2 begin: after the first consonant that follows a vowel, and after the next
+    such."""
     early = _EARLY_REGION.match(word)
     if early:
         first = early.end()
@@ -111,7 +112,9 @@ def _past(word: str, r1: int) -> str:
         return rest + "e"
     if rest.endswith(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")):
         return rest[:-1]
-    return rest + "e" if r1 >= len(rest) and _SHORT_SYLLABLE.search(rest) else rest
+    if r1 >= len(rest) and _SHORT_SYLLABLE.search(rest):
+        return rest + "e"
+    return rest
 
 
 def _derived(word: str, r1: int, r2: int) -> str:
@@ -133,7 +136,9 @@ def _derived(word: str, r1: int, r2: int) -> str:
 
 def _final(word: str, r1: int, r2: int) -> str:
     last = len(word) - 1
-    if word.endswith("e") and (last >= r2 or (last >= r1 and not _SHORT_SYLLABLE.search(word[:-1]))):
+    if word.endswith("e") and (
+        last >= r2 or (last >= r1 and not _SHORT_SYLLABLE.search(word[:-1]))
+    ):
         return word[:-1]
     if word.endswith("ll") and last >= r2:
         return word[:-1]

@@ -1,4 +1,5 @@
-"""Synonyms by WordNet, from METEOR's plain files: words that share a synset, each in its own form or its lemma."""
+"""Synonyms by WordNet, from METEOR's plain files: words that share a synset, each in its own form
+or its lemma."""
 
 from __future__ import annotations
 
@@ -9,11 +10,13 @@ _DETACHED = (
     ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", ""), ("er", ""), ("est", ""), ("er", "e"),
     ("est", "e"),
 )  # fmt: skip
-"""WordNet's morphology without parts of speech. The first detachment that leaves a word of WordNet counts, alone."""
+"""WordNet's morphology without parts of speech. The first detachment that leaves a word of WordNet
+counts, alone."""
 
 
 class WordNet:
-    """`synsets` and `exceptions` are METEOR's files: a word on one line, what belongs to it on the next."""
+    """`synsets` and `exceptions` are METEOR's files: a word on one line, what belongs to it on the
+    next."""
 
     def __init__(self, synsets: str, exceptions: str) -> None:
         lines = synsets.split("\n")
@@ -44,7 +47,8 @@ class WordNet:
         return []
 
     def synonyms(self, words: Iterable[str]) -> dict[str, frozenset[str]]:
-        """For each of the words those others among them that share a synset with it; words without any are left out."""
+        """For each of the words those others among them that share a synset with it; words without
+        any are left out."""
         synsets = {word: self.synsets(word) for word in words}
         members: dict[str, list[str]] = {}
         for word, ids in synsets.items():

@@ -1,4 +1,5 @@
-"""Feature extractors: the pixels as they are, objects found among them, or a pretrained network's feature maps."""
+"""Feature extractors: the pixels as they are, objects found among them, or a pretrained network's
+feature maps."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ Pictures = NDArray[np.uint8]
 
 
 class FeatureExtractor(Protocol):
-    """Turns pictures of `image_size` pixels per side into the input of a network; `name` is how a user asks for it."""
+    """Turns pictures of `image_size` pixels per side into the input of a network; `name` is how a
+    user asks for it."""
 
     name: str
     image_size: int
@@ -25,7 +27,8 @@ class FeatureExtractor(Protocol):
         """A digest that changes when the features would."""
 
     def extract(self, pictures: Pictures) -> NDArray[Any]:
-        """The features (items, …) of pictures (items, image_size, image_size, 3); of a map, channels first."""
+        """The features (items, …) of pictures (items, image_size, image_size, 3); of a map,
+        channels first."""
 
 
 class PixelExtractor:
@@ -34,7 +37,8 @@ class PixelExtractor:
     name = "pixels"
 
     def __init__(self, image_size: int) -> None:
-        self.image_size, self.fingerprint = image_size, f"pixels-{image_size}"
+        self.image_size = image_size
+        self.fingerprint = f"pixels-{image_size}"
 
     def extract(self, pictures: Pictures) -> NDArray[np.uint8]:
         """Channels first, as networks take them."""
@@ -54,7 +58,8 @@ class ObjectExtractor:
 
 
 def open_extractor(name: str, image_size: int) -> FeatureExtractor:
-    """The extractor of this name: `pixels`, `objects`, or a pretrained network (see `pretrained`)."""
+    """The extractor of this name: `pixels`, `objects`, or a pretrained network (see
+    `pretrained`)."""
     if name == "pixels":
         return PixelExtractor(image_size)
     if name == "objects":
@@ -65,7 +70,8 @@ def open_extractor(name: str, image_size: int) -> FeatureExtractor:
 
 
 def read_picture(path: str, image_size: int) -> Pictures:
-    """A picture file as RGB, `image_size` pixels per side, every pixel the mean of the area it covers."""
+    """A picture file as RGB, `image_size` pixels per side, every pixel the mean of the area it
+    covers."""
     from PIL import Image
 
     try:

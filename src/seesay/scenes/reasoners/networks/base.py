@@ -27,8 +27,11 @@ class ReasonerNetwork(nn.Module):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
 
-    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
-        """The parts of the picture that the network attends to, item by item; by default there are none to show."""
+    def attention_maps(
+        self, features: torch.Tensor, words: torch.Tensor
+    ) -> list[tuple[AttentionMap, ...]]:
+        """The parts of the picture that the network attends to, item by item; by default there are
+        none to show."""
         return [()] * len(words)
 
     def auxiliary_loss(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor | None:

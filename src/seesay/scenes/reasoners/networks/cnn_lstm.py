@@ -1,4 +1,5 @@
-"""CNN+LSTM: the whole picture as one vector, concatenated with the sentence's, and two layers over both."""
+"""CNN+LSTM: the whole picture as one vector, concatenated with the sentence's, and two layers over
+both."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from seesay.scenes.reasoners.networks.text_encoder import TextEncoder
 
 
 class CnnLstm(ReasonerNetwork):
-    """The plain baseline of visual question answering: it attends to no part of the picture in particular."""
+    """The plain baseline of visual question answering: it attends to no part of the picture in
+    particular."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
@@ -20,7 +22,9 @@ class CnnLstm(ReasonerNetwork):
         self.stem = Stem(config)
         self.project = nn.Conv2d(self.stem.channels, config.projection, 1)
         self.pool = nn.MaxPool2d(2, ceil_mode=True)
-        rows, columns = (-(-(length >> config.strided_layers) // 2) for length in config.input_shape[1:])
+        rows, columns = (
+            -(-(length >> config.strided_layers) // 2) for length in config.input_shape[1:]
+        )
         self.classifier = mlp(config.projection * rows * columns + config.hidden, config)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:

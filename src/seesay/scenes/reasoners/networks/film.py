@@ -17,18 +17,25 @@ class Film(ReasonerNetwork):
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(config)
-        width, self.block_count = config.width, config.blocks
+        width = config.width
+        self.block_count = config.blocks
         self.reader = TextEncoder(config, nn.GRU)
         self.modulate = nn.Linear(config.hidden, config.blocks * 2 * width)
         self.stem = Stem(config, coordinates=True)
         self.blocks = nn.ModuleList(FilmBlock(width) for _ in range(config.blocks))
         self.last = CoordinateConv(width, config.projection)
         norms = config.batch_norm
-        self.last_norm: nn.Module = nn.BatchNorm2d(config.projection) if norms else nn.Identity()
+        if norms:
+            self.last_norm: nn.Module = nn.BatchNorm2d(config.projection)
+        else:
+            self.last_norm = nn.Identity()
         self.classifier = nn.Sequential(
-            nn.Linear(config.projection, config.classifier), *([nn.BatchNorm1d(config.classifier)] if norms else []),
-            nn.ReLU(inplace=True), nn.Dropout(config.dropout), nn.Linear(config.classifier, len(config.answers)),
-        )  # fmt: skip
+            nn.Linear(config.projection, config.classifier),
+            *([nn.BatchNorm1d(config.classifier)] if norms else []),
+            nn.ReLU(inplace=True),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.classifier, len(config.answers)),
+        )
         initialise(self, nn.init.kaiming_uniform_)
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
@@ -41,20 +48,30 @@ class Film(ReasonerNetwork):
         return torch.relu_(self._maps(features, words))
 
     def _maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        scales, shifts = self.modulate(self.reader(words)).view(len(words), self.block_count, 2, -1, 1, 1).unbind(2)
+        scales, shifts = (
+            self.modulate(self.reader(words))
+            .view(len(words), self.block_count, 2, -1, 1, 1)
+            .unbind(2)
+        )
         maps = self.stem(features)
         for i, block in enumerate(self.blocks):
             maps = block(maps, scales[:, i], shifts[:, i])
         normed: torch.Tensor = self.last_norm(self.last(maps))
         return normed
 
-    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+    def attention_maps(
+        self, features: torch.Tensor, words: torch.Tensor
+    ) -> list[tuple[AttentionMap, ...]]:
         """The cells that the maximum comes from."""
-        return [(channel_maxima(maps),) for maps in self.feature_maps(features, words).double().cpu().numpy()]
+        return [
+            (channel_maxima(maps),)
+            for maps in self.feature_maps(features, words).double().cpu().numpy()
+        ]
 
 
 class FilmBlock(nn.Module):
-    """A residual block (Figure 3 of the paper); the norm before the modulation has no scale and shift of its own."""
+    """A residual block (Figure 3 of the paper); the norm before the modulation has no scale and
+    shift of its own."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

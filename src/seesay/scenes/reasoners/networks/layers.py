@@ -12,17 +12,23 @@ from seesay.scenes.reasoners.config import NetworkConfig
 
 
 class Stem(nn.Module):
-    """From pixels or feature maps (items, channels, rows, columns) to maps: strided layers (4 x 4, halving rows and
-    columns), then plain ones (3 x 3), each with a batch norm. Without any, the features stay as they are.
+    """From pixels or feature maps (items, channels, rows, columns) to maps: strided layers (4 x 4,
+    halving rows and columns), then plain ones (3 x 3), each with a batch norm. Without any, the
+    features stay as they are.
 
-    With `coordinates`, the first layer gets the coordinates of its cells too, unless it strides (as published).
+    With `coordinates`, the first layer gets the coordinates of its cells too, unless it strides (as
+    published).
     """
 
     def __init__(self, config: NetworkConfig, *, coordinates: bool = False) -> None:
         super().__init__()
-        self.channels, layers = config.input_shape[0], list[nn.Module]()
+        self.channels = config.input_shape[0]
+        layers = list[nn.Module]()
         for i in range(config.strided_layers + config.plain_layers):
-            width = config.first_width or config.width if i + 1 < config.strided_layers else config.width
+            if i + 1 < config.strided_layers:
+                width = config.first_width or config.width
+            else:
+                width = config.width
             if i < config.strided_layers:
                 conv: nn.Module = nn.Conv2d(self.channels, width, 4, 2, 1)
             elif i == 0 and coordinates:
@@ -35,22 +41,28 @@ class Stem(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         floats = features.to(torch.float32, memory_format=torch.channels_last)
-        # Bytes are pixels, from 0 to 1; feature maps, which may be stored in half precision, are taken as they are.
-        maps: torch.Tensor = self.layers(floats.div_(255) if features.dtype == torch.uint8 else floats)
+        # Bytes are pixels, from 0 to 1; feature maps, which may be stored in half precision, are
+        # taken as they are.
+        maps: torch.Tensor = self.layers(
+            floats.div_(255) if features.dtype == torch.uint8 else floats
+        )
         return maps
 
 
 class CoordinateConv(nn.Conv2d):
-    """A convolution that also gets each cell's row and column, from −1 to 1 (Perez et al. 2018, section 3.2).
+    """A convolution that also gets each cell's row and column, from −1 to 1 (Perez et al. 2018,
+    section 3.2).
 
-    They are the same for every item, so their share is computed once per batch, and no maps are copied to append them.
+    They are the same for every item, so their share is computed once per batch, and no maps are
+    copied to append them.
     """
 
     def __init__(self, channels: int, width: int, kernel: int = 1) -> None:
         super().__init__(channels + 2, width, kernel, padding=kernel // 2)
 
     def forward(self, maps: torch.Tensor) -> torch.Tensor:
-        weight, padding = self.weight, self.padding
+        weight = self.weight
+        padding = self.padding
         of_place = conv2d(coordinates(maps)[None], weight[:, -2:], self.bias, padding=padding)
         return conv2d(maps, weight[:, :-2], padding=padding).add_(of_place)
 
@@ -64,13 +76,22 @@ def coordinates(maps: torch.Tensor) -> torch.Tensor:
 
 
 def mlp(inputs: int, config: NetworkConfig) -> nn.Sequential:
-    """The classifier of CNN+LSTM and stacked attention: one hidden layer, with dropout and batch norm by the config."""
-    norms: list[nn.Module] = [nn.BatchNorm1d(size) for size in (inputs, config.classifier) if config.batch_norm]
-    before, after = norms[:1], norms[1:]
+    """The classifier of CNN+LSTM and stacked attention: one hidden layer, with dropout and batch
+    norm by the config."""
+    norms: list[nn.Module] = [
+        nn.BatchNorm1d(size) for size in (inputs, config.classifier) if config.batch_norm
+    ]
+    before = norms[:1]
+    after = norms[1:]
     return nn.Sequential(
-        nn.Dropout(config.dropout), *before, nn.Linear(inputs, config.classifier), *after, nn.Dropout(config.dropout),
-        nn.ReLU(inplace=True), nn.Linear(config.classifier, len(config.answers)),
-    )  # fmt: skip
+        nn.Dropout(config.dropout),
+        *before,
+        nn.Linear(inputs, config.classifier),
+        *after,
+        nn.Dropout(config.dropout),
+        nn.ReLU(inplace=True),
+        nn.Linear(config.classifier, len(config.answers)),
+    )
 
 
 def initialise(network: nn.Module, weights: Callable[[torch.Tensor], torch.Tensor]) -> None:

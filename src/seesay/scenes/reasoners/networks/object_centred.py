@@ -1,14 +1,17 @@
-"""The reasoner that generalises: which object is meant, which it is compared with, and on which side of the threshold.
+"""The reasoner that generalises: which object is meant, which it is compared with, and on which
+side of the threshold.
 
-The sentence's grammar gives every word its role: those before "is" describe the target, the first word after it
-(articles aside) is the adjective, the rest describe the reference set. The meaning of the words is learnt from the
-answers, and from which sentence goes with which picture: every describing word picks out objects by their colour and
-outline; every adjective has a direction, and sets its threshold between the smallest and the largest of the reference
-set. No word's meaning depends on another word, so that "big" means the same with a noun it was never seen with.
+The sentence's grammar gives every word its role: those before "is" describe the target, the first
+word after it (articles aside) is the adjective, the rest describe the reference set. The meaning of
+the words is learnt from the answers, and from which sentence goes with which picture: every
+describing word picks out objects by their colour and outline; every adjective has a direction, and
+sets its threshold between the smallest and the largest of the reference set. No word's meaning
+depends on another word, so that "big" means the same with a noun it was never seen with.
 
-Settings change what it is given, to see what that is worth: `measures_learnt` (whether an adjective is about the area,
-the height, the width or the brightness; otherwise, the area), `roles_learnt` (roles from word order instead of the
-grammar) and `presupposition` (the weight of what a sentence presupposes; 0: the answers alone).
+Settings change what it is given, to see what that is worth: `measures_learnt` (whether an adjective
+is about the area, the height, the width or the brightness; otherwise, the area), `roles_learnt`
+(roles from word order instead of the grammar) and `presupposition` (the weight of what a sentence
+presupposes; 0: the answers alone).
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ _ABSENT = -1e4  # the logit of an empty slot
 
 
 class ObjectCentred(ReasonerNetwork):
-    """Slots of objects (items, objects, numbers) and word ids (items, words) to the answers no and yes."""
+    """Slots of objects (items, objects, numbers) and word ids (items, words) to the answers no and
+    yes."""
 
     takes_objects = True
     answers = frozenset(("no", "yes"))
@@ -73,17 +77,23 @@ class ObjectCentred(ReasonerNetwork):
         smallest = (torch.softmax(_SHARP * -sizes + members, 1) * sizes).sum(1)
         spread = largest - smallest
         membership = members.exp()
-        mean = ((membership * sizes).sum(1) / membership.sum(1).clamp(min=1e-6) - smallest) / (spread + 1e-3)
+        mean = ((membership * sizes).sum(1) / membership.sum(1).clamp(min=1e-6) - smallest) / (
+            spread + 1e-3
+        )
         statistics = torch.stack((membership.sum(1) / 5, mean), 1)
         embedded = (adjective[:, :, None] * self.adjective(words)).sum(1)
         k, sharpness = self.line(torch.cat((embedded, statistics), 1)).unbind(1)
-        threshold = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread  # reaches beyond both ends, for superlatives
+        # reaches beyond both ends, for superlatives
+        threshold = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread
         direction = (adjective * self.direction(words)[:, :, 0]).sum(1)
-        yes = 10 * direction * softplus(sharpness) * (size - threshold) / (spread + 0.05)  # in shares of the range
+        # in shares of the range
+        yes = 10 * direction * softplus(sharpness) * (size - threshold) / (spread + 0.05)
         logits = torch.stack((-yes, yes), 1) / 2
         return logits if self.yes == 1 else logits.flip(1)
 
-    def sizes(self, slots: torch.Tensor, words: torch.Tensor, adjective: torch.Tensor) -> torch.Tensor:
+    def sizes(
+        self, slots: torch.Tensor, words: torch.Tensor, adjective: torch.Tensor
+    ) -> torch.Tensor:
         """The objects' sizes by the adjective's measure (items, objects)."""
         measures = _measures(slots)
         if self.measure is None:
@@ -91,32 +101,41 @@ class ObjectCentred(ReasonerNetwork):
         choice = torch.softmax((adjective[:, :, None] * self.measure(words)).sum(1), 1)
         return (measures * choice[:, None]).sum(2)
 
-    def attend(self, slots: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The target (log-probabilities over objects), the reference set (a log-membership per object), and which word
-        is the adjective."""
+    def attend(
+        self, slots: torch.Tensor, words: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The target (log-probabilities over objects), the reference set (a log-membership per
+        object), and which word is the adjective."""
         targets, adjective, references = self.roles(words)
         fits = self.fits(slots, words)
         absent = (1 - slots[:, :, 0]) * _ABSENT
         target = torch.log_softmax((fits * targets[:, :, None]).sum(1) + absent, 1)
         return target, (fits * references[:, :, None]).sum(1) + absent, adjective.float()
 
-    def attention_maps(self, slots: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
-        """The probability that each object is the target, and its membership in the reference set."""
+    def attention_maps(
+        self, slots: torch.Tensor, words: torch.Tensor
+    ) -> list[tuple[AttentionMap, ...]]:
+        """The probability that each object is the target, and its membership in the reference
+        set."""
         target, members, _ = self.attend(slots, words)
         arrays = (slots.double(), target.exp().double(), members.exp().double())
-        return [_boxes(*item) for item in zip(*(array.cpu().numpy() for array in arrays), strict=True)]
+        return [
+            _boxes(*item) for item in zip(*(array.cpu().numpy() for array in arrays), strict=True)
+        ]
 
     def auxiliary_loss(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """Contrastive: how badly the sentences tell their own pictures from the others of the batch, by the target.
+        """Contrastive: how badly the sentences tell their own pictures from the others of the
+        batch, by the target.
 
-        "The red square is …" presupposes that there is one. So a sentence's target should be found in its own picture
-        rather than in another's. This needs only pictures and sentences, and it keeps a word from meaning everything
-        but what it says, which the answers alone would allow.
+        "The red square is …" presupposes that there is one. So a sentence's target should be found
+        in its own picture rather than in another's. This needs only pictures and sentences, and it
+        keeps a word from meaning everything but what it says, which the answers alone would allow.
         """
         slots, (typical, strictness) = _occupied(slots), self.meaning(words)
         strictness = strictness * self.roles(words)[0][:, :, None]
         appearance = self.look(slots[:, :, -APPEARANCE:])
-        # The distance of `fits`, summed over the words and multiplied out: one product for all pairs.
+        # The distance of `fits`, summed over the words and multiplied out: one product for all
+        # pairs.
         distance = (
             strictness.sum(1) @ (appearance**2).flatten(0, 1).T
             - 2 * (strictness * typical).sum(1) @ appearance.flatten(0, 1).T
@@ -128,11 +147,14 @@ class ObjectCentred(ReasonerNetwork):
         return loss
 
     def roles(self, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Masks of the words that describe the target, are the adjective, describe the reference set; where roles are
-        learnt, probabilities."""
+        """Masks of the words that describe the target, are the adjective, describe the reference
+        set; where roles are learnt, probabilities."""
         if self.word_roles is not None and self.place_roles is not None:
             places = torch.arange(words.shape[1], device=words.device).clamp(max=_LONGEST - 1)
-            roles = torch.softmax(self.word_roles(words) + self.place_roles(places), 2) * (words != NULL)[:, :, None]
+            roles = (
+                torch.softmax(self.word_roles(words) + self.place_roles(places), 2)
+                * (words != NULL)[:, :, None]
+            )
             return roles[:, :, 0], roles[:, :, 1], roles[:, :, 2]
         after = (words == self.verb).cumsum(1) > 0
         content = self.says[words]
@@ -140,7 +162,8 @@ class ObjectCentred(ReasonerNetwork):
         return content & ~after, content & after & (position == 1), content & after & (position > 1)
 
     def fits(self, slots: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """How well every word fits every object (items, words, objects), as the logarithm of a number from 0 to 1.
+        """How well every word fits every object (items, words, objects), as the logarithm of a
+        number from 0 to 1.
 
         A word has a typical appearance, and a strictness about each of its dimensions.
         """
@@ -156,9 +179,12 @@ class ObjectCentred(ReasonerNetwork):
 
 
 def _occupied(slots: torch.Tensor) -> torch.Tensor:
-    """The slots up to the last one that holds an object in some item: most pictures have far fewer than there are."""
+    """The slots up to the last one that holds an object in some item: most pictures have far fewer
+    than there are."""
     occupied = slots[:, :, 0].amax(0).nonzero()
-    return slots[:, : int(occupied[-1]) + 1] if len(occupied) else slots[:, :1]
+    if len(occupied):
+        return slots[:, : int(occupied[-1]) + 1]
+    return slots[:, :1]
 
 
 def _measures(slots: torch.Tensor) -> torch.Tensor:
@@ -185,4 +211,6 @@ def _boxes(
 
 
 def _is_content(vocabulary: SentenceVocabulary) -> list[bool]:
-    return [False] * len(SPECIAL) + [word not in (VERB, *FUNCTION_WORDS) for word in vocabulary.words]
+    return [False] * len(SPECIAL) + [
+        word not in (VERB, *FUNCTION_WORDS) for word in vocabulary.words
+    ]

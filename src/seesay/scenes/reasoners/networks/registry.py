@@ -8,7 +8,12 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.config import NetworkConfig
     from seesay.scenes.reasoners.networks.base import ReasonerNetwork
 
-NAMES = {"cnn-lstm": "CNN+LSTM", "stacked-attention": "CNN+LSTM+SA", "film": "FiLM", "object-centred": "object-centred"}
+NAMES = {
+    "cnn-lstm": "CNN+LSTM",
+    "stacked-attention": "CNN+LSTM+SA",
+    "film": "FiLM",
+    "object-centred": "object-centred",
+}
 """Networks as users call them and as the paper does."""
 
 
@@ -19,9 +24,12 @@ def network_class(name: str) -> type[ReasonerNetwork]:
     from seesay.scenes.reasoners.networks.object_centred import ObjectCentred
     from seesay.scenes.reasoners.networks.stacked_attention import StackedAttention
 
-    return {"cnn-lstm": CnnLstm, "stacked-attention": StackedAttention, "film": Film, "object-centred": ObjectCentred}[
-        name
-    ]
+    return {
+        "cnn-lstm": CnnLstm,
+        "stacked-attention": StackedAttention,
+        "film": Film,
+        "object-centred": ObjectCentred,
+    }[name]
 
 
 def build(name: str, config: NetworkConfig) -> ReasonerNetwork:

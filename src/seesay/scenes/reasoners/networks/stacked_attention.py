@@ -1,4 +1,5 @@
-"""Stacked attention (Yang et al. 2016): two rounds of attention, the second guided by what the first attended to."""
+"""Stacked attention (Yang et al. 2016): two rounds of attention, the second guided by what the
+first attended to."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ class StackedAttention(ReasonerNetwork):
         self.reader = TextEncoder(config, nn.LSTM)
         self.stem = Stem(config)
         self.project = nn.Conv2d(self.stem.channels, config.hidden, 1)
-        self.rounds = nn.ModuleList(AttentionRound(config.hidden, config.projection) for _ in range(2))
+        self.rounds = nn.ModuleList(
+            AttentionRound(config.hidden, config.projection) for _ in range(2)
+        )
         self.classifier = mlp(config.hidden, config)
         initialise(self, nn.init.kaiming_normal_)
 
@@ -28,20 +31,30 @@ class StackedAttention(ReasonerNetwork):
         logits: torch.Tensor = self.classifier(self.attend(features, words)[0])
         return logits
 
-    def attend(self, features: torch.Tensor, words: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The query after the last round, and the weights of every round (items, rounds, rows, columns)."""
+    def attend(
+        self, features: torch.Tensor, words: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The query after the last round, and the weights of every round (items, rounds, rows,
+        columns)."""
         maps = self.project(self.stem(features))
-        cells, query, rounds = maps.flatten(2).transpose(1, 2), self.reader(words), []
+        cells = maps.flatten(2).transpose(1, 2)
+        query = self.reader(words)
+        rounds = []
         for attend in self.rounds:
             weights = attend(cells, query)
             query = query + (weights[:, None] @ cells)[:, 0]
             rounds.append(weights.view(len(weights), *maps.shape[2:]))
         return query, torch.stack(rounds, 1)
 
-    def attention_maps(self, features: torch.Tensor, words: torch.Tensor) -> list[tuple[AttentionMap, ...]]:
+    def attention_maps(
+        self, features: torch.Tensor, words: torch.Tensor
+    ) -> list[tuple[AttentionMap, ...]]:
         """The attention weights of each round."""
         return [
-            tuple(AttentionMap(f"attention, round {i}", weights) for i, weights in enumerate(rounds, 1))
+            tuple(
+                AttentionMap(f"attention, round {i}", weights)
+                for i, weights in enumerate(rounds, 1)
+            )
             for rounds in self.attend(features, words)[1].double().cpu().numpy()
         ]
 

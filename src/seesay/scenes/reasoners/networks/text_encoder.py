@@ -1,4 +1,5 @@
-"""The sentence encoder: word embeddings and a recurrent network, whose state after the last word is taken."""
+"""The sentence encoder: word embeddings and a recurrent network, whose state after the last word is
+taken."""
 
 from __future__ import annotations
 
@@ -14,12 +15,17 @@ class TextEncoder(nn.Module):
 
     def __init__(self, config: NetworkConfig, kind: type[nn.GRU] | type[nn.LSTM]) -> None:
         super().__init__()
-        hidden, layers = config.hidden, config.recurrent_layers
+        hidden = config.hidden
+        layers = config.recurrent_layers
         self.embedding = nn.Embedding(len(config.vocabulary), config.embedding, padding_idx=NULL)
         self.recurrent = kind(config.embedding, hidden, layers, batch_first=True)
-        self.norm: nn.Module = nn.LayerNorm(hidden) if config.text_norm else nn.Identity()
         if config.text_norm:
-            # The gate that keeps the state (LSTM: forget, GRU: update) starts open, or word two is forgotten by nine.
+            self.norm: nn.Module = nn.LayerNorm(hidden)
+        else:
+            self.norm = nn.Identity()
+        if config.text_norm:
+            # The gate that keeps the state (LSTM: forget, GRU: update) starts open, or word two is
+            # forgotten by nine.
             with torch.no_grad():
                 for layer in range(layers):
                     self.recurrent.get_parameter(f"bias_hh_l{layer}")[hidden : 2 * hidden] = 2.0
@@ -27,5 +33,7 @@ class TextEncoder(nn.Module):
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.recurrent(self.embedding(words))[0]
         last = (words != NULL).sum(1) - 1
-        vectors: torch.Tensor = self.norm(states[torch.arange(len(words), device=words.device), last])
+        vectors: torch.Tensor = self.norm(
+            states[torch.arange(len(words), device=words.device), last]
+        )
         return vectors

@@ -49,9 +49,10 @@ lint: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
 
-# What `seesay tasks` says of the tasks that are files, from the files.
+# What is written from the source: the index of the tasks that are files, and the tables of docs/json.md.
 index: $(VENV)/.dev
 	$(BIN)/python tools/task_index.py
+	$(BIN)/python tools/json_tables.py
 
 # The texts of the judge's page: collected, merged into the catalogues (to be translated by hand), compiled.
 JUDGE := src/seesay/judge

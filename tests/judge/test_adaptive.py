@@ -258,6 +258,6 @@ def test_plans() -> None:
     assert split > 15
 
 
-if __name__ == "__main__":  # for docs/results.md
+if __name__ == "__main__":  # for docs/results/people.md
     for seed in (1, 2, 3):
         print(seed, *savings(seed, 25))

@@ -20,7 +20,7 @@ T = TypeVar("T")
 PREFIX = "seesay_"
 _CONNECTIONS = 6
 """For answers. They compete with the two that assign pages: beside sixteen, the slowest percent of
-200 people waited 1.3 to 4 times as long, for pages (docs/results.md)."""
+200 people waited 1.3 to 4 times as long, for pages (docs/results/people.md)."""
 _PAGE_CONNECTIONS = 2
 """For pages, which wait for the study's lock: one waits for it while the other commits."""
 _ATTEMPTS = 5

@@ -3,15 +3,17 @@ today's, in one run.
 
     python benchmarks/film_step.py [--steps 30] [--threads 1] [--json]
 
-Three steps: forward, backward, clipping, Adam, in deterministic mode, of a batch of SET+POS as training takes it.
-- *before*: the network and step of the `cpu` preset before it was replaced (64 pixels, 3 x 3 stem, no batch norm in the
-  classifier), kept here in its own words;
-- *today's network, step as before*: today's layers and weights, but coordinates concatenated, no operation in place,
-  ReLU before the maximum, uninitialised memory filled;
-- *today's*: what `seesay reasoner train film --preset cpu` does.
-With the same weights, the last two have the same loss to 1e-5, batch by batch. Rounds alternate, and medians are shown,
-by the processor's clock, as other work on the machine then counts less. GFLOP/s are those of convolutions and matrix
-products (PyTorch's FLOP counter), as a share of a product of matrices of 1024 x 1024 on the same threads.
+Three steps: forward, backward, clipping, Adam, in deterministic mode, of a batch of SET+POS as
+training takes it.
+- *before*: the network and step of the `cpu` preset before it was replaced (64 pixels, 3 x 3
+  stem, no batch norm in the classifier), kept here in its own words;
+- *today's network, step as before*: today's layers and weights, but coordinates concatenated, no
+  operation in place, ReLU before the maximum, uninitialised memory filled;
+- *today's*: what `seesay reasoner train film --preset cpu` does. With the same weights, the last
+  two have the same loss to 1e-5, batch by batch. Rounds alternate, and medians are shown, by the
+  processor's clock, as other work on the machine then counts less. GFLOP/s are those of
+  convolutions and matrix products (PyTorch's FLOP counter), as a share of a product of matrices
+  of 1024 x 1024 on the same threads.
 """
 
 from __future__ import annotations
@@ -252,10 +254,12 @@ def main() -> None:
         f"peak {top:.0f} GFLOP/s"
     )
     print(
-        f"{'FiLM step of ' + str(PRESET.batch_size):<36}{'items/s':>9}{'before':>9}{'GFLOP/s':>9}{'of peak':>9}"
+        f"{'FiLM step of ' + str(PRESET.batch_size):<36}{'items/s':>9}{'before':>9}"
+        f"{'GFLOP/s':>9}{'of peak':>9}"
     )
     for row in rows:
-        rates = f"{row.items_per_second:>9.1f}{row.times_before:>7.2f} x{row.gflops:>9.1f}{row.share_of_peak:>9.0%}"
+        speed = f"{row.items_per_second:>9.1f}{row.times_before:>7.2f} x"
+        rates = f"{speed}{row.gflops:>9.1f}{row.share_of_peak:>9.0%}"
         print(f"{row.step:<36}{rates}")
     print(f"losses of the last two: at most {apart:.1e} apart over ten batches")
 

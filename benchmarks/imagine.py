@@ -111,7 +111,7 @@ def main() -> None:
             for question in asked
         ]
         others = [[template.ask(question) for template in task.templates] for question in asked]
-        config = replace(CONFIG, schedule=CONFIG.schedule.changed(seed=seed))
+        config = replace(CONFIG, schedule=CONFIG.schedule.override(seed=seed))
         hits = {}
         for name, prefix in zip(names, ("", "", "clip-bert-implicit:"), strict=True):
             place = folder / f"{'without' if name == 'without' else 'with'}-{seed}"

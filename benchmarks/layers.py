@@ -1,7 +1,8 @@
 """Probes of every layer beside a probe of the last one alone: processor time, and what the vectors
 take on disk.
 
-    python benchmarks/layers.py [--data FOLDER] [--model smollm2] [--questions 4000,1000,3000] [--seeds 3] [-o FOLDER]
+    python benchmarks/layers.py [--data FOLDER] [--model smollm2] [--questions 4000,1000,3000]
+        [--seeds 3] [-o FOLDER]
 
 ViPhy's sizes, of each split so many questions, whole objects drawn with seed 0. Both encode with an
 empty cache, train and answer; the control task is trained afterwards and not timed. With `-o` the
@@ -26,7 +27,7 @@ from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.progress import no_progress
 from seesay.questions import Task
 from seesay.reports.pages.layers import write_layers
-from seesay.runs.ask import Settings, limited
+from seesay.runs.ask import Settings, limit_questions
 from seesay.runs.layers import probe_layers
 from seesay.tasks import load_task
 
@@ -73,7 +74,7 @@ def main() -> None:
     for name, count in zip(
         ("train", "validation", "test"), arguments.questions.split(","), strict=True
     ):
-        splits[name] = limited(splits[name], int(count), 0)
+        splits[name] = limit_questions(splits[name], int(count), 0)
     encoder = load_encoder(arguments.model)
     with tempfile.TemporaryDirectory() as folder:
         alone = last_alone(encoder, splits, arguments.seeds, Path(folder) / "last")
@@ -86,7 +87,7 @@ def main() -> None:
             )
         print(f"{sum(layers) / sum(alone):.2f} x")
         curve = probe_layers(cache, splits, Settings(), seeds=arguments.seeds, progress=no_progress)
-    print(f"{len(curve.figures)} layers, kept vectors {curve.kept:,} bytes")
+    print(f"{len(curve.figures)} layers, kept vectors {curve.vector_bytes:,} bytes")
     for f in curve.figures:
         print(
             f"{f.layer:3} {f.value:.3f} ({f.low:.3f}-{f.high:.3f}), control {f.control:.3f}, "

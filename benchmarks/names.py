@@ -1,6 +1,7 @@
 """Names from captions: seesay beside a plain spaCy loop (`for caption: nlp(caption)`), in one run.
 
-    python benchmarks/names.py [--size 190530] [--sample 1000] [--processes 2] [--data ../shared/data/captions]
+    python benchmarks/names.py [--size 190530] [--sample 1000] [--processes 2]
+        [--data ../shared/data/captions]
 
 seesay counts the names in `--size` captions; the loop runs on a sample of them, since all would
 take a quarter of an hour, and the rates are compared. On the sample, every word must have the same

@@ -28,7 +28,7 @@ from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
 from seesay.runs.store import find_runs
 from seesay.tasks.property_norms import RELATIONS
-from seesay.tasks.wording import wording
+from seesay.tasks.template_files import read_template_file
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -50,7 +50,9 @@ def save_bert(folder: Path, norms: Path) -> Path:
     words += [
         line.partition(",")[0] for line in (norms / "descriptors.csv").read_text().splitlines()[1:]
     ]
-    texts = [template.text.lower() for template in wording("property-norms")["templates"]] + [
+    texts = [
+        template.text.lower() for template in read_template_file("property-norms")["templates"]
+    ] + [
         *RELATIONS.values(),
         "a an the",
     ]

@@ -1,6 +1,7 @@
 """What the object-centred reasoner is given and what it is worth; and what it carries over to.
 
-    python benchmarks/object_centred.py FOLDER [--items 8000] [--seeds 3] [--only ablation tall …] [--json]
+    python benchmarks/object_centred.py FOLDER [--items 8000] [--seeds 3] [--only ablation tall …]
+        [--json]
 
 Ablation, on compositional (pairs of adjective and noun that training has, and those it lacks): what
 an adjective measures learnt too; without the presupposition loss; roles learnt from word order;
@@ -168,7 +169,7 @@ def accuracies(
     """The accuracy on every test, seed by seed."""
     rows: dict[str, list[float]] = {}
     for seed in range(seeds):
-        config = preset_config(NETWORK, "cpu").changed(sizes=sizes, seed=seed)
+        config = preset_config(NETWORK, "cpu").override(sizes=sizes, seed=seed)
         config, extractor = experiment.with_features(config)
         splits = experiment.extract_splits(source, extractor)
         _, tests = experiment.train_and_test(
@@ -248,7 +249,8 @@ def main() -> None:
         ceiling = f"{row['ceiling']:.3f}" if "ceiling" in row else ""
         seeds = " ".join(f"{value:.3f}" for value in values)
         print(
-            f"{row['name']:<34}{row['test']:<14}{statistics.fmean(values):>7.3f}{sd:>7.3f}{ceiling:>9}  {seeds}"
+            f"{row['name']:<34}{row['test']:<14}{statistics.fmean(values):>7.3f}"
+            f"{sd:>7.3f}{ceiling:>9}  {seeds}"
         )
 
 

@@ -246,7 +246,8 @@ def report(
         f"{PRESET.batch_size}"
     )
     print(
-        f"{'way':<40}{'PNG px':>8}{'items/s':>10}{'seesay is':>12}{'waits ms/item':>15}{'first loss':>12}"
+        f"{'way':<40}{'PNG px':>8}{'items/s':>10}{'seesay is':>12}"
+        f"{'waits ms/item':>15}{'first loss':>12}"
     )
     for row in rows:
         rates = f"{row.items_per_second:>10.1f}{row.ours_is:>10.2f} x{row.wait_ms:>15.3f}"

@@ -1,7 +1,9 @@
 """The perplexity matrix in bulk compared with scoring one sentence at a time: equal figures, and
 the speed-up.
 
-    python benchmarks/relations.py --captions multi30k.train.1.en.gz … [--model FOLDER] [--causal smollm2] [--size 100]
+    python benchmarks/relations.py --captions multi30k.train.1.en.gz …
+        [--model FOLDER] [--causal smollm2]
+        [--size 100]
 
 The LSTM has the published size (300, 300) and the published vocabulary rule (words seen 100 times
 or more); without --model its weights are random, which does not change the time. Contexts are

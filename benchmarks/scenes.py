@@ -28,8 +28,8 @@ from seesay.scenes import (
     SceneConfig,
     SceneObject,
     SceneOutput,
-    askable,
     batches,
+    eligible_targets,
     label_objects,
     make_plan,
     paint,
@@ -53,7 +53,8 @@ def main() -> None:
         f"{load:.1f}, SET+POS"
     )
     print(
-        f"{'way':<60}{'scenes/s':>9}{'a core-s':>9}{'x published':>12}{'x discarding':>13}{'peak MB':>8}"
+        f"{'way':<60}{'scenes/s':>9}{'a core-s':>9}"
+        f"{'x published':>12}{'x discarding':>13}{'peak MB':>8}"
     )
     slow = line("drawing and discarding, RGBA PNG of 1478 px, 1 process", 12, discarding)
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +119,7 @@ def discarding(count: int) -> None:
             every[kept % len(every)],
             [label.word for label in label_objects(scene, config.kind)],
         )
-        for i in askable(scene, config.kind):
+        for i in eligible_targets(scene, config.kind):
             obj = scene.objects[i]
             if (obj.color, obj.shape, words[i] == "big") == (
                 wanted.color,

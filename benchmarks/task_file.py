@@ -32,9 +32,13 @@ templates:
 """
 PEER = """\
 import csv
-prompts = [("The color of {thing} is [MASK].".format(**row), row["color"]) for row in csv.DictReader(open("many.csv"))]
+rows = csv.DictReader(open("many.csv"))
+prompts = [("The color of {thing} is [MASK].".format(**row), row["color"]) for row in rows]
 """
-LOAD = "from pathlib import Path; from seesay.tasks.from_file.load import load; load(Path('many.yaml'))"
+LOAD = (
+    "from pathlib import Path; from seesay.tasks.from_file.load import load; "
+    "load(Path('many.yaml'))"
+)
 
 
 def measure(name: str, *arguments: str) -> None:

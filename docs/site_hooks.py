@@ -34,7 +34,8 @@ def commands_page() -> str:
 
     parts = [
         "# Commands",
-        "Made from the program itself: `seesay COMMAND --help` prints the same. Options have to follow their command.",
+        "Made from the program itself: `seesay COMMAND --help` prints the same. Options have to "
+        "follow their command.",
     ]
     for name in command_addresses():
         for path, command in _commands(load_command(name), ("seesay", name)):
@@ -65,12 +66,9 @@ def _section(name: str, command: Any) -> list[str]:
     depth = "##" if name.count(" ") == 1 else "###"
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join([name, *command.collect_usage_pieces(context)])
-    rows = [
-        record for parameter in command.params if (record := parameter.get_help_record(context))
-    ]
     lines = [f"{depth} {name}", _escaped(command.help or ""), f"```\n{usage}\n```"]
-    if rows:
-        table = ["| argument or option | |", "|---|---|"]
+    for title, rows in command.help_panels(context).items():
+        table = [f"| {title} | |", "|---|---|"]
         table += [
             f"| {_code(names)} | {_escaped(' '.join(text.split()))} |" for names, text in rows
         ]

@@ -28,7 +28,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> seesay.Results:
     )
 
 
-def test_every_name_of_the_front_door_is_there_whatever_was_imported_before() -> None:
+def test_every_public_name_is_available_in_any_import_order() -> None:
     names = "probe compare report load_model load_task Results"
     code = (
         "import seesay.reports, seesay.runs.ask, seesay\n"
@@ -47,7 +47,10 @@ def test_instruments_add_functions_to_the_front_door() -> None:
 
 
 def test_importing_seesay_imports_nothing_heavy() -> None:
-    code = "import sys, seesay; print([m for m in ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich') if m in sys.modules])"
+    code = (
+        "import sys, seesay; heavy = ('numpy', 'torch', 'pyarrow', 'pydantic', 'rich'); "
+        "print([m for m in heavy if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
     with pytest.raises(AttributeError, match="no attribute 'prob'"):
@@ -79,7 +82,7 @@ def test_without_pandas_there_is_one_sentence(
     results: seesay.Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UserError, match=r"A DataFrame needs .*pip install -e '\.\[pandas\]'"):
+    with pytest.raises(UserError, match=r"A DataFrame needs .*pip install 'seesay\[pandas\]'"):
         results.to_pandas()
 
 
@@ -126,7 +129,7 @@ def test_models_and_tasks_may_be_given_as_objects(results: seesay.Results, tmp_p
     )
 
 
-def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
+def test_a_failing_model_does_not_stop_the_others(tmp_path: Path) -> None:
     models = ["baseline:fixed-k", "mock"]  # the first answers questions about pictures only
     done = seesay.probe(models, "core-color", limit=2, resamples=100, output=tmp_path)
     assert [one.manifest.model for one in done.runs] == ["mock"]
@@ -147,11 +150,11 @@ def test_what_fails_does_not_cost_the_rest(tmp_path: Path) -> None:
         seesay.probe("mock", "core-color", how="guess", output=tmp_path)
 
 
-def test_the_embedded_battery_can_be_asked_in_every_way(tmp_path: Path) -> None:
-    chosen = seesay.probe(
+def test_the_embedded_battery_can_be_asked_under_every_condition(tmp_path: Path) -> None:
+    results_by_choice = seesay.probe(
         "mock", "core-space", how="choice", limit=4, resamples=100, output=tmp_path
     )
-    assert chosen.runs[0].manifest.templates == ["question"]
+    assert results_by_choice.runs[0].manifest.templates == ["question"]
     probed = seesay.probe(
         "baseline:majority", "core-size", how="linear", resamples=100, output=tmp_path
     )

@@ -4,6 +4,7 @@ names."""
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -74,6 +75,47 @@ def test_no_two_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(name)
     assert {cls: files for cls, files in homes.items() if len(files) > 1} == {}
+
+
+_SUFFIX = r"\.(?:startswith|endswith|removesuffix|partition|rpartition|split)\("
+CONDITION_IN_NAMES = {
+    # a title may join a model's name and a task's
+    "something after a model's name": r"\.(?:name|model)\} · (?!\{[\w.]*task)",
+    "a name that is changed": r"\.name \+=",
+    "a name that is taken apart": r"(?:\bmodel\.name|\w\.manifest\.model|figure\.model)" + _SUFFIX,
+    "a scope that is taken apart": r"\bscope" + _SUFFIX,
+    "a scope that says how": r"-rotated|generated-|in (?:run\.)?manifest\.(?:condition\.)?scope",
+    "a scope of a run that is compared": r"condition\.scope (?:==|!=|in) ",
+    "the name of a template that is compared": r"""template\w*\.name (?:==|!=|in) ["'(]""",
+    "a beginning that says how": r"""startswith\(["'](?:linear|question|choice|generated)""",
+    "a reader that there was": r"asked_as|CHAT_SUFFIX|LETTERED_SCOPE",
+}
+"""Regular expressions for code that writes how a run was asked into a name, or reads it there."""
+
+
+def test_how_a_run_was_asked_is_in_its_condition_alone() -> None:
+    readers = []
+    for name in modules():
+        text = (SOURCE / name).read_text(encoding="utf-8")
+        for what, pattern in CONDITION_IN_NAMES.items():
+            readers += [(name, what, match[0]) for match in re.finditer(pattern, text)]
+    assert readers == []
+
+
+def test_the_name_of_a_model_is_set_where_it_is_made() -> None:
+    """Elsewhere than in a constructor, an assignment to `name` would rename a model."""
+    renamed = []
+    for module, tree in modules().items():
+        if not module.startswith(("models/", "probes/", "runs/")):
+            continue
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+                continue
+            for node in ast.walk(function):
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                if any(isinstance(t, ast.Attribute) and t.attr == "name" for t in targets):
+                    renamed.append((module, function.name))
+    assert renamed == []
 
 
 WHOLE_HOUSE = {"chaos", "fuzz", "together", "plugin_package"}

@@ -135,7 +135,10 @@ def test_settings_of_a_newer_version_say_so(tmp_path: Path) -> None:
         "seed": 0,
     }
     write_json(path, {"format": 2, "seeds": [0]})
-    sentence = r"^The training was written by a newer version of seesay \(format 2, this one reads 1\): update seesay"
+    sentence = (
+        r"^The training was written by a newer version of seesay "
+        r"\(format 2, this one reads 1\): update seesay"
+    )
     with pytest.raises(NewerVersionError, match=sentence):
         read_settings(path, what="The training", hint="give another folder")
     with pytest.raises(NewerVersionError, match=sentence):

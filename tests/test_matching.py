@@ -31,14 +31,14 @@ NEGATED = (
 class FreeAnswer(NamedTuple):
     options: tuple[str, ...]
     lettered: bool
-    asked: str
+    question: str
     text: str
     labels: frozenset[str]
 
 
 def answers() -> Iterator[FreeAnswer]:
     options: tuple[str, ...] = ()
-    asked, lettered = "", False
+    question, lettered = "", False
     for line in (
         Path(__file__).with_name("free_answers.txt").read_text(encoding="utf-8").splitlines()
     ):
@@ -48,13 +48,13 @@ def answers() -> Iterator[FreeAnswer]:
             lettered = line.endswith(" letters")
             options = tuple(line.removeprefix("options: ").removesuffix(" letters").split("|"))
         elif line.startswith("asked: "):
-            asked = line.removeprefix("asked: ")
+            question = line.removeprefix("asked: ")
         else:
             label, _, text = line.partition("\t")
             yield FreeAnswer(
                 options,
                 lettered,
-                asked,
+                question,
                 text.replace("\\n", "\n"),
                 frozenset(label.split("+")) - {"-"},
             )
@@ -62,7 +62,9 @@ def answers() -> Iterator[FreeAnswer]:
 
 def named(answer: FreeAnswer) -> frozenset[str]:
     letters = [letter(i) for i in range(len(answer.options))] if answer.lettered else []
-    return frozenset(match(answer.text, answer.options, asked=answer.asked, letters=letters).labels)
+    return frozenset(
+        match(answer.text, answer.options, question=answer.question, letters=letters).labels
+    )
 
 
 def test_98_percent_of_350_answers_and_no_negation_taken_for_an_answer() -> None:
@@ -93,8 +95,8 @@ def test_98_percent_of_350_answers_and_no_negation_taken_for_an_answer() -> None
     ],
 )
 def test_why_an_answer_names_nothing(text: str, reason: str) -> None:
-    found = match(text, ("red", "green", "blue", "white", "black"))
-    assert (found.labels, found.reason) == ((), reason)
+    reading = match(text, ("red", "green", "blue", "white", "black"))
+    assert (reading.labels, reading.reason) == ((), reason)
 
 
 def test_further_names() -> None:
@@ -142,7 +144,7 @@ def test_any_text_is_read(text: str) -> None:
 )
 def test_replies_of_megabytes_are_read_in_no_time(text: str, labels: tuple[str, ...]) -> None:
     start = time.process_time()
-    assert match(text, ("red", "green"), asked="A cup is [MASK].").labels == labels
+    assert match(text, ("red", "green"), question="A cup is [MASK].").labels == labels
     assert time.process_time() - start < 5
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.program import refused, seesay
+from tests.cli.program import error_of, json_records, record_label, seesay
 
 from seesay.runs import store
 
@@ -55,11 +55,12 @@ def document(*arguments: str) -> Any:
 
 def probe(*arguments: str) -> dict[tuple[str, str], float]:
     """The figures over all questions and templates, by model and metric."""
-    records = document("probe", *arguments, "--output", "runs", "--resamples", "100")
+    done = seesay("probe", *arguments, "--output", "runs", "--resamples", "100", "--json")
+    assert done.returncode == 0, done.stderr
     return {
-        (r["model"], r["metric"]): r["value"]
-        for r in records
-        if r["template"] is None and r["slice"] is None
+        (record_label(record), record.metric): record.value
+        for record in json_records(done.stdout)
+        if record.template is None and record.slice is None
     }
 
 
@@ -75,7 +76,7 @@ def test_they_are_listed() -> None:
         "The colors of fruit",
         ["accuracy", "true_confidence"],
     )
-    assert "Did you mean 'plugin-task'" in refused("probe", MODEL, "--task", "plugin-tusk")
+    assert "Did you mean 'plugin-task'" in error_of("probe", MODEL, "--task", "plugin-tusk")
 
 
 def test_cloze() -> None:
@@ -128,7 +129,7 @@ def test_learning_curve() -> None:
 def test_pictures() -> None:
     assert probe(MODEL, "--task", "plugin-pictures")[MODEL, "accuracy"] == 1
     assert probe(MODEL, "--task", "plugin-pictures", "--how", "choice")[MODEL, "accuracy"] == 1
-    assert "asks about pictures" in refused(
+    assert "asks about pictures" in error_of(
         "probe", "plugin-model:blind", "--task", "plugin-pictures", "--quiet"
     )
 

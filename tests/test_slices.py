@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from tests.runs.made_up import Counting
-from tests.runs.test_figures import SETTINGS, example, made
+from tests.runs.test_figures import SETTINGS, example, figures_by_key
 
 from seesay.api import Results
 from seesay.errors import UserError
 from seesay.questions import Question, Slice, Task
 from seesay.reports.groups import group_runs
 from seesay.reports.pages import run_views
-from seesay.runs.ask import limited, run
+from seesay.runs.answer_table import AnswerTable
+from seesay.runs.ask import limit_questions, run
 from seesay.runs.compare import compare
 from seesay.runs.figures import slices
 
@@ -87,34 +88,34 @@ def test_crossed_slices_hold_what_has_all_the_tags() -> None:
 
 def test_nested_questions_have_a_headline_for_each_set_and_none_over_all() -> None:
     task, answers = example()
-    whole = made(task, answers)
+    whole = figures_by_key(task, answers)
     by_id = {answer.question: answer for answer in answers}
     assert by_id
-    asked = nested()
+    nested_task = nested()
     repeated = [
         replace(a, question=q.id)
-        for q in asked.questions
+        for q in nested_task.questions
         for a in answers
         if q.id.startswith(a.question)
     ]
-    got = made(asked, repeated)
-    assert [part for _, template, part in got if template is None][:5] == [
+    by_key = figures_by_key(nested_task, AnswerTable.of(repeated))
+    assert [part for _, template, part in by_key if template is None][:5] == [
         f"people=pf>={n}" for n in PEOPLE
     ]
-    assert all(part and "people=" in part for _, _, part in got)
+    assert all(part and "people=" in part for _, _, part in by_key)
     for n in PEOPLE[:-1]:  # every set of three is the example worked by hand
         for metric in ("accuracy", "calibrated_accuracy"):
             for template in (None, "A", "B"):
                 figure, like = (
-                    got[metric, template, f"people=pf>={n}"],
+                    by_key[metric, template, f"people=pf>={n}"],
                     whole[metric, template, None],
                 )
                 assert (figure.value, figure.n, figure.chance) == pytest.approx(
                     (like.value, like.n, like.chance)
                 )
-            crossed = got[metric, None, f"kind=fruit × people=pf>={n}"]
+            crossed = by_key[metric, None, f"kind=fruit × people=pf>={n}"]
             assert crossed.value == pytest.approx(whole[metric, None, "kind=fruit"].value)
-    assert got["accuracy", None, "people=pf>=30"].n == 1
+    assert by_key["accuracy", None, "people=pf>=30"].n == 1
 
 
 def test_a_run_of_nested_questions_from_its_folder_to_the_page(tmp_path: Path) -> None:
@@ -166,5 +167,9 @@ def test_tags_are_crossed_on_demand(tmp_path: Path) -> None:
 
 
 def test_a_limit_counts_what_is_asked() -> None:
-    assert {q.object for q in limited(nested(), 2, 0).questions} <= {"apple", "lime", "grass"}
-    assert len({q.object for q in limited(nested(), 2, 0).questions}) == 2
+    assert {q.object for q in limit_questions(nested(), 2, 0).questions} <= {
+        "apple",
+        "lime",
+        "grass",
+    }
+    assert len({q.object for q in limit_questions(nested(), 2, 0).questions}) == 2

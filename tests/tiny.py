@@ -42,7 +42,8 @@ COLORS = (
     "yellow",
 )
 TEXT = """
-The the color colour of a an is are apple banana sky snow grass usually mostly light dark and . , : ? !
+The the color colour of a an is are apple banana sky snow grass usually mostly light dark
+and . , : ? !
 What Answer question I saw it today in very
 """
 WORDS = (*COLORS, *(color.capitalize() for color in COLORS), *TEXT.split())

@@ -40,10 +40,15 @@ class Scores:
 
     @property
     def _values(self) -> tuple[object, ...]:
-        """The same whether the numbers are in tuples or in arrays."""
-        columns = (self.logp, self.tokens, self.chars, self.rank, self.picks)
+        """What two scores are compared by, whether their numbers are in tuples or in arrays."""
+        rank = None if self.rank is None else tuple(self.rank)
+        picks = None if self.picks is None else tuple(self.picks)
         return (
-            *(None if column is None else tuple(column) for column in columns),
+            tuple(self.logp),
+            tuple(self.tokens),
+            tuple(self.chars),
+            rank,
+            picks,
             self.hidden,
             self.replies,
         )
@@ -61,6 +66,3 @@ class Answer:
     options: tuple[str, ...]
     scores: Scores
     neutral: Scores | None = None
-
-
-Answers = Sequence[Answer]

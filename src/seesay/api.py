@@ -9,26 +9,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seesay.condition import How, Sampling, parse_how
 from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
-from seesay.models.base import Sampling
 from seesay.models.catalogue import DEFAULT
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.runs import ask, learning_curve
+from seesay.runs.categories import add_categories
 from seesay.runs.compare import compare as compare_runs
+from seesay.runs.curves import layer_curves
+from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
 from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
 from seesay.runs.records import Comparison, Figure
+from seesay.runs.request import Request, expand, progress_title, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.stability import Stability, ranking_stability
 from seesay.runs.store import find_runs
-from seesay.runs.ways import Asker, How, with_categories
 from seesay.tasks import load_task as load_named_task
 from seesay.tasks.several import load_tasks as load_tasks
 
@@ -59,6 +62,7 @@ class Results:
 
     def to_pandas(self) -> pd.DataFrame:
         """The figures as a table, one row per run, metric, template and slice."""
+        # reports are imported where one is written: to ask a model needs none of them
         from seesay.reports.formats import COLUMNS, figure_rows
 
         try:
@@ -76,7 +80,11 @@ class Results:
             raise UserError(
                 f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}."
             )
-        return as_text(format, self.runs, self.compare() if format in ("markdown", "latex") else ())
+        if format in ("markdown", "latex"):  # only these mark what a test shows to be best
+            comparisons = self.compare()
+        else:
+            comparisons = []
+        return as_text(format, self.runs, comparisons)
 
     def answers(self) -> list[AnswerRow]:
         """One row per run, question and template; of tied options the first counts as chosen."""
@@ -101,7 +109,8 @@ class Results:
         By every metric, or by the headline's alone. With `strict`, having nothing to compare is an
         error. Of a probe trained with several seeds, the first is taken.
         """
-        ask.check_resampling(seed, resamples)
+        ask.validate_resampling(seed, resamples)
+        # the seeds of one probe are no rivals: to compare them would only cost other tests power
         runs = self.runs if all_seeds else first_seeds(self.runs)
         return compare_runs(
             runs,
@@ -116,44 +125,57 @@ class Results:
     def sliced(self, tags: str | Sequence[str]) -> Results:
         """The runs with figures for every combination of these tags' values: "answers,segment", or
         a list of tags."""
-        wanted = [tag.strip() for tag in (tags.split(",") if isinstance(tags, str) else tags)]
-        present = {
-            tag: None
-            for run in self.runs
-            for question in run.task.questions
-            for tag in question.tags
-        }
-        for tag in wanted:
+        if isinstance(tags, str):
+            tags = tags.split(",")
+        names = [tag.strip() for tag in tags]
+        questions = [question for run in self.runs for question in run.task.questions]
+        present = dict.fromkeys(tag for question in questions for tag in question.tags)
+        for tag in names:
             if tag not in present:
                 raise UserError(
                     f"No question has the tag '{tag}' to slice by: there are "
                     f"{', '.join(present) or 'none'}."
                 )
-        return replace(
-            self, runs=tuple(replace(run, figures=with_crossed(run, wanted)) for run in self.runs)
-        )
+        runs = [replace(run, figures=with_crossed(run, names)) for run in self.runs]
+        return replace(self, runs=tuple(runs))
 
     def measured(self, *names: str) -> Results:
         """The runs with figures of further metrics, such as "brier" and
         "expected_calibration_error"."""
-        return replace(
-            self, runs=tuple(replace(run, figures=with_metrics(run, names)) for run in self.runs)
-        )
+        runs = [replace(run, figures=with_metrics(run, names)) for run in self.runs]
+        return replace(self, runs=tuple(runs))
 
-    def stability(self, *, resamples: int = RESAMPLES, seed: int = 0) -> list[Stability]:
+    def stability(
+        self,
+        *,
+        resamples: int = RESAMPLES,
+        seed: int = 0,
+    ) -> list[Stability]:
         """How stable the ranking of models is over templates, task by task."""
-        return ranking_stability(first_seeds(self.runs), resamples=resamples, seed=seed)
+        # copies of one probe would make the ranking look stabler than it is
+        runs = first_seeds(self.runs)
+        return ranking_stability(runs, resamples=resamples, seed=seed)
 
     def save_report(
-        self, path: str | Path, comparisons: Sequence[Comparison] | None = None
+        self,
+        path: str | Path,
+        comparisons: Sequence[Comparison] | None = None,
     ) -> Path:
         """Write one page for all the runs, which opens offline."""
         from seesay.reports.pages.runs import write
 
-        return write(path, self.runs, self.compare() if comparisons is None else comparisons)
+        return write(
+            path,
+            self.runs,
+            self.compare() if comparisons is None else comparisons,
+        )
 
     def save_site(
-        self, folder: str | Path, *, url: str | None = None, hub_dataset: str | None = None
+        self,
+        folder: str | Path,
+        *,
+        url: str | None = None,
+        hub_dataset: str | None = None,
     ) -> Path:
         """Write a leaderboard as a static site below `folder`; returns its first page."""
         from seesay.reports.site import write_site
@@ -167,7 +189,7 @@ class Results:
         )
 
     def __repr__(self) -> str:
-        runs = ", ".join(f"{run.manifest.model} on {run.manifest.task}" for run in self.runs)
+        runs = ", ".join(f"{run.label} on {run.manifest.task}" for run in self.runs)
         return f"<Results: {runs}>"
 
     def _repr_html_(self) -> str:
@@ -176,7 +198,10 @@ class Results:
         return overview_html(self.runs)
 
 
-def load_model(name: str, **options: Any) -> Model:
+def load_model(
+    name: str,
+    **options: Any,
+) -> Model:
     """The model behind a name: a Hub id, a folder, a GGUF file, `openai:MODEL`, `baseline:NAME` or
     a catalogue name.
 
@@ -185,7 +210,10 @@ def load_model(name: str, **options: Any) -> Model:
     return load_model_with(name, ModelOptions.from_keywords(options))
 
 
-def load_task(name: str, data: str | Path | None = None) -> Task:
+def load_task(
+    name: str,
+    data: str | Path | None = None,
+) -> Task:
     """The task of this name; `data` is a file or folder to read in place of the data folder's."""
     return load_named_task(name, None if data is None else Path(data))
 
@@ -222,12 +250,12 @@ def probe(
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
     are asked.
     """
-    if How(how) is How.LEARNING_CURVE:
+    if parse_how(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
     if chat not in (True, False, "both"):
-        raise UserError(f"--chat is '{chat}': it stands alone, or before both.")
-    asker = Asker(
-        How(how),
+        raise UserError(f"chat is {chat!r}: give True, False or 'both'.")
+    request = Request(
+        parse_how(how),
         ModelOptions.from_keywords({**options, "chat": bool(chat)}),
         seeds,
         progress,
@@ -236,17 +264,28 @@ def probe(
         shot_seeds=shot_seeds,
         sampling=Sampling(samples, temperature, max_tokens, seed),
     )
+    # whatever can be refused is refused before the first model is loaded
     settings = ask.Settings(length, limit, seed, resamples, command)
-    names, loaded, errors = _prepare(asker, models, tasks, data, categories)
+    requested_models = _list_models(request, models)
+    loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
     runs: list[Run] = []
-    for model in names:
-        if isinstance(model, str):
-            log.info("Loading %s …", model)
+    for requested in requested_models:
+        if isinstance(requested, str):
+            log.info("Loading %s …", requested)
         try:
-            for wrapped, task in asker.pairs(model, loaded):
+            for model, task in expand(request, requested, loaded_tasks):
+                # a task that this model cannot be asked does not keep it from the next
                 try:
-                    with progress(f"{wrapped.name} · {task.name}", "prompts") as advance:
-                        runs.append(ask.run(wrapped, task, Path(output), settings, advance))
+                    with progress(progress_title(model, task), "prompts") as advance:
+                        runs.append(
+                            ask.run(
+                                model,
+                                task,
+                                Path(output),
+                                settings,
+                                advance,
+                            )
+                        )
                 except UserError as error:
                     errors.append(error)
         except UserError as error:  # the other models are still asked
@@ -271,13 +310,20 @@ def learning_curves(
 
     What is done so far is kept in `learning-curve.json` below `output`.
     """
-    asker = Asker(How.LEARNING_CURVE, ModelOptions.from_keywords(options), seeds, progress)
-    names, loaded, errors = _prepare(asker, models, tasks, data, categories)
-    order = [task.name for task in loaded]
+    request = Request(
+        How.LEARNING_CURVE,
+        ModelOptions.from_keywords(options),
+        seeds,
+        progress,
+    )
+    requested_models = _list_models(request, models)
+    loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
+    order = [task.name for task in loaded_tasks]
     points: list[Point] = []
-    for model in names:
+    for model in requested_models:
         try:
-            for more in asker.learning_curve(model, loaded):
+            for more in curves_of_tasks(request, model, loaded_tasks):
+                # by task first, so that models stand side by side
                 points = sorted([*points, *more], key=lambda point: order.index(point.task))
                 write_json(Path(output) / CURVES, learning_curve.as_json(points))
         except UserError as error:
@@ -304,16 +350,29 @@ def layers(
     """The headline figure by layer, and what failed: of linear probes with a control task, or of
     what the output head reads out of each layer (`how="cloze"`). Kept in `layers.json` below
     `output`."""
-    asker = Asker(How(how), ModelOptions.from_keywords(options), seeds, progress)
-    names, loaded, errors = _prepare(asker, models, tasks, data, None)
+    request = Request(
+        parse_how(how),
+        ModelOptions.from_keywords(options),
+        seeds,
+        progress,
+    )
+    requested_models = _list_models(request, models)
+    loaded_tasks, errors = _load_tasks(request, tasks, data, None)
     settings = settings or ask.Settings()
     output = Path(output)
     curves: list[LayerCurve] = []
-    for model in names:
+    for model in requested_models:
         try:
-            for curve in asker.layer_curves(
-                model, loaded, settings, output, layers, control=control
+            for curve in layer_curves(
+                request,
+                model,
+                loaded_tasks,
+                settings,
+                output,
+                layers,
+                control=control,
             ):
+                # written after every curve: the next one may take an hour
                 curves.append(curve)
                 write_json(output / LAYERS, curves_json(curves))
         except UserError as error:
@@ -350,37 +409,49 @@ def compare(
 
 
 def report(
-    runs: Paths, output: str | Path = "report.html", *, slices: Iterable[str | Sequence[str]] = ()
+    runs: Paths,
+    output: str | Path = "report.html",
+    *,
+    slices: Iterable[str | Sequence[str]] = (),
 ) -> Path:
     """Write one page for runs that exist, with paired tests; `slices` are tags to cross, such as
     "answers,segment"."""
-    chosen = results(runs)
+    shown = results(runs)
     for tags in slices:
-        chosen = chosen.sliced(tags)
-    return chosen.save_report(output)
+        shown = shown.sliced(tags)
+    return shown.save_report(output)
 
 
-def _prepare(
-    asker: Asker,
+def _list_models(
+    request: Request,
     models: str | Model | Sequence[str | Model],
+) -> list[str | Model]:
+    """The models, each once; names are validated before the first model is loaded."""
+    if isinstance(models, str | Model):
+        listed: list[str | Model] = [models]
+    else:
+        # a model that is named twice is asked once
+        listed = list(dict.fromkeys(models))
+    if not listed:
+        raise UserError("No model was named: `seesay models` lists some.")
+    validate_names(request, [model for model in listed if isinstance(model, str)])
+    return listed
+
+
+def _load_tasks(
+    request: Request,
     tasks: str | Task | Sequence[str | Task] | None,
     data: str | Path | None,
     categories: str | None,
-) -> tuple[list[str | Model], list[Task], list[UserError]]:
-    """Models and tasks, checked before the first model is loaded, and the tasks of a group that are
-    missing."""
-    if isinstance(models, str | Model):
-        chosen: list[str | Model] = [models]
-    else:
-        chosen = list(dict.fromkeys(models))
-    if not chosen:
-        raise UserError("No model was named: `seesay models` lists some.")
-    asker.check_names([model for model in chosen if isinstance(model, str)])
+) -> tuple[list[Task], list[UserError]]:
+    """The tasks, by default those that suit the request, and why some of a group are missing."""
     if isinstance(tasks, str | Task):
-        named = [tasks]
+        names = [tasks]
     else:
-        named = list(tasks or ["viphy" if asker.how.trains else "core"])
-    loaded, errors = load_tasks(named, None if data is None else Path(data))
+        # the published probes, whose figures stand beside ours, are those of ViPhy
+        default = "viphy" if request.how.trains else "core"
+        names = list(tasks or [default])
+    loaded, errors = load_tasks(names, None if data is None else Path(data))
     if categories is not None:
-        loaded = with_categories(loaded, categories, asker.options)
-    return chosen, loaded, errors
+        loaded = add_categories(loaded, categories, request.options)
+    return loaded, errors

@@ -59,7 +59,7 @@ NPM = Cache("npm", "files out of packages from npm", format=None)
 CONVERTED_MODELS = Cache("converted-models", "weights of GGUF files as safetensors", format=None)
 FILE_DIGESTS = Cache("file-digests", "digests of large files of weights")
 IDENTITIES = Cache(
-    "identities", "what a model states about itself, so that a finished run needs no weights"
+    "identities", "what models state about themselves, so that a finished run needs no weights"
 )
 TREES = Cache("trees", "whether a network scores sentences with a common beginning at once")
 SERVER_ANSWERS = Cache("server-answers", "answers of servers, for --reuse")

@@ -178,17 +178,11 @@ def start_ray(what: str, workers: int) -> Any:
     except ImportError as error:
         raise missing_extra(what, "mine", error) from error
     if not ray.is_initialized():
-        is_local = not os.environ.get("RAY_ADDRESS")
-        # "local": one that somebody started on this machine is not ours to join
-        if is_local:
-            local: dict[str, Any] = {
-                "address": "local",
-                "num_cpus": workers,
-                "include_dashboard": False,
-            }
-        else:
-            local = {}
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **local)
+        options: dict[str, Any] = {}
+        if not os.environ.get("RAY_ADDRESS"):
+            # "local": one that somebody started on this machine is not ours to join
+            options = {"address": "local", "num_cpus": workers, "include_dashboard": False}
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
     return ray
 
 

@@ -25,16 +25,18 @@ _SETTING = re.compile(
 
 def recorded_command(argv: Sequence[str] | None = None) -> str:
     """The command (default: this process's arguments) quoted for a shell, without secrets."""
-    arguments: list[str] = []
-    for argument in sys.argv[1:] if argv is None else argv:
-        is_value = bool(arguments) and _OPTION.fullmatch(arguments[-1])
-        arguments.append(_MASK if is_value else remove_secrets(argument))
+    if argv is None:
+        argv = typed_words()
+    words = ["seesay"]
+    is_secret = False
+    for argument in argv:
+        text = _MASK if is_secret else remove_secrets(argument)
+        # asterisks stand for what is to be typed, and are not quoted
+        words.append(text if text == _MASK else shlex.quote(text))
+        is_secret = _OPTION.fullmatch(text) is not None
     # Bytes of a file name that are not UTF-8 arrive as lone surrogates, which no JSON file can
     # hold.
-    joined = " ".join(
-        _MASK if argument == _MASK else shlex.quote(argument) for argument in ["seesay", *arguments]
-    )
-    return joined.encode("utf-8", "backslashreplace").decode()
+    return " ".join(words).encode("utf-8", "backslashreplace").decode()
 
 
 def remove_secrets(text: str) -> str:

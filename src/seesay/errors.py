@@ -20,14 +20,22 @@ def refuse_unknown(what: str, name: str, known: Collection[str]) -> None:
         raise UserError(f"Unknown {what} '{name}': choose one of {', '.join(known)}.")
 
 
+def install_hint(extra: str) -> str:
+    """Return the command that installs an extra.
+
+    >>> install_hint("mine")
+    "pip install 'seesay[mine]'"
+    """
+    return f"pip install 'seesay[{extra}]'"
+
+
 def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
-    """The error for a command that needs an extra which is not installed, with its install line."""
+    """Return the error for a command that needs an extra which is not installed."""
     return UserError(
-        f"{what} needs an extra that is not installed ({error.name}): pip install -e '.[{extra}]' "
-        "in a clone of seesay."
+        f"{what} needs an extra that is not installed ({error.name}): {install_hint(extra)}."
     )
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of another library says, in one line; its type where it says nothing."""
+    """Return what an error of another library says, in one line; its type where it says nothing."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)

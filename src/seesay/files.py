@@ -40,6 +40,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     unfinished = _unfinished(path)
     try:
         yield unfinished
+        # else a power cut may leave the new name on an empty file
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
@@ -61,7 +62,8 @@ def refuse_folder(path: Path, what: str) -> None:
 
 def write_json(path: Path, value: object, *, indent: int | None = 2) -> None:
     """Write a JSON document atomically, ending in a newline."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    write_text(path, f"{text}\n")
 
 
 def write_json_lines(path: Path, rows: Iterable[object]) -> None:
@@ -107,7 +109,9 @@ def json_value(value: Any) -> Any:
 def refuse_newer(document: object, newest: int, what: object) -> None:
     """Refuse a document whose `format` is newer than the newest that this version of seesay
     knows."""
-    number = document.get("format") if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping):
+        return
+    number = document.get("format")
     if isinstance(number, int) and number > newest:
         raise NewerVersionError(
             f"{what} was written by a newer version of seesay (format {number}, this one reads "
@@ -153,12 +157,14 @@ def path_below(folder: Path, name: str) -> Path | None:
     be no path at all."""
     try:
         path = (folder / name).resolve()
+        # `resolve` accepts names that no file can have; `stat` does not
         with suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
-        return path if path.is_relative_to(folder.resolve()) else None
+        is_below = path.is_relative_to(folder.resolve())
     # a loop of links, a name that is too long, a null or half a character
     except (OSError, RuntimeError, ValueError):
         return None
+    return path if is_below else None
 
 
 @contextmanager
@@ -199,10 +205,10 @@ def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator
     try:
         lock.acquire(timeout=-1 if wait else 0)
     except filelock.Timeout:
-        raise UserError(
-            f"Another process is using {folder}: wait for it{f', or {hint}' if hint else ''}."
-        ) from None
+        alternative = f", or {hint}" if hint else ""
+        raise UserError(f"Another process is using {folder}: wait for it{alternative}.") from None
     try:
+        # whoever holds the lock inside of us may be writing at this moment
         if lock.lock_counter == 1:
             remove_unfinished(folder)
         yield
@@ -212,7 +218,9 @@ def lock_folder(folder: Path, *, hint: str = "", wait: bool = False) -> Iterator
 
 def is_used(folder: Path) -> bool:
     """Whether a folder holds anything but its lock and what a crash left half-written."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if not folder.is_dir():
+        return False
+    names = [path.name for path in folder.iterdir()]
     return any(name != ".lock" and not name.endswith(_UNFINISHED) for name in names)
 
 
@@ -235,8 +243,13 @@ def remove_unfinished(folder: Path) -> None:
 def _remove_left_behind(folder: Path) -> None:
     """Remove what processes of this machine left half-written in a folder when they were killed;
     looked for once."""
-    for path in folder.glob(f".*.{_HOST}-*{_UNFINISHED}") if _PROCESSES.is_dir() else ():
-        if not (_PROCESSES / path.name.rpartition(f".{_HOST}-")[2].partition("-")[0]).exists():
+    # without a list of processes it cannot be known whether the writer is still at work
+    if not _PROCESSES.is_dir():
+        return
+    for path in folder.glob(f".*.{_HOST}-*{_UNFINISHED}"):
+        _, _, ending = path.name.rpartition(f".{_HOST}-")
+        process_id, _, _ = ending.partition("-")
+        if not (_PROCESSES / process_id).exists():
             _remove(path)
 
 
@@ -253,22 +266,28 @@ def refuse_other_settings(path: Path, settings: Mapping[str, Any], *, what: str,
 
     `what` names the work ("The training in FOLDER"), `hint` says what to do about a difference.
     """
-    wanted = json.loads(json.dumps({"format": SETTINGS_FORMAT, **settings}))
+    # as they come back from the file: tuples as lists, keys as texts
+    current = json.loads(json.dumps({"format": SETTINGS_FORMAT, **settings}))
     if not path.is_file():
-        # may hold infinity
-        write_text(path, json.dumps(wanted, ensure_ascii=False, indent=2) + "\n")
+        # not `write_json`, since settings may hold infinity
+        write_text(path, json.dumps(current, ensure_ascii=False, indent=2) + "\n")
         return
     stored = read_settings(path, what=what, hint=hint)
-    changed = [key for key in {**stored, **wanted} if wanted.get(key) != stored.get(key)]
-    if changed:
-        key = changed[0]
-        more = f" (and {', '.join(changed[1:])})" if changed[1:] else ""
-        raise UserError(
-            f"{what} was started with {key} {stored.get(key)!r}, not {wanted.get(key)!r}{more}: "
-            f"{hint}."
-        )
+    keys = {**stored, **current}
+    changed = [key for key in keys if current.get(key) != stored.get(key)]
+    if not changed:
+        return
+    key, *other_keys = changed
+    more = f" (and {', '.join(other_keys)})" if other_keys else ""
+    raise UserError(
+        f"{what} was started with {key} {stored.get(key)!r}, not {current.get(key)!r}{more}: "
+        f"{hint}."
+    )
 
 
 def _unfinished(path: Path) -> Path:
+    """Return a path beside this one to write to; it names the machine and the process, so that
+    others know whether it is still written."""
     _remove_left_behind(path.parent.absolute())
-    return path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{secrets.token_hex(4)}{_UNFINISHED}")
+    writer = f"{_HOST}-{os.getpid()}-{secrets.token_hex(4)}"
+    return path.with_name(f".{path.name}.{writer}{_UNFINISHED}")

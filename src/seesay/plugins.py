@@ -90,8 +90,11 @@ class Plugin:
     them."""
 
     commands: Addresses = field(default_factory=dict)
-    """Commands of the command line: functions, or `typer.Typer` applications with commands of their
-    own."""
+    """Commands of the command line: functions, or applications with commands of their own.
+
+    A `seesay.cli.application.Application` has the help and the options of the core's commands; any
+    other `typer.Typer` keeps its own.
+    """
 
     page_sections: Addresses = field(default_factory=dict)
     """Sections of a task on the page of runs: functions of the task's runs and what each run chose,
@@ -125,8 +128,12 @@ def other_packages() -> tuple[tuple[str, Plugin], ...]:
     from importlib.metadata import entry_points
 
     points = sorted(entry_points(group=GROUP), key=lambda point: (_distribution(point), point.name))
-    plugins = [(_distribution(point), _load_plugin(point)) for point in points]
-    return tuple((package, plugin) for package, plugin in plugins if plugin is not None)
+    plugins = []
+    for point in points:
+        plugin = _load_plugin(point)
+        if plugin is not None:
+            plugins.append((_distribution(point), plugin))
+    return tuple(plugins)
 
 
 def collect(
@@ -135,8 +142,10 @@ def collect(
     """Everything of one kind: the core's, our instruments', other packages'. Of two with one name
     the first counts."""
     things = dict(core or {})
-    for plugin in (*instruments(), *(plugin for _, plugin in other_packages())):
+    others = [plugin for _, plugin in other_packages()]
+    for plugin in (*instruments(), *others):
         for name, thing in brought(plugin).items():
+            # a name of ours stays ours: results carry it
             things.setdefault(name, thing)
     return things
 
@@ -150,7 +159,8 @@ def _load_plugin(point: EntryPoint) -> Plugin | None:
     else:
         if isinstance(plugin, Plugin):
             return plugin
-        problem = f"names '{point.value}', which is a {type(plugin).__name__} and not a seesay.plugins.Plugin"
+        kind = type(plugin).__name__
+        problem = f"names '{point.value}', which is a {kind} and not a seesay.plugins.Plugin"
     logger.warning(
         "The package '%s' adds to seesay but %s. Update that package or uninstall it.",
         _distribution(point),

@@ -9,7 +9,8 @@ ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
 
 StageProgress = Callable[[str, int, int], None]
-"""The same for work in stages: called with the name of the stage first."""
+"""Called, for work in stages, with the name of the stage, how many of its units are newly done, and
+how many there are in all."""
 
 ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
 """Given a title and a unit, a context in which progress is shown."""
@@ -26,8 +27,10 @@ def duration(seconds: float) -> str:
     >>> duration(12.3), duration(150), duration(8000)
     ('12 s', '2 min 30 s', '2 h 13 min')
     """
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    if minutes:
+        return f"{minutes} min {seconds_left} s"
+    return f"{seconds_left} s"

@@ -9,4 +9,6 @@ def quantity(n: int, noun: str, plural: str | None = None) -> str:
     >>> quantity(1, "model"), quantity(1200, "question"), quantity(2, "try", "tries")
     ('1 model', '1,200 questions', '2 tries')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    if n == 1:
+        return f"{n:,} {noun}"
+    return f"{n:,} {plural or noun + 's'}"

@@ -1,4 +1,4 @@
-"""The shared nouns: what is asked (Question, Template, Task), and what came back (Answers).
+"""The shared nouns: what is asked (Question, Template, Task), and what came back (Scores, Answer).
 
 A question holds the facts, a template says how it is put, and `Template.ask` joins them into a
 Prompt: all that a model ever sees."""
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from seesay.answers import Answer as Answer
-from seesay.answers import Answers as Answers
 from seesay.answers import Scores as Scores
 from seesay.digests import json_digest
 from seesay.errors import UserError
@@ -43,12 +42,13 @@ class Shot:
 
 
 def after_shots(shots: Sequence[Shot], text: str) -> str:
-    """The text with its examples in front, each with its answer."""
-    return BETWEEN_SHOTS.join([*(shot.filled for shot in shots), text])
+    """Return the text with its examples in front, each with its answer."""
+    examples = [shot.filled for shot in shots]
+    return BETWEEN_SHOTS.join([*examples, text])
 
 
 def resolve_separator(text: str, separator: str | None) -> str:
-    """`[SEP]` becomes the model's own separator, or nothing where it has none.
+    """Return the text with the model's own separator for `[SEP]`, or without where it has none.
 
     >>> resolve_separator("What color? [SEP] A: red", None)
     'What color? A: red'
@@ -62,9 +62,11 @@ def resolve_separator(text: str, separator: str | None) -> str:
 def _prompt_key(
     text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]
 ) -> str:
-    return json_digest(
-        [text, options, picture, *([shots] if shots else [])], 12, ensure_ascii=False
-    )
+    content: list[object] = [text, options, picture]
+    # most prompts have none
+    if shots:
+        content.append(shots)
+    return json_digest(content, 12, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +84,14 @@ class Prompt:
     shots: tuple[Shot, ...] = ()
 
     @property
-    def asked(self) -> str:
+    def question_text(self) -> str:
         """The text without its examples."""
         return self.text[len(after_shots(self.shots, "")) :]
 
     @property
     def is_sentence(self) -> bool:
         """Whether the options are whole sentences."""
-        return self.asked == SLOT
+        return self.question_text == SLOT
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -121,20 +123,28 @@ class Template:
             raise UserError(f"Template '{self.name}' needs exactly one {SLOT}: {self.text!r}.")
 
     def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
-        """The question put this way; `fields` overrides some of its fields."""
+        """Return the question put this way; `fields` overrides some of its fields."""
         values = {**question.fields, **(fields or {})}
         text = self.text.format_map(values)
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
-            words = tuple(
-                self.words[label].format_map(values) if label in self.words else label
-                for label in words
-            )
-        # an option that opens the sentence starts with a capital
+            words = tuple(self._word(label, values) for label in words)
+        # an option that opens the sentence starts with a capital; a whole sentence has its own
         if text.startswith(SLOT) and text != SLOT:
             words = tuple(word[:1].upper() + word[1:] for word in words)
         shots = tuple(self._shot(example) for example in question.shots)
-        return Prompt(after_shots(shots, text), words, question.picture, values, shots)
+        return Prompt(
+            after_shots(shots, text),
+            words,
+            question.picture,
+            values,
+            shots,
+        )
+
+    def _word(self, label: str, values: Mapping[str, str]) -> str:
+        if label not in self.words:
+            return label
+        return self.words[label].format_map(values)
 
     def _shot(self, example: Question) -> Shot:
         prompt = self.ask(example)
@@ -196,19 +206,23 @@ class Slice:
 
     @classmethod
     def of(cls, tags: Mapping[str, str] | None = None, **more: str) -> Slice:
-        """The slice of these tags and values."""
-        return cls(tuple({**(tags or {}), **more}.items()))
+        """Return the slice of these tags and values."""
+        all_tags = {**(tags or {}), **more}
+        return cls(tuple(all_tags.items()))
 
     @classmethod
     def parse(cls, text: str) -> Slice:
-        """The slice that is printed like this; a text that is no list of `tag=value` is one tag and
-        its value."""
+        """Return the slice that is printed like this; a text that is no list of `tag=value` is one
+        tag and its value."""
         pieces = text.split(_CROSSED)
+        # a value may itself hold the sign between two tags
         if not all("=" in piece for piece in pieces):
             pieces = [text]
-        return cls(
-            tuple((tag, value) for tag, _, value in (piece.partition("=") for piece in pieces))
-        )
+        items = []
+        for piece in pieces:
+            tag, _, value = piece.partition("=")
+            items.append((tag, value))
+        return cls(tuple(items))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -219,9 +233,11 @@ class Slice:
         return dict(self.items)[tag]
 
     def without(self, tag: str) -> Slice | None:
-        """The slice with one tag fewer; None where no tag is left."""
-        rest = tuple(item for item in self.items if item[0] != tag)
-        return Slice(rest) if rest else None
+        """Return the slice with one tag fewer; None where no tag remains."""
+        items = tuple(item for item in self.items if item[0] != tag)
+        if not items:
+            return None
+        return Slice(items)
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -250,12 +266,16 @@ class Slice:
 
 
 def _natural(text: str) -> tuple[tuple[int, str], ...]:
-    """A sort key by which numbers within texts are in numerical order."""
-    pieces = re.findall(r"\d+|\D+", text)
-    digits = [piece.lstrip("0") if piece.isdecimal() else None for piece in pieces]
-    return tuple(
-        (-1, piece) if d is None else (len(d), d) for piece, d in zip(pieces, digits, strict=True)
-    )
+    """Return a sort key by which numbers within texts are in numerical order."""
+    key = []
+    for piece in re.findall(r"\d+|\D+", text):
+        if piece.isdecimal():
+            # the longer number is the greater one: no conversion, however many digits there are
+            digits = piece.lstrip("0")
+            key.append((len(digits), digits))
+        else:
+            key.append((-1, piece))
+    return tuple(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +300,10 @@ class BadRow:
     file: str = ""
 
     def __str__(self) -> str:
-        return f"{f'{self.file}, ' if self.file else ''}row {self.row}: {self.reason}"
+        place = f"row {self.row}: {self.reason}"
+        if self.file:
+            return f"{self.file}, {place}"
+        return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +315,43 @@ class DataSource:
     as_published: bool
 
     def __str__(self) -> str:
-        return f"{self.name} sha256:{self.sha256} ({'as published' if self.as_published else 'not verified'})"
+        status = "as published" if self.as_published else "not verified"
+        return f"{self.name} sha256:{self.sha256} ({status})"
 
 
 Splits = Mapping[str, tuple["Question", ...]]
 """Questions by `train`, `validation` and `test`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the questions of a task come from.
+
+    `data` lists the files that were read, `notes` what else was done to them, and `bad_rows` the
+    rows that could not be used. `as_published` says whether these are the published questions, no
+    more and no fewer.
+    """
+
+    data: tuple[DataSource, ...] = ()
+    notes: tuple[str, ...] = ()
+    bad_rows: tuple[BadRow, ...] = ()
+    licence: str = ""
+    citation: str = ""
+    as_published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What a probe that learns needs from a task: a text to encode, and questions by split.
+
+    `linear_text` is what is encoded for a linear probe, and `linear_published` are the published
+    figures of such a probe. `load_splits` gives the questions to learn from; examples before a
+    prompt are drawn from them, too.
+    """
+
+    linear_text: str = ""
+    linear_published: tuple[Published, ...] = ()
+    load_splits: Callable[[], Splits] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -305,16 +360,14 @@ class Task:
     headline).
 
     `neutral` fills the fields of a prompt that does not name the object: the calibrated rule
-    subtracts what a model says to that prompt. `data` lists the files the task was built from,
-    `data_notes` what else was done to them, and `as_published` says whether these are the published
-    questions, no more and no fewer.
+    subtracts what a model says to that prompt. `published` are figures of papers about these
+    questions.
 
     `nested_by` is a tag whose values are nested sets of the same questions, such as answers that at
     least 2, 5 or 10 people gave: there is a figure for each value of it, and none over all of them.
 
     What a task supports beyond cloze questions it declares: `choice_templates` for lettered options
-    (by default the templates themselves); `linear_text`, what is encoded for a linear probe, with
-    `load_splits` to train it on and the published figures of such a probe.
+    (by default the templates themselves), and `training` for probes that learn.
     """
 
     name: str
@@ -325,26 +378,19 @@ class Task:
     metrics: tuple[str, ...]
     neutral: Mapping[str, str] = field(default_factory=dict)
     published: tuple[Published, ...] = ()
-    citation: str = ""
-    bad_rows: tuple[BadRow, ...] = ()
-    data: tuple[DataSource, ...] = ()
-    data_notes: tuple[str, ...] = ()
-    as_published: bool = False
     nested_by: str = ""
     choice_templates: tuple[Template, ...] = ()
-    linear_text: str = ""
-    linear_published: tuple[Published, ...] = ()
-    load_splits: Callable[[], Splits] | None = field(default=None, compare=False, repr=False)
-    licence: str = ""
+    provenance: Provenance = Provenance()
+    training: Training = Training()
 
     def __post_init__(self) -> None:
         if not self.questions:
             raise UserError(f"Task '{self.name}' has no questions: nothing to ask.")
-        seen: set[str] = set()
+        ids: set[str] = set()
         for question in self.questions:
-            if question.id in seen:
+            if question.id in ids:
                 raise ValueError(f"task {self.name}: question id {question.id!r} appears twice")
-            seen.add(question.id)
+            ids.add(question.id)
             if not question.gold or set(question.gold) - set(question.options):
                 raise ValueError(
                     f"task {self.name}, {question.id}: gold {sorted(question.gold)} is not among "
@@ -364,24 +410,27 @@ class Task:
         order."""
         if not self.nested_by:
             return (None,)
-        values = {
-            Slice.of({self.nested_by: question.tags[self.nested_by]}) for question in self.questions
-        }
-        return tuple(sorted(values, key=lambda part: part.order))
+        values = {question.tags[self.nested_by] for question in self.questions}
+        parts = [Slice.of({self.nested_by: value}) for value in values]
+        return tuple(sorted(parts, key=lambda part: part.order))
 
     def splits(self) -> dict[str, Task]:
-        """The task by split, `train`, `validation` and `test`, for probes that are trained on
-        it."""
-        if self.load_splits is None:
+        """Return the task by split: `train`, `validation` and `test`, for probes that learn."""
+        if self.training.load_splits is None:
             raise UserError(f"'{self.name}' has no training questions.")
-        parts = {**self.load_splits()}
+        parts = {**self.training.load_splits()}
         parts.setdefault("test", self.questions)
-        return {
-            name: replace(
-                self, questions=questions, published=self.published if name == "test" else ()
-            )
-            for name, questions in parts.items()
-        }
+        tasks = {}
+        for name, questions in parts.items():
+            # published figures are about the test questions
+            published = self.published if name == "test" else ()
+            tasks[name] = replace(self, questions=questions, published=published)
+        return tasks
+
+    def without_splits(self) -> Task:
+        """Return the task without its training questions: the function that loads them cannot be
+        stored."""
+        return replace(self, training=replace(self.training, load_splits=None))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -389,20 +438,29 @@ class Task:
         task."""
         digest = hashlib.blake2b(digest_size=8)
         for template in self.templates:
-            digest.update(
-                json.dumps([template.name, template.text, sorted(template.words.items())]).encode()
-            )
-        for q in self.questions:
-            row = [
-                q.id,
-                sorted(q.fields.items()),
-                q.options,
-                sorted(q.gold.items()),
-                q.object,
-                sorted(q.tags.items()),
-            ]
-            digest.update(json.dumps(row + ([sorted(q.marks.items())] if q.marks else [])).encode())
-            if q.picture is not None and Path(q.picture).is_file():
-                digest.update(hashlib.blake2b(Path(q.picture).read_bytes()).digest())
+            content = [template.name, template.text, sorted(template.words.items())]
+            digest.update(json.dumps(content).encode())
+        for question in self.questions:
+            digest.update(json.dumps(_question_content(question)).encode())
+            # by its content: the same picture in another folder is the same question
+            if question.picture is not None and Path(question.picture).is_file():
+                picture = Path(question.picture).read_bytes()
+                digest.update(hashlib.blake2b(picture).digest())
         digest.update(json.dumps([self.metrics, sorted(self.neutral.items())]).encode())
         return digest.hexdigest()
+
+
+def _question_content(question: Question) -> list[object]:
+    """Return what a question adds to the fingerprint of its task."""
+    content: list[object] = [
+        question.id,
+        sorted(question.fields.items()),
+        question.options,
+        sorted(question.gold.items()),
+        question.object,
+        sorted(question.tags.items()),
+    ]
+    # most questions have none
+    if question.marks:
+        content.append(sorted(question.marks.items()))
+    return content

@@ -28,11 +28,13 @@ def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
     " (did you mean 'options'?)"
     """
     near = _near(name, names, cutoff)
-    return f" (did you mean {near}?)" if near else ""
+    if not near:
+        return ""
+    return f" (did you mean {near}?)"
 
 
 def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
-    lowered = {each.lower(): each for each in names}
+    lowered = {text.lower(): text for text in names}
     matches = difflib.get_close_matches(name.lower(), lowered, n=2, cutoff=cutoff)
     return " or ".join(f"'{lowered[match]}'" for match in matches)
 
@@ -72,9 +74,11 @@ class Registry(Generic[T]):
         """The addresses of other packages' things, each with its package."""
         addresses: dict[str, tuple[str, str]] = {}
         for package, plugin in other_packages():
-            for name, address in sorted(self.brought(plugin).items()):
+            brought = self.brought(plugin)
+            for name in sorted(brought):
+                # of two packages with one name the first counts, whatever the order of installing
                 if name not in self.ours:
-                    addresses.setdefault(name, (address, package))
+                    addresses.setdefault(name, (brought[name], package))
         return addresses
 
     def __contains__(self, name: str) -> bool:
@@ -87,7 +91,10 @@ class Registry(Generic[T]):
 
     def package(self, name: str) -> str:
         """The package that brings a name."""
-        return "seesay" if name in self.ours else self._others[name][1]
+        if name in self.ours:
+            return "seesay"
+        _, package = self._others[name]
+        return package
 
     def load(self, name: str) -> T:
         """Import what stands behind a name."""

@@ -30,7 +30,7 @@ def corpus(multi30k: tuple[list[str], list[list[str]]]) -> CaptionCorpus:
 
 @pytest.fixture(scope="session")
 def resources() -> MeteorResources:
-    found = load()
-    if not found.complete:
+    resources = load()
+    if not resources.complete:
         absent("METEOR's data not found: install pycocoevalcap or set SEESAY_METEOR")
-    return found
+    return resources

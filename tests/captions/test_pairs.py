@@ -76,17 +76,17 @@ def test_every_bad_row_is_reported_by_line(tmp_path: Path) -> None:
         rows[100 * i + 50] = text
     path = tmp_path / "x.jsonl"
     path.write_bytes("\n".join(rows).encode() + b"\n\xff\xfe{}\n" + b"x" * 70_000 + b"\n")
-    found = read_captions(path, single=True)
-    assert [row.row for row in found.bad] == [*(100 * i + 51 for i in range(10)), 1001, 1002]
-    assert len(found.texts) == 990
-    assert "second caption" in found.bad[9].reason
-    assert "UTF-8" in found.bad[10].reason
+    captions = read_captions(path, single=True)
+    assert [row.row for row in captions.bad] == [*(100 * i + 51 for i in range(10)), 1001, 1002]
+    assert len(captions.texts) == 990
+    assert "second caption" in captions.bad[9].reason
+    assert "UTF-8" in captions.bad[10].reason
 
 
-def test_a_book_is_no_caption(tmp_path: Path) -> None:
-    found = read_captions(_write(tmp_path / "x.txt", "a dog\n" + "a " * 2001 + "\n"))
-    assert found.texts == {"1": ["a dog"]}
-    assert [row.row for row in found.bad] == [2]
+def test_overlong_captions_are_reported(tmp_path: Path) -> None:
+    captions = read_captions(_write(tmp_path / "x.txt", "a dog\n" + "a " * 2001 + "\n"))
+    assert captions.texts == {"1": ["a dog"]}
+    assert [row.row for row in captions.bad] == [2]
 
 
 def test_images_that_lack_something_are_reported(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_file_without_captions_is_refused(tmp_path: Path, text: str) -> None:
         read_captions(_write(tmp_path / "x.json", text))
 
 
-def test_what_is_no_text_in_memory_is_reported_or_refused() -> None:
+def test_non_text_in_memory_is_reported_or_refused() -> None:
     captions: Any = {"1": None, "2": "a dog"}
     assert [row.reason for row in load_captions(captions).bad] == ["not a text"]
     references: Any = {"1": None, "2": ["a dog"]}
@@ -132,7 +132,7 @@ def test_what_is_no_text_in_memory_is_reported_or_refused() -> None:
         load_references(references)
 
 
-def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_mismatched_sources_are_refused(tmp_path: Path) -> None:
     short, long = _write(tmp_path / "s.txt", "a\n"), _write(tmp_path / "l.txt", "a\nb\n")
     document = _write(tmp_path / "d.json", '{"1": "a"}')
     with pytest.raises(UserError, match="has 1 lines"):

@@ -89,7 +89,7 @@ def test_nothing_is_deleted_unasked(
     assert VECTORS.size() == TREES.size() == 2_000_000
 
 
-def test_whoever_says_yes_is_asked_once(
+def test_confirmation_is_asked_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions: list[str] = []

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cli.program import misused, refused_here, seesay
+from tests.cli.program import error_here, seesay, usage_error
 
 from seesay.cli import main
 from seesay.runs import store
@@ -34,15 +34,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_comparisons_as_json(runs: Path) -> None:
     done = seesay("compare", runs, "--resamples", "100", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    found = [Comparison.model_validate(row) for row in json.loads(done.stdout)]
-    assert {(one.task, one.a, one.b) for one in found} == {
+    comparisons = [Comparison.model_validate(row) for row in json.loads(done.stdout)]
+    assert {(comparison.task, comparison.a, comparison.b) for comparison in comparisons} == {
         ("core-color", "mock:1", "mock:2"),
         ("core-size", "mock:1", "mock:2"),
     }
-    for one in found:
-        assert one.difference == pytest.approx(one.value_a - one.value_b)
-        assert one.n == 6
-    assert {one.p_mcnemar is None for one in found if one.metric == "true_confidence"} <= {True}
+    for comparison in comparisons:
+        assert comparison.difference == pytest.approx(comparison.value_a - comparison.value_b)
+        assert comparison.n == 6
+    assert {
+        comparison.p_mcnemar is None
+        for comparison in comparisons
+        if comparison.metric == "true_confidence"
+    } <= {True}
 
 
 def test_a_plan_of_questions(runs: Path) -> None:
@@ -78,12 +82,12 @@ def test_comparisons_for_people(runs: Path, tmp_path: Path) -> None:
 def test_a_report_of_runs_that_are_there(runs: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = seesay("report", runs, "--output", page, "--json")
-    said = json.loads(done.stdout)
-    assert said["report"] == str(page)
-    assert len(said["runs"]) == 4
+    document = json.loads(done.stdout)
+    assert document["report"] == str(page)
+    assert len(document["runs"]) == 4
     assert page.stat().st_size < 3_000_000
-    assert seesay("report", said["runs"][0], "--output", page).stdout == f"Report: {page}\n"
-    assert seesay("report", said["runs"][0], "--output", page, "-q").stdout == ""
+    assert seesay("report", document["runs"][0], "--output", page).stdout == f"Report: {page}\n"
+    assert seesay("report", document["runs"][0], "--output", page, "-q").stdout == ""
 
 
 def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) -> None:
@@ -100,16 +104,14 @@ def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) 
 
 
 def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no finished run" in refused_here(capsys, "compare", tmp_path)
-    assert "no finished run" in refused_here(capsys, "report", tmp_path / "nowhere")
-    (one, *_) = sorted(runs.rglob(store.MANIFEST))
-    assert "nothing to compare" in refused_here(capsys, "compare", one.parent)
-    assert "No question has the tag 'nope'" in refused_here(
-        capsys, "report", runs, "--slice", "nope"
-    )
-    assert "is a folder" in refused_here(capsys, "report", runs, "--output", tmp_path)
-    assert "--resamples is 5" in refused_here(capsys, "compare", runs, "--resamples", "5")
-    assert "Invalid value for '--seed'" in misused(capsys, "compare", runs, "--seed", "-1")
+    assert "no finished run" in error_here(capsys, "compare", tmp_path)
+    assert "no finished run" in error_here(capsys, "report", tmp_path / "nowhere")
+    (comparison, *_) = sorted(runs.rglob(store.MANIFEST))
+    assert "nothing to compare" in error_here(capsys, "compare", comparison.parent)
+    assert "No question has the tag 'nope'" in error_here(capsys, "report", runs, "--slice", "nope")
+    assert "is a folder" in error_here(capsys, "report", runs, "--output", tmp_path)
+    assert "--resamples is 5" in error_here(capsys, "compare", runs, "--resamples", "5")
+    assert "Invalid value for '--seed'" in usage_error(capsys, "compare", runs, "--seed", "-1")
 
 
 def section(name: str) -> str:
@@ -121,16 +123,16 @@ def section(name: str) -> str:
 def test_the_documentation_names_every_field(
     command: str, document: type[Record] | type[Comparison]
 ) -> None:
-    told = section(command)
-    rows = {line.split("|")[1].strip(" `") for line in told.splitlines() if line.startswith("| `")}
+    lines = section(command).splitlines()
+    rows = {line.split("|")[1].strip(" `") for line in lines if line.startswith("| `")}
     assert rows == set(document.model_fields)
 
 
 @pytest.mark.parametrize("command", ["tasks", "tasks core-color", "models", "data", "report"])
 def test_the_documentation_names_every_key(command: str, runs: Path, tmp_path: Path) -> None:
     extra = [str(runs), "--output", str(tmp_path / "page.html")] if command == "report" else []
-    told = json.loads(seesay(*command.split(), *extra, "--json").stdout)
+    document = json.loads(seesay(*command.split(), *extra, "--json").stdout)
     text = section(command.split()[0])
-    for row in told if isinstance(told, list) else [told]:
+    for row in document if isinstance(document, list) else [document]:
         for key in row:
             assert f"`{key}`" in text, key

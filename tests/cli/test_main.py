@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.program import SEESAY, refused, refused_here, seesay
+from tests.cli.program import SEESAY, error_here, error_of, seesay
 
 from seesay.cli import command_addresses, load_command, main, output
 from seesay.cli.output import set_silent
@@ -45,14 +45,53 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
     assert "Usage" in done.stdout
 
 
-def test_every_command_takes_quiet() -> None:
+def test_every_command_takes_quiet_and_silent() -> None:
     assert len(command_addresses()) > 7
     for name in command_addresses():
         command = load_command(name)
-        for leaf in getattr(command, "commands", {}).values() or [command]:
-            assert [option for parameter in leaf.params for option in parameter.opts].count(
-                "-q"
-            ) == 1, leaf.name
+        for leaf in [command, *getattr(command, "commands", {}).values()]:
+            options = [option for parameter in leaf.params for option in parameter.opts]
+            assert options.count("-q") == 1, leaf.name
+            assert options.count("--silent") == 1, leaf.name
+
+
+@pytest.mark.parametrize("arguments", [["--silent", "models"], ["models", "--silent"]])
+def test_silent_before_or_after_the_command(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(arguments)
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(SystemExit, match="0"):
+        main(["models"])
+    assert "smollm2" in capsys.readouterr().out, "it holds for one command only"
+
+
+def test_quiet_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--quiet", "tasks", "core"])
+    text = capsys.readouterr().out
+    assert "core-color" in text
+    assert "Next: " not in text
+
+
+def test_probe_help_is_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    command = load_command("probe")
+    context = command.make_context("probe", [], resilient_parsing=True)
+    panels = command.help_panels(context)
+    assert list(panels) == [
+        "Arguments",
+        "Most used",
+        "What to ask",
+        "How to ask",
+        "Model",
+        "Server",
+        "Cluster",
+        "Output",
+    ]
+    assert len(panels["Most used"]) == 6
+    lines = [line for title, rows in panels.items() if title != "Arguments" for line in rows]
+    assert len(lines) == len(command.get_params(context)) - 1, "each option is in one group"
 
 
 def test_names_from_files_send_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,7 +104,7 @@ def test_names_from_files_send_nothing_to_the_terminal(capsys: pytest.CaptureFix
     set_silent(False)
 
 
-def test_nothing_typed_shows_help() -> None:
+def test_no_arguments_show_help() -> None:
     done = seesay()
     assert (done.returncode, done.stderr) == (0, "")
     assert "probe" in done.stdout
@@ -84,8 +123,8 @@ def test_a_typing_mistake_is_noticed_before_the_hub_is_asked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda *_: pytest.fail("the hub was asked"))
-    assert "did you mean 'smollm2'" in refused_here(capsys, "probe", "smolm2")
-    assert "no device 'cuda'" in refused_here(capsys, "probe", "smollm2", "--device", "cuda")
+    assert "did you mean 'smollm2'" in error_here(capsys, "probe", "smolm2")
+    assert "no device 'cuda'" in error_here(capsys, "probe", "smollm2", "--device", "cuda")
 
 
 def test_names_are_not_broken_in_narrow_tables(
@@ -137,8 +176,8 @@ def test_a_closed_pipe_ends_quietly(arguments: list[str]) -> None:
         [*SEESAY, *arguments], stdout=write, stderr=subprocess.PIPE, text=True
     ) as process:
         os.close(write)
-        _, said = process.communicate(timeout=60)
-    assert said == ""
+        _, printed = process.communicate(timeout=60)
+    assert printed == ""
     assert process.returncode in (1, 141)
 
 
@@ -182,12 +221,12 @@ def test_json_of_the_listings_is_one_document() -> None:
 
 
 def test_listings_for_people() -> None:
-    said = seesay("models").stdout
-    assert "smollm2" in said
-    assert "--base-url" in said
+    printed = seesay("models").stdout
+    assert "smollm2" in printed
+    assert "--base-url" in printed
 
 
-def test_bugs_are_not_dressed_up_as_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bugs_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from seesay import cli
 
     def broken(*_: object) -> None:
@@ -198,7 +237,7 @@ def test_bugs_are_not_dressed_up_as_mistakes(monkeypatch: pytest.MonkeyPatch) ->
         cli.main([])
 
 
-def test_mistakes_end_with_two(
+def test_user_errors_exit_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from seesay import cli
@@ -213,5 +252,5 @@ def test_mistakes_end_with_two(
 
 
 def test_mistakes_about_tasks_and_data() -> None:
-    assert "Did you mean 'core-color'" in refused("tasks", "core-colour")
-    assert "Unknown data set" in refused("data", "fetch", "memory-colour")
+    assert "Did you mean 'core-color'" in error_of("tasks", "core-colour")
+    assert "Unknown data set" in error_of("data", "fetch", "memory-colour")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.program import SEESAY, refused, refused_here, seesay
+from tests.cli.program import SEESAY, error_here, error_of, seesay
 
 from seesay.questions import BadRow, Slice
 from seesay.runs import store
@@ -37,8 +37,8 @@ def probe(
 
 
 def records(output: Path, *arguments: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(probe(output, *arguments, "--json").stdout)
-    return found
+    rows: list[dict[str, Any]] = json.loads(probe(output, *arguments, "--json").stdout)
+    return rows
 
 
 def test_a_table_and_a_report(tmp_path: Path) -> None:
@@ -52,22 +52,22 @@ def test_a_table_and_a_report(tmp_path: Path) -> None:
 
 
 def test_records(tmp_path: Path) -> None:
-    found = records(tmp_path, "mock", *FEW)
-    for record in found:
+    rows = records(tmp_path, "mock", *FEW)
+    for record in rows:
         assert list(record) == list(Record.model_fields)
         # printed as a text, stored as tags and values
         part = record["slice"] and Slice.parse(record["slice"])
         checked = Record.model_validate({**record, "slice": part})
         assert checked.low <= checked.value <= checked.high
         assert checked.signature.endswith(f"|metric:{checked.metric}")
-    overall = [record for record in found if record["template"] is None and record["slice"] is None]
+    overall = [record for record in rows if record["template"] is None and record["slice"] is None]
     assert [record["metric"] for record in overall][:2] == [
         "relaxed_accuracy",
         "calibrated_relaxed_accuracy",
     ]
     assert {record["n"] for record in overall} == {5}
-    assert len({record["template"] for record in found}) == 6 + 1
-    assert any(str(record["slice"]).startswith("category=") for record in found)
+    assert len({record["template"] for record in rows}) == 6 + 1
+    assert any(str(record["slice"]).startswith("category=") for record in rows)
 
 
 def test_nan_is_never_printed(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_bad_rows_are_reported_and_the_rest_asked(tmp_path: Path) -> None:
 
 
 def test_several_models_and_tasks(tmp_path: Path) -> None:
-    found = records(
+    rows = records(
         tmp_path,
         "mock",
         "baseline:uniform",
@@ -117,18 +117,18 @@ def test_several_models_and_tasks(tmp_path: Path) -> None:
         "--limit",
         "4",
     )
-    assert {record["model"] for record in found} == {
+    assert {record["model"] for record in rows} == {
         "mock",
         "baseline:uniform",
         "baseline:majority",
     }
-    assert {record["task"] for record in found} == {
+    assert {record["task"] for record in rows} == {
         "core-color",
         "core-size",
         "core-space",
         "core-parts",
     }
-    keys = [(r["model"], r["task"], r["metric"], r["template"], r["slice"]) for r in found]
+    keys = [(r["model"], r["task"], r["metric"], r["template"], r["slice"]) for r in rows]
     assert len(set(keys)) == len(keys)
 
 
@@ -163,7 +163,7 @@ def test_the_manifest_holds_the_command(tmp_path: Path) -> None:
     assert manifest.environment["python"]
 
 
-def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+def test_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
     try:
         Path(odd).mkdir()
@@ -175,7 +175,7 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [
         (
             ["mock", "--task", "core-colour"],
@@ -218,9 +218,9 @@ def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
 ) -> None:
-    assert said in refused_here(capsys, "probe", *arguments, "--output", tmp_path / "runs")
+    assert sentence in error_here(capsys, "probe", *arguments, "--output", tmp_path / "runs")
     assert not list(tmp_path.rglob(store.MANIFEST))
 
 
@@ -238,20 +238,22 @@ RUBBISH = {
 
 @pytest.mark.parametrize("task", ["memory-colors", "core-color"])
 @pytest.mark.parametrize("content", RUBBISH.values(), ids=RUBBISH)
-def test_rubbish_for_data(
+def test_data_files_that_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, task: str
 ) -> None:
     data = tmp_path / "data"
     data.write_bytes(content)
-    assert str(data) in refused_here(
+    assert str(data) in error_here(
         capsys, "probe", "mock", "--task", task, "--data", data, "--output", tmp_path / "runs"
     )
 
 
-def test_a_folder_or_nothing_for_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_data_that_is_a_folder_or_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for data in (tmp_path, tmp_path / "nowhere"):
         for task in ("memory-colors", "core-color"):
-            said = refused_here(
+            sentence = error_here(
                 capsys,
                 "probe",
                 "mock",
@@ -262,11 +264,11 @@ def test_a_folder_or_nothing_for_data(tmp_path: Path, capsys: pytest.CaptureFixt
                 "--output",
                 tmp_path / "runs",
             )
-            assert str(data) in said
+            assert str(data) in sentence
 
 
 @pytest.mark.parametrize(
-    ("output", "report", "said"),
+    ("output", "report", "sentence"),
     [
         ("file", "page.html", "File exists"),
         ("file/runs", "page.html", "Not a directory"),
@@ -277,12 +279,12 @@ def test_a_folder_or_nothing_for_data(tmp_path: Path, capsys: pytest.CaptureFixt
     ],
 )
 def test_places_that_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str, report: str, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str, report: str, sentence: str
 ) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "folder").mkdir()
     places = ("--output", tmp_path / output, "--report", tmp_path / report)
-    assert said in refused_here(capsys, "probe", "mock", *FEW, *places)
+    assert sentence in error_here(capsys, "probe", "mock", *FEW, *places)
     assert not list(tmp_path.rglob(store.MANIFEST))
 
 
@@ -293,8 +295,8 @@ def test_a_folder_that_is_read_only(
         raise PermissionError(errno.EACCES, "denied", str(self))
 
     monkeypatch.setattr(Path, "mkdir", denied)
-    said = refused_here(capsys, "probe", "mock", *FEW, "--output", tmp_path / "runs")
-    assert said.startswith(f"Cannot read or write '{tmp_path / 'runs'}': Permission denied")
+    sentence = error_here(capsys, "probe", "mock", *FEW, "--output", tmp_path / "runs")
+    assert sentence.startswith(f"Cannot read or write '{tmp_path / 'runs'}': Permission denied")
 
 
 @pytest.mark.parametrize("size", [1_000, 20_000])
@@ -382,7 +384,7 @@ def without(tmp_path: Path, module: str) -> dict[str, str]:
 def test_a_missing_extra_is_answered_with_its_install_line(
     tmp_path: Path, model: str, module: str, extra: str
 ) -> None:
-    said = refused(
+    sentence = error_of(
         "probe",
         model,
         *FEW,
@@ -390,14 +392,14 @@ def test_a_missing_extra_is_answered_with_its_install_line(
         *("--output", tmp_path / "runs"),
         **without(tmp_path, module),
     )
-    assert said.endswith(f"pip install -e '.[{extra}]' in a clone of seesay.")
+    assert sentence.endswith(f"pip install 'seesay[{extra}]'.")
 
 
 def test_a_damaged_run_is_one_sentence(tmp_path: Path) -> None:
     probe(tmp_path, "mock", *FEW, "--quiet")
     (answers,) = tmp_path.rglob(store.ANSWERS)
     answers.write_bytes(answers.read_bytes()[:100])
-    assert "is damaged" in refused("probe", "mock", *FEW, "--output", tmp_path)
+    assert "is damaged" in error_of("probe", "mock", *FEW, "--output", tmp_path)
 
 
 def test_two_at_once(tmp_path: Path) -> None:
@@ -415,5 +417,5 @@ def test_two_at_once(tmp_path: Path) -> None:
         while not list(tmp_path.rglob(store.QUESTIONS)):
             assert first.poll() is None
             time.sleep(0.01)
-        assert "Another process is using" in refused(*arguments)
+        assert "Another process is using" in error_of(*arguments)
         first.kill()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import error_here, json_records, record_label
 from tests.models.encoders.tiny_encoders import save_tiny_encoder
 from tests.reports.test_gold_analyses import made_up
 
@@ -17,7 +16,7 @@ from seesay.cli import main
 from seesay.data import knowledge
 from seesay.data.knowledge import COLORS, ColorFact, SizeFact
 from seesay.reports.analysis import LabelShares
-from seesay.reports.gold_analyses import found_categories
+from seesay.reports.gold_analyses import compare_categories
 from seesay.runs.store import find_runs
 from seesay.tasks.categories import CATEGORIES
 
@@ -51,7 +50,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mined"
 
 
-def told(capsys: Capture, *arguments: str | Path) -> str:
+def output_of(capsys: Capture, *arguments: str | Path) -> str:
     """What a command that ends well prints."""
     with pytest.raises(SystemExit) as ended:
         main([str(argument) for argument in arguments])
@@ -61,16 +60,15 @@ def told(capsys: Capture, *arguments: str | Path) -> str:
 
 
 def overall(text: str) -> dict[tuple[str, str], float]:
-    rows: list[dict[str, Any]] = json.loads(text)
     return {
-        (r["model"], r["metric"]): r["value"]
-        for r in rows
-        if r["template"] is None and r["slice"] is None
+        (record_label(record), record.metric): record.value
+        for record in json_records(text)
+        if record.template is None and record.slice is None
     }
 
 
 def test_choice(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
-    asked = (
+    options = (
         "--task",
         "viphy-color",
         "--data",
@@ -82,8 +80,8 @@ def test_choice(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
         "--json",
     )
     bert = str(tiny_folder("bert"))
-    by_choice = overall(told(capsys, "probe", bert, "--how", "choice", *asked))
-    by_cloze = overall(told(capsys, "probe", bert, *asked))
+    by_choice = overall(output_of(capsys, "probe", bert, "--how", "choice", *options))
+    by_cloze = overall(output_of(capsys, "probe", bert, *options))
     assert (bert, "vocabulary_accuracy") in by_cloze
     assert (bert, "vocabulary_accuracy") not in by_choice
     assert by_choice[bert, "true_confidence"] != by_cloze[bert, "true_confidence"]
@@ -93,7 +91,7 @@ def test_linear_with_seeds(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
-    asked = (
+    options = (
         "--task",
         "viphy-size",
         "--data",
@@ -105,16 +103,16 @@ def test_linear_with_seeds(
         "--output",
         runs,
     )
-    found = overall(
-        told(capsys, "probe", bert, "baseline:uniform", *asked, "--seeds", "3", "--json")
+    results = overall(
+        output_of(capsys, "probe", bert, "baseline:uniform", *options, "--seeds", "3", "--json")
     )
-    values = [found[f"{bert} · linear · seed {seed}", "accuracy"] for seed in range(3)]
-    assert found["baseline:uniform", "accuracy"] == 0.5
+    values = [results[f"{bert} · linear · seed {seed}", "accuracy"] for seed in range(3)]
+    assert results["baseline:uniform", "accuracy"] == 0.5
     together = json.loads((runs / "seeds.json").read_text())
     row = next(row for row in together if row["metric"] == "accuracy" and row["slice"] is None)
     assert (row["seeds"], row["low"], row["high"]) == (3, min(values), max(values))
     assert row["mean"] == pytest.approx(sum(values) / 3)
-    assert "linear" in told(capsys, "probe", bert, *asked)
+    assert "linear" in output_of(capsys, "probe", bert, *options)
 
 
 def test_a_probe_of_the_question(
@@ -123,7 +121,7 @@ def test_a_probe_of_the_question(
     """A T5's encoder reads the question with its options; its run does not mix with that of the
     plain text."""
     t5, runs = str(tiny_folder("t5")), tmp_path / "runs"
-    asked = (
+    options = (
         "--task",
         "viphy-color",
         "--data",
@@ -135,13 +133,16 @@ def test_a_probe_of_the_question(
         "--json",
     )
     for how, template in (("linear-question", "linear-question"), ("linear", "linear")):
-        rows = json.loads(told(capsys, "probe", t5, "--how", how, *asked))
+        rows = json.loads(output_of(capsys, "probe", t5, "--how", how, *options))
         assert {row["template"] for row in rows} - {None} <= {template}
-        assert {row["model"] for row in rows} == {f"{t5} · linear · seed 0"}
+        assert {row["model"] for row in rows} == {t5}
+        assert {(row["condition"]["how"], row["condition"]["probe_seed"]) for row in rows} == {
+            (how, 0)
+        }
     assert len(find_runs([runs])) == 2
 
 
-def test_encoders_that_are_no_models_are_known_by_name(
+def test_encoders_are_found_by_name(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:
     clip, both = (
@@ -153,7 +154,7 @@ def test_encoders_that_are_no_models_are_known_by_name(
         f"clip-bert:{both}",
         f"clip-bert-implicit:{both}",
     ]
-    asked = (
+    options = (
         "--task",
         "viphy-color",
         "--data",
@@ -165,10 +166,10 @@ def test_encoders_that_are_no_models_are_known_by_name(
         "--quiet",
         "--json",
     )
-    found = overall(told(capsys, "probe", *names, *asked, "--output", tmp_path / "runs"))
-    assert {model for model, _ in found} == {f"{name} · linear · seed 0" for name in names}
-    assert "needs a checkpoint" in refused_here(capsys, "probe", "clip-bert:", *asked)
-    assert "Unknown model" in refused_here(capsys, "probe", names[1], "clip-bertt:x", *asked)
+    results = overall(output_of(capsys, "probe", *names, *options, "--output", tmp_path / "runs"))
+    assert {model for model, _ in results} == {f"{name} · linear · seed 0" for name in names}
+    assert "needs a checkpoint" in error_here(capsys, "probe", "clip-bert:", *options)
+    assert "Unknown model" in error_here(capsys, "probe", names[1], "clip-bertt:x", *options)
 
 
 def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture) -> None:
@@ -177,12 +178,12 @@ def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys
         tmp_path / "runs",
         tmp_path / "pages" / "curves.html",
     )
-    asked = ("--data", data, "--how", "learning-curve", "--output", runs)
-    both = told(
+    options = ("--data", data, "--how", "learning-curve", "--output", runs)
+    both = output_of(
         capsys,
         "probe",
         bert,
-        *asked,
+        *options,
         "-t",
         "viphy-color",
         "-t",
@@ -191,13 +192,13 @@ def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys
         page,
         "--json",
     )
-    found = json.loads(both)
-    assert found == json.loads((runs / "learning-curve.json").read_text())
+    results = json.loads(both)
+    assert results == json.loads((runs / "learning-curve.json").read_text())
     assert page.read_text().startswith("<!")
-    assert {band["seeds"] for band in found["curves"]} == {5}, "a band needs several seeds"
-    assert len(found["points"]) == 2 * 6 * 5
-    assert {"accuracy", "relaxed_accuracy"} <= {band["metric"] for band in found["curves"]}
-    shown = told(capsys, "probe", bert, *asked, "-t", "viphy-color", "--seeds", "1")
+    assert {band["seeds"] for band in results["curves"]} == {5}, "a band needs several seeds"
+    assert len(results["points"]) == 2 * 6 * 5
+    assert {"accuracy", "relaxed_accuracy"} <= {band["metric"] for band in results["curves"]}
+    shown = output_of(capsys, "probe", bert, *options, "-t", "viphy-color", "--seeds", "1")
     assert f"Report: {runs / 'learning-curve.html'}" in shown.replace("\n", "")
 
 
@@ -206,7 +207,7 @@ def test_a_model_that_fails_costs_the_others_nothing(
 ) -> None:
     bert, runs = str(tiny_folder("bert")), tmp_path / "runs"
     (tmp_path / "empty").mkdir()
-    asked = (
+    options = (
         "--data",
         str(data),
         "--how",
@@ -218,7 +219,7 @@ def test_a_model_that_fails_costs_the_others_nothing(
         "--quiet",
     )
     with pytest.raises(SystemExit) as ended:
-        main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *asked])
+        main(["probe", bert, str(tmp_path / "empty"), "-t", "viphy-color", *options])
     assert ended.value.code == 2
     assert "empty" in capsys.readouterr().err
     assert {
@@ -227,32 +228,34 @@ def test_a_model_that_fails_costs_the_others_nothing(
     assert (runs / "learning-curve.html").is_file()
 
 
-def test_what_makes_no_sense_is_refused(data: Path, tiny_folder: Folder, capsys: Capture) -> None:
+def test_contradictory_options_are_rejected(
+    data: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
     bert = str(tiny_folder("bert"))
     for how in ("cloze", "choice"):
-        assert "--seeds is for probes" in refused_here(
+        assert "--seeds is for probes" in error_here(
             capsys, "probe", bert, "--how", how, "--seeds", "5"
         )
-    assert "--limit does not go" in refused_here(
+    assert "--limit does not go" in error_here(
         capsys, "probe", bert, "--how", "learning-curve", "--limit", "5"
     )
-    assert "cannot encode texts" in refused_here(
+    assert "cannot encode texts" in error_here(
         capsys, "probe", "baseline:uniform", "--how", "learning-curve"
     )
     sizes = ("-t", "viphy-size", "--data", data)
-    assert "--categories goes with" in refused_here(
+    assert "--categories goes with" in error_here(
         capsys, "probe", bert, *sizes, "--categories", bert
     )
-    assert "nothing to draw" in refused_here(
+    assert "nothing to draw" in error_here(
         capsys, "tasks", "viphy-size", "--data", data, "--page", data / "p.html"
     )
-    assert "one task" in refused_here(capsys, "tasks", "viphy", "--page", data / "p.html")
+    assert "one task" in error_here(capsys, "tasks", "viphy", "--page", data / "p.html")
 
 
 def test_categories_slice_mined_colours(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:
-    asked = (
+    options = (
         "--task",
         "viphy-color",
         "--data",
@@ -263,19 +266,23 @@ def test_categories_slice_mined_colours(
         tmp_path / "runs",
         "--json",
     )
-    rows = json.loads(told(capsys, "probe", "mock", *asked, "--categories", tiny_folder("bert")))
-    found = {
+    rows = json.loads(
+        output_of(capsys, "probe", "mock", *options, "--categories", tiny_folder("bert"))
+    )
+    results = {
         row["slice"].removeprefix("category=")
         for row in rows
         if (row["slice"] or "").startswith("category=")
     }
-    assert found
-    assert found <= set(CATEGORIES)
+    assert results
+    assert results <= set(CATEGORIES)
 
 
 def test_a_page_of_what_a_task_asks(data: Path, tmp_path: Path, capsys: Capture) -> None:
     page = tmp_path / "pages" / "colours.html"
-    assert "viphy-color" in told(capsys, "tasks", "viphy-color", "--data", data, "--page", page)
+    assert "viphy-color" in output_of(
+        capsys, "tasks", "viphy-color", "--data", data, "--page", page
+    )
     assert "From one colour to many" in page.read_text()
     names = [
         analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())
@@ -283,22 +290,22 @@ def test_a_page_of_what_a_task_asks(data: Path, tmp_path: Path, capsys: Capture)
     assert names == ["cardinality", "distributions-by-entropy"]
 
 
-def test_a_page_with_found_categories(
+def test_a_page_that_compares_categories(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:
     """Mined things get categories; where some are published, the two are compared (Table 8)."""
     page, bert = tmp_path / "colours.html", tiny_folder("bert")
-    told(capsys, "tasks", "viphy-color", "--data", data, "--page", page, "--categories", bert)
+    output_of(capsys, "tasks", "viphy-color", "--data", data, "--page", page, "--categories", bert)
     names = [
         analysis["name"] for analysis in json.loads(page.with_suffix(".analyses.json").read_text())
     ]
     assert names == ["cardinality", "distributions-by-entropy", "labels-by-category"]
-    (compared,) = found_categories(made_up(), str(bert))
+    (compared,) = compare_categories(made_up(), str(bert))
     assert (compared.name, compared.source) == (
         "category-agreement",
         "Singh, Qasemi & Chen 2023, Table 8",
     )
     assert [row.part for row in compared.rows if isinstance(row, LabelShares)] == ["food", "nature"]
-    assert "--page" in refused_here(
+    assert "--page" in error_here(
         capsys, "tasks", "viphy-color", "--data", data, "--categories", bert
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 
 from seesay.cli import main
 from seesay.tasks import TASK_FILES, load_task
@@ -26,16 +26,23 @@ from seesay.cli import main
 from seesay.tasks.from_file import check
 bare = time.process_time()
 with open("fruit.csv") as file:
-    rows = [(row, "The color of a {fruit} is [MASK].".format_map(row)) for row in csv.DictReader(file)]
+    prompt = "The color of a {fruit} is [MASK]."
+    rows = [(row, prompt.format_map(row)) for row in csv.DictReader(file)]
 del rows
 begun = time.process_time()
 try:
     main(["tasks", "check", "fruit.yaml"])
 finally:
-    memory = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]  # not that of the tests' process
+    # not that of the tests' process
+    memory = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]
     print(begun - bare, time.process_time() - begun, memory, file=sys.stderr)
 """
-FILE = "rows: fruit.csv\nobject: fruit\ngold: color\ntags: [kind]\ntemplates: The color of {a fruit} is [MASK].\n"
+FILE = """rows: fruit.csv
+object: fruit
+gold: color
+tags: [kind]
+templates: The color of {a fruit} is [MASK].
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -82,16 +89,16 @@ def test_check_lists_problems_and_exits_with_1(
         "3 problems.",
     ]
     code, out = ran(capsys, "tasks", "check", "fruit.yaml", "--json")
-    told: dict[str, Any] = json.loads(out)
+    document: dict[str, Any] = json.loads(out)
     assert code == 1
-    assert [(p["line"], p["column"]) for p in told["problems"]] == [(1, 1), (3, 1), (6, 1)]
+    assert [(p["line"], p["column"]) for p in document["problems"]] == [(1, 1), (3, 1), (6, 1)]
 
 
 def test_probe_refuses_a_broken_file_in_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "fruit.yaml").write_text(FILE.replace("gold:", "glod:"))
-    sentence = refused_here(capsys, "probe", "baseline:uniform", "--task", "fruit.yaml")
+    sentence = error_here(capsys, "probe", "baseline:uniform", "--task", "fruit.yaml")
     assert sentence == (
         "fruit.yaml, line 1, column 1: 'gold' is missing. There is 1 more problem: "
         "`seesay tasks check fruit.yaml` lists them all."
@@ -114,7 +121,7 @@ def test_new_writes_a_file_that_checks(folder: Path, capsys: pytest.CaptureFixtu
         "The color of an apple is [MASK].",
         "Q: What is the color of an apple? A: [MASK].",
     ]
-    assert "exists: give another name, or --force" in refused_here(
+    assert "exists: give another name, or --force" in error_here(
         capsys, "tasks", "new", "fruit.csv", "-o", "new.yaml"
     )
 
@@ -148,15 +155,15 @@ def test_new_reads_what_columns_are(
     assert ran(capsys, "tasks", "new", "t.csv", "-o", "t.yaml")[0] == 0
     task = load_task("t.yaml")
     assert list(task.questions[0].gold) == [gold]
-    assert not task.bad_rows
+    assert not task.provenance.bad_rows
     assert load_task("t.csv").questions == task.questions
 
 
-def test_a_table_that_says_nothing_is_refused_with_what_to_do(
+def test_a_table_without_answers_is_rejected(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "t.csv").write_text("x,y,z\n1,2,3\n4,5,6\n")
-    assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in refused_here(
+    assert "`seesay tasks new t.csv -o t.yaml` writes a first task file" in error_here(
         capsys, "tasks", "check", "t.csv"
     )
 

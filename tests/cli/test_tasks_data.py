@@ -39,7 +39,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def told(*arguments: str) -> Any:
+def document_of(*arguments: str) -> Any:
     result = run(*arguments, "--json")
     assert result.exception is None, result.output
     return json.loads(result.stdout)
@@ -60,16 +60,18 @@ def colours(tmp_path: Path) -> Path:
 
 
 def test_tasks_are_listed_without_loading_them() -> None:
-    listed = told("tasks")
+    listed = document_of("tasks")
     assert [task["name"] for task in listed["tasks"]][:4] == listed["groups"]["core"]
     colors = next(task for task in listed["tasks"] if task["name"] == "memory-colors")
     assert colors["missing"] == ["memory-colors"]
     assert "memory-colors" in run("tasks").stdout
-    assert [task["name"] for task in told("tasks", "core")["tasks"]] == listed["groups"]["core"]
+    assert [task["name"] for task in document_of("tasks", "core")["tasks"]] == listed["groups"][
+        "core"
+    ]
 
 
 def test_one_task_is_shown(colours: Path) -> None:
-    shown = told("tasks", "memory-colors", "--data", str(colours))
+    shown = document_of("tasks", "memory-colors", "--data", str(colours))
     assert shown["questions"] == 1
     assert len(shown["templates"]) == 13
     assert shown["example"]["text"] == "Q: What is the color of a tomato? A: It is [MASK]."
@@ -92,7 +94,7 @@ def test_mistakes_about_tasks(tmp_path: Path) -> None:
 
 
 def test_data_sets_are_listed(folder: Path) -> None:
-    listed = told("data")
+    listed = document_of("data")
     assert listed["folder"] == str(folder)
     assert {file["state"] for entry in listed["datasets"] for file in entry["files"]} == {"missing"}
     text = run("data").stdout
@@ -102,7 +104,7 @@ def test_data_sets_are_listed(folder: Path) -> None:
 
 def test_adding_and_checking(colours: Path, folder: Path) -> None:
     assert "--force" in refused("data", "add", "memory-colors", str(colours))
-    added = told("data", "add", "memory_colors", str(colours), "--force")
+    added = document_of("data", "add", "memory_colors", str(colours), "--force")
     assert added["files"] == [
         {
             "dataset": "memory-colors",
@@ -111,8 +113,8 @@ def test_adding_and_checking(colours: Path, folder: Path) -> None:
             "path": str(folder / "memory-colors" / "memory_colors.jsonl"),
         }
     ]
-    assert told("data", "check")["damaged"] == 0
-    assert told("tasks", "memory-colors")["questions"] == 1
+    assert document_of("data", "check")["damaged"] == 0
+    assert document_of("tasks", "memory-colors")["questions"] == 1
     (folder / "memory-colors" / "memory_colors.jsonl").write_text("changed")
     result = run("data", "check", "--json")
     assert result.exit_code == 1
@@ -126,7 +128,7 @@ def test_adding_the_norms_counts_their_entries(tmp_path: Path, folder: Path) -> 
         "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
         "living\tvisual perceptual\timp\tis red\t7\tis red\tp 1 2 3 4 5 6 7\n"
     )
-    notes = told("data", "add", "cslb-norms", str(norms))["notes"]
+    notes = document_of("data", "add", "cslb-norms", str(norms))["notes"]
     assert notes[2] == (
         "property-norms: entries of pf>=2: 1 (published: 6,541); is 1, has 0, has a 0, is made of 0"
     )
@@ -141,7 +143,7 @@ def test_fetching_what_is_there_already(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(catalogue.CATALOGUE, "tiny", DataSet("tiny", "", (file,), "", "", "", ""))
     (folder / "tiny").mkdir(parents=True)
     (folder / "tiny" / "x.txt").write_text("x")
-    assert [got["state"] for got in told("data", "fetch", "tiny")["files"]] == ["verified"]
+    assert [got["state"] for got in document_of("data", "fetch", "tiny")["files"]] == ["verified"]
     assert run("data", "fetch", "tiny", "--quiet").stdout == ""
     assert "cannot be fetched" in refused("data", "fetch", "cslb-norms")
     assert "Unknown data set 'tinny'. Did you mean 'tiny'?" in refused("data", "fetch", "tinny")
@@ -181,10 +183,10 @@ def test_rows_of_your_own_have_your_licence(tmp_path: Path) -> None:
     data = tmp_path / "mine.jsonl"
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\n')
     task = load_task("memory-colors", data)
-    assert (task.licence, task.title.endswith("(from mine.jsonl)")) == ("yours", True)
+    assert (task.provenance.licence, task.title.endswith("(from mine.jsonl)")) == ("yours", True)
 
 
-def test_another_separator_is_named(tmp_path: Path) -> None:
+def test_a_wrong_separator_is_reported(tmp_path: Path) -> None:
     table = tmp_path / "fruit.csv"
     table.write_text("object;colour\nlemon;yellow\n")
     with pytest.raises(UserError, match="separated by semicolons, not by commas"):

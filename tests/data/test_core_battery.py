@@ -56,11 +56,11 @@ def test_every_table_is_large_enough_to_tell_models_apart(table: str, least: int
 
 
 @pytest.mark.parametrize("table", ["colors", "sizes"])
-def test_no_thing_stands_twice_not_even_in_the_plural(table: str) -> None:
+def test_things_are_unique_even_in_the_plural(table: str) -> None:
     assert doubles(map(bare, names(table))) == []
 
 
-def test_no_concept_stands_twice_under_one_relation() -> None:
+def test_concepts_are_unique_within_a_relation() -> None:
     assert doubles(f"{bare(row['concept'])} {row['relation']}" for row in core_rows("parts")) == []
 
 
@@ -112,7 +112,7 @@ class TestColors:
         alone = Counter(row["colors"] for row in self.rows if ";" not in row["colors"])
         assert all(alone[color] >= 5 for color in COLORS), alone
 
-    def test_three_colors_at_most_and_mostly_one(self) -> None:
+    def test_most_things_have_one_color_and_none_more_than_three(self) -> None:
         sizes = Counter(len(row["colors"].split(";")) for row in self.rows)
         assert set(sizes) == {1, 2, 3}
         assert 0.55 <= sizes[1] / len(self.rows) <= 0.65
@@ -132,7 +132,7 @@ class TestSizes:
     rows = core_rows("sizes")
     metres: ClassVar = {row["object"]: float(row["metres"]) for row in rows}
 
-    def test_they_span_millimetres_to_kilometres(self) -> None:
+    def test_sizes_span_millimetres_to_kilometres(self) -> None:
         for low, high in [(0, 0.01), (0.01, 0.1), (0.1, 1), (1, 10), (10, 100), (100, 1000)]:
             assert sum(low <= metres < high for metres in self.metres.values()) >= 10, (low, high)
 
@@ -179,7 +179,7 @@ class TestSizes:
     @pytest.mark.parametrize(
         "shape", ["rope", "hose", "needle", "pencil", "broom", "ladder", "snake", "river", "rug"]
     )
-    def test_nothing_is_so_thin_that_its_length_is_not_its_size(self, shape: str) -> None:
+    def test_no_thing_is_so_thin_that_length_misleads(self, shape: str) -> None:
         assert [name for name in self.metres if shape in name.split()] == []
 
 
@@ -203,12 +203,12 @@ class TestSpaces:
     rows = core_rows("spaces")
     opposite: ClassVar = {"above": "below", "below": "above", "similar": "similar"}
 
-    def test_no_pair_stands_twice_and_each_stands_both_ways_round(self) -> None:
-        said = {(row["scene"], row["a"], row["b"]): row["relation"] for row in self.rows}
-        assert len(said) == len(self.rows)
+    def test_pairs_are_unique_and_asked_in_both_orders(self) -> None:
+        relations = {(row["scene"], row["a"], row["b"]): row["relation"] for row in self.rows}
+        assert len(relations) == len(self.rows)
         assert {
-            (scene, b, a): self.opposite[relation] for (scene, a, b), relation in said.items()
-        } == said
+            (scene, b, a): self.opposite[relation] for (scene, a, b), relation in relations.items()
+        } == relations
 
     def test_relations_are_balanced_in_every_scene(self) -> None:
         scenes = {row["scene"] for row in self.rows}

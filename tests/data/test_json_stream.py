@@ -98,7 +98,7 @@ def test_an_entry_may_not_be_endless(tmp_path: Path, monkeypatch: pytest.MonkeyP
         stream(tmp_path, '["' + "a" * 100_000, 16)
 
 
-def test_of_a_key_that_is_there_twice_the_first_value_and_place_count() -> None:
+def test_first_value_and_place_of_a_repeated_key_count() -> None:
     value = parse_json('{"a": 1, "b": 2, "a": 3, "c": 4}')
     assert isinstance(value, DuplicateKeys)
     assert list(value.items()) == [("a", 1), ("b", 2), ("c", 4)]

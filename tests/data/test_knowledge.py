@@ -51,7 +51,7 @@ def test_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
         knowledge.read_checked(tmp_path, SizeFact)
 
 
-def test_a_row_with_something_missing_is_said(tmp_path: Path) -> None:
+def test_a_row_with_something_missing_is_reported(tmp_path: Path) -> None:
     columns = {
         "a": ["cup", None, "cup", "bus"],
         "b": ["bus"] * 3 + ["cup"],

@@ -59,7 +59,7 @@ GOOD = '{"name": "sky", "n": 3}'
         ('{"name": "sky", "n": ' + "9" * 5_000 + "}", "not JSON"),
     ],
 )
-def test_a_bad_line_is_skipped_and_said(tmp_path: Path, line: str, reason: str) -> None:
+def test_a_bad_line_is_skipped_and_reported(tmp_path: Path, line: str, reason: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(f"{GOOD}\n{line}\n\n{GOOD}\n")
     good, bad = parse_json_lines(path, parse)
@@ -135,7 +135,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
         read_rows(tmp_path / "rows.xml")
 
 
-def test_quotes_within_cells_cost_no_other_row(tmp_path: Path) -> None:
+def test_quotes_within_cells_damage_no_other_row(tmp_path: Path) -> None:
     """A quote that does not begin a cell is a character: the rows up to the next one are not
     lost."""
     path = tmp_path / "sizes.csv"
@@ -151,7 +151,7 @@ def test_quotes_within_cells_cost_no_other_row(tmp_path: Path) -> None:
     ]
 
 
-def test_a_quote_that_is_never_closed_costs_its_line_only(tmp_path: Path) -> None:
+def test_unclosed_quote_damages_its_line_only(tmp_path: Path) -> None:
     path = tmp_path / "things.csv"
     path.write_text('thing,color\n"open,red\n' + "sky,blue\n" * 200)
     first, *others = read_table(path)

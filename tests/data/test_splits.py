@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seesay.data.splits import sample, shuffled, split
+from seesay.data.splits import sample, shuffle_indices, split
 from seesay.errors import UserError
 
 
 @given(st.integers(0, 500), st.integers(0, 10_000))
 def test_the_order_is_that_of_the_legacy_generator(n: int, seed: int) -> None:
     state = np.random.get_state(legacy=False)
-    ours = shuffled(n, seed)
+    order = shuffle_indices(n, seed)
     assert repr(np.random.get_state(legacy=False)) == repr(state), (
         "the global generator was touched"
     )
     np.random.seed(seed)
-    theirs = list(range(n))
-    np.random.shuffle(theirs)
+    expected = list(range(n))
+    np.random.shuffle(expected)
     np.random.set_state(state)
-    assert ours == theirs
+    assert order == expected
 
 
 @given(st.integers(0, 500))

@@ -129,7 +129,7 @@ def test_fetching_checks_and_reports(served: Served, folder: Path) -> None:
     assert left_behind(folder) == ["one.jsonl", "two.txt"]
 
 
-def test_what_is_there_is_not_fetched_again(served: Served) -> None:
+def test_existing_files_are_not_fetched_again(served: Served) -> None:
     store.fetch("a-pair", address=served[1])
     store.fetch("a-pair", address=lambda file: "https://data.invalid/never-asked")
 
@@ -230,7 +230,7 @@ def test_a_file_without_published_checksum_is_taken_as_it_is(tmp_path: Path) -> 
     assert store.require_file("asked-for", "norms.dat") == placed[0]
 
 
-def test_adding_what_is_not_there(tmp_path: Path) -> None:
+def test_adding_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "three.txt").write_text("3")
     with pytest.raises(
@@ -254,7 +254,7 @@ def test_a_data_folder_that_cannot_be_written(
         store.add("a-pair", served[0])
 
 
-def test_finding_says_the_two_commands_that_help(served: Served, tmp_path: Path) -> None:
+def test_missing_file_names_the_two_commands_that_help(served: Served, tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"`seesay data fetch a-pair` fetches it; .* `seesay data add a-pair PATH`"
     ):

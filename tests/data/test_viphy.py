@@ -24,7 +24,7 @@ def rows(path: str) -> list[dict[str, str]]:
 def test_published_color_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/colors.json"), ColorFact)
     assert (len(facts), bad) == (13_250, [])
-    ours = [
+    facts_of_part = [
         (
             fact.object,
             {color: share for color, share in zip(COLORS, fact.shares, strict=True) if share},
@@ -32,36 +32,38 @@ def test_published_color_splits_come_out_row_for_row(part: str) -> None:
         for fact in split(facts)[part]
     ]
     published = json.loads(shared(f"viphy/dataset/color/{part}.json").read_text())
-    assert ours == list(published.items())
-    assert len(ours) == {"train": 2_650, "val": 1_325, "test": 9_275}[part]
+    assert facts_of_part == list(published.items())
+    assert len(facts_of_part) == {"train": 2_650, "val": 1_325, "test": 9_275}[part]
 
 
 @pytest.mark.parametrize("part", ["train", "val", "test"])
 def test_published_size_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/size.csv"), SizeFact)
     assert (len(facts), bad) == (43_096, [])
-    ours = [
+    facts_of_part = [
         (f.a, f.b, str(f.larger), str(f.smaller), ",".join(f.typical)) for f in split(facts)[part]
     ]
     published = [
         (r["o1"], r["o2"], r[">"], r["<"], r["typical"])
         for r in rows(f"viphy/dataset/size/{part}.csv")
     ]
-    assert ours == published
-    assert len(ours) == {"train": 8_619, "val": 4_309, "test": 30_167}[part]
+    assert facts_of_part == published
+    assert len(facts_of_part) == {"train": 8_619, "val": 4_309, "test": 30_167}[part]
 
 
 @pytest.mark.parametrize("part", ["train", "val", "test"])
 def test_published_space_splits_come_out_row_for_row(part: str) -> None:
     facts, bad = viphy.read(shared("viphy/results/spatial.csv"), PlaceFact)
     assert (len(facts), bad) == (6_570, [])
-    ours = [
+    facts_of_part = [
         (f.scene, f.a, f.b, *map(str, (f.above, f.level, f.below)), ",".join(f.typical))
         for f in split(facts)[part]
     ]
     columns = ("scene", "o1", "o2", ">", "=", "<", "typical")
-    assert ours == [tuple(r[c] for c in columns) for r in rows(f"viphy/dataset/spatial/{part}.csv")]
-    assert len(ours) == {"train": 1_314, "val": 657, "test": 4_599}[part]
+    assert facts_of_part == [
+        tuple(r[c] for c in columns) for r in rows(f"viphy/dataset/spatial/{part}.csv")
+    ]
+    assert len(facts_of_part) == {"train": 1_314, "val": 657, "test": 4_599}[part]
 
 
 def test_published_subtypes_categories_and_counts() -> None:
@@ -77,7 +79,7 @@ def test_published_subtypes_categories_and_counts() -> None:
     assert min(fact.seen for fact in colors) >= 10  # the paper's minimum
 
 
-def test_the_annotated_examples_are_read_and_the_dash_is_said() -> None:
+def test_the_annotated_examples_are_read_and_the_dash_is_reported() -> None:
     sizes, bad = viphy.read(shared("viphy/examples/size_examples.tsv"), SizeFact)
     assert len(sizes) == 99
     assert [(row.row, row.reason) for row in bad] == [(42, "'typical' is '-', not one of '>', '<'")]
@@ -105,7 +107,7 @@ def test_the_annotated_examples_are_read_and_the_dash_is_said() -> None:
         ("cup,bus", "has 2 cells"),
     ],
 )
-def test_a_bad_size_row_is_skipped_and_said(tmp_path: Path, row: str, reason: str) -> None:
+def test_a_bad_size_row_is_skipped_and_reported(tmp_path: Path, row: str, reason: str) -> None:
     path = tmp_path / "size.csv"
     path.write_text(f"o1,o2,>,<,typical\nkey,car,1,9,<\n{row}\nbus,cup,8,2,>\n")
     facts, bad = viphy.read(path, SizeFact)
@@ -115,7 +117,7 @@ def test_a_bad_size_row_is_skipped_and_said(tmp_path: Path, row: str, reason: st
     assert reason.replace("\\", "") in found.reason
 
 
-def test_a_bad_color_is_skipped_and_said(tmp_path: Path) -> None:
+def test_a_bad_color_is_skipped_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "colors.json"
     bad_ones = {
         "a": {"teal": 1},

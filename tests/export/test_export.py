@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 from tests.shared_data import shared
 from tests.tasks.full_norms import write_full_norms
 
 from seesay.errors import UserError
 from seesay.export import TARGETS, export
-from seesay.questions import Question, Task, Template
+from seesay.questions import Provenance, Question, Task, Template, Training
 from seesay.tasks import TASKS, load_task
 
 DATA = {
@@ -69,21 +69,24 @@ def test_a_task_file_of_any_task_asks_the_same(name: str, tmp_path: Path) -> Non
     copy = load_task(str(tmp_path / "copy"))
     assert copy.name == f"{name}-copy"
     assert copy.fingerprint == task.fingerprint
-    assert not copy.bad_rows
+    assert not copy.provenance.bad_rows
     for mine, theirs in zip(copy.questions, task.questions, strict=True):
         for template, other in zip(copy.templates, task.templates, strict=True):
             assert replace(template.ask(mine), picture=None) == replace(
                 other.ask(theirs), picture=None
             )
     assert copy.choice_templates == task.choice_templates
-    assert (copy.published, copy.linear_published) == (task.published, task.linear_published)
-    assert (copy.linear_text, copy.citation, copy.nested_by) == (
-        task.linear_text,
-        task.citation,
+    assert (copy.published, copy.training.linear_published) == (
+        task.published,
+        task.training.linear_published,
+    )
+    assert (copy.training.linear_text, copy.provenance.citation, copy.nested_by) == (
+        task.training.linear_text,
+        task.provenance.citation,
         task.nested_by,
     )
-    assert (copy.load_splits is None) == (task.load_splits is None)
-    if task.load_splits is not None:
+    assert (copy.training.load_splits is None) == (task.training.load_splits is None)
+    if task.training.load_splits is not None:
         splits = copy.splits()
         assert {split: part.fingerprint for split, part in splits.items()} == {
             split: part.fingerprint for split, part in task.splits().items()
@@ -157,12 +160,12 @@ def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     assert not (tmp_path / "out").exists()
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").write_text("")
-    sentence = refused_here(capsys, "tasks", "export", "core-color", "-o", tmp_path / "taken")
+    sentence = error_here(capsys, "tasks", "export", "core-color", "-o", tmp_path / "taken")
     assert sentence == f"'{tmp_path / 'taken'}' exists: give the name of a new folder."
-    assert "--to is 'csv': choose seesay, lm-eval, inspect, datasets." in refused_here(
+    assert "--to is 'csv': choose one of seesay, lm-eval, inspect, datasets." in error_here(
         capsys, "tasks", "export", "core-color", "-o", tmp_path / "new", "--to", "csv"
     )
-    assert "stands for several tasks" in refused_here(
+    assert "stands for several tasks" in error_here(
         capsys, "tasks", "export", "core", "-o", tmp_path / "new"
     )
     assert len(TARGETS) == 4
@@ -172,7 +175,7 @@ def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path
     evil = replace(
         pictured(tmp_path),
         title='""" + __import__("os").system("x") + """',
-        citation="\\",
+        provenance=Provenance(citation="\\"),
         version='1"; import os; "',
     )
     export(evil, tmp_path / "out", "inspect")
@@ -251,7 +254,7 @@ def test_a_field_that_is_called_like_a_tag_stays(tmp_path: Path) -> None:
     ]
 
 
-def test_a_title_of_several_lines_is_one_comment_for_lm_eval(tmp_path: Path) -> None:
+def test_title_of_several_lines_is_one_comment_for_lm_eval(tmp_path: Path) -> None:
     export(small_task(title="What colour?\ntask: other"), tmp_path / "out", "lm-eval")
     lines = (tmp_path / "out" / "small_one_is.yaml").read_text().splitlines()
     assert lines[:2] == [
@@ -267,7 +270,8 @@ def test_an_inspect_module_names_its_own_file(tmp_path: Path) -> None:
 
 def test_every_split_of_a_data_set_has_the_same_columns(tmp_path: Path) -> None:
     more = Question("t", {"thing": "sky"}, ("red", "green"), {"red": 1.0}, "sky", {"level": "high"})
-    export(small_task(load_splits=lambda: {"train": (more,)}), tmp_path / "out", "datasets")
+    training = Training(load_splits=lambda: {"train": (more,)})
+    export(small_task(training=training), tmp_path / "out", "datasets")
     schemas = [
         pq.read_schema(tmp_path / "out" / "data" / f"{split}.parquet")
         for split in ("test", "train")

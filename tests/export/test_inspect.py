@@ -15,7 +15,7 @@ from seesay import metrics
 from seesay.export import export, right_labels
 from seesay.metrics import ScoredItems
 from seesay.questions import Task
-from seesay.runs.ask import limited
+from seesay.runs.ask import limit_questions
 from seesay.tasks import load_task
 
 QUESTIONS = 40
@@ -26,15 +26,15 @@ def few_options(task: Task) -> Task:
     questions = []
     for question in task.questions:
         right = right_labels(task, question)
-        kept = [*right, *(label for label in task.labels if label not in right)][:4]
+        labels = [*right, *(label for label in task.labels if label not in right)][:4]
         questions.append(
-            replace(question, options=tuple(label for label in task.labels if label in kept))
+            replace(question, options=tuple(label for label in task.labels if label in labels))
         )
     return replace(task, questions=tuple(questions))
 
 
 @pytest.mark.slow
-def test_inspect_runs_the_export_and_counts_as_we_do(
+def test_inspect_runs_the_export_and_gives_the_same_accuracy(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     try:
@@ -44,7 +44,7 @@ def test_inspect_runs_the_export_and_counts_as_we_do(
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     monkeypatch.setenv("LOCAL_BASE_URL", address)
     monkeypatch.setenv("INSPECT_EVAL_LOG_FILE_PATTERN", "{task}")
-    task = few_options(limited(load_task("core-color"), QUESTIONS, 0))
+    task = few_options(limit_questions(load_task("core-color"), QUESTIONS, 0))
     export(task, tmp_path / "exported", "inspect")
     monkeypatch.chdir(tmp_path / "exported")
     (log,) = inspect_ai.eval(
@@ -59,7 +59,7 @@ def test_inspect_runs_the_export_and_counts_as_we_do(
     assert log.status == "success", log.error
     assert log.results.completed_samples == len(task.questions)
     (score,) = log.results.scores
-    theirs = score.metrics["accuracy"].value
+    inspect_accuracy = score.metrics["accuracy"].value
 
     questions = {question.id: question for question in task.questions}
     scores, gold = [], []
@@ -69,11 +69,11 @@ def test_inspect_runs_the_export_and_counts_as_we_do(
         (judged,) = sample.scores.values()
         wrong = [label for label in question.options if label not in right]
         letter = judged.answer if judged.answer in tuple("ABCD") else None  # none, or several
-        chosen = question.options["ABCD".index(letter)] if letter else wrong[0]
-        scores.append([0.0 if label == chosen else -9.0 for label in question.options])
+        answer = question.options["ABCD".index(letter)] if letter else wrong[0]
+        scores.append([0.0 if label == answer else -9.0 for label in question.options])
         gold.append([question.gold.get(label, 0.0) for label in question.options])
-    ours = metrics.get("relaxed_accuracy")(ScoredItems(np.array(scores), np.array(gold)))
-    assert theirs == pytest.approx(ours, abs=1e-12)
+    accuracy = metrics.get("relaxed_accuracy")(ScoredItems(np.array(scores), np.array(gold)))
+    assert inspect_accuracy == pytest.approx(accuracy, abs=1e-12)
     answered = [
         judged.answer
         for sample in log.samples

@@ -18,7 +18,7 @@ from seesay.models import ModelOptions, load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf.gguf import convert_gguf
 from seesay.questions import Task
-from seesay.runs.ask import Settings, limited, run
+from seesay.runs.ask import Settings, limit_questions, run
 
 QUESTIONS = 200
 PER_TOKEN = 1e-4  # two programs, two orders of summation
@@ -57,7 +57,9 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
 
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     whole = available(name, tmp_path / "norms")
-    task: Task = limited(replace(whole, templates=whole.templates[:templates]), QUESTIONS, 0)
+    task: Task = limit_questions(
+        replace(whole, templates=whole.templates[:templates]), QUESTIONS, 0
+    )
     export(task, tmp_path / "exported", "lm-eval")
     slug = name.replace("-", "_")
     results = evaluated(folder, tmp_path / "exported", slug)
@@ -84,8 +86,8 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
         assert len(samples) == len(task.questions)
         for sample in samples:
             scores = answers[sample["doc"]["id"], template.name].scores
-            theirs = np.array([float(score) for score, _ in sample["filtered_resps"]])
-            difference = np.abs(theirs - np.array(scores.logp)) / np.array(scores.tokens)
+            logp = np.array([float(score) for score, _ in sample["filtered_resps"]])
+            difference = np.abs(logp - np.array(scores.logp)) / np.array(scores.tokens)
             assert difference.max() < PER_TOKEN, sample["doc"]
     # as `lm_eval --log_samples` does
     tracker = EvaluationTracker(output_path=str(tmp_path / "logged"))

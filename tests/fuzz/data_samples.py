@@ -31,7 +31,10 @@ from seesay.mining import readers as annotation_readers
 from seesay.mining.records import SCHEMA
 from seesay.tasks import coda, property_norms
 
-TREES = "(S (NP (DT the) (NN dog)) (VP (VBZ is) (ADJP (JJ red))))\n\n(ROOT\n  (S (NP (NNP Ann)) (VP (VBZ sees))))\n"
+TREES = (
+    "(S (NP (DT the) (NN dog)) (VP (VBZ is) (ADJP (JJ red))))\n\n"
+    "(ROOT\n  (S (NP (NNP Ann)) (VP (VBZ sees))))\n"
+)
 add("parses", "parses.txt", [TREES, TREES.split("\n\n")[0]], read_trees)
 add(
     "parse-scores",

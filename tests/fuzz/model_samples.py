@@ -76,7 +76,7 @@ PARSERS: list[Callable[[Any], object]] = [
     next_tokens,
     lambda answer: score_reply(positions(answer), ("red", "green", "light blue")),
     lambda answer: match(
-        reply_of(answer, "http://x").text, ("red", "green"), asked="A cup is [MASK]."
+        reply_of(answer, "http://x").text, ("red", "green"), question="A cup is [MASK]."
     ),
 ]
 
@@ -132,7 +132,7 @@ add(
     "reply.txt",
     ["It is red.", "<think>red?</think> Not red, but **green**.\n\nAnswer: (b) green"],
     lambda path: (
-        match(_text(path), ("red", "green"), asked="A cup is [MASK].", letters="ab").labels
+        match(_text(path), ("red", "green"), question="A cup is [MASK].", letters="ab").labels
     ),
 )
 add(

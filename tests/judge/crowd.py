@@ -155,7 +155,8 @@ class _Line:
             else urlencode(body).encode()
         )
         kind = "application/json" if token else "application/x-www-form-urlencoded"
-        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._crowd.port}\r\nContent-Type: {kind}\r\n"
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self._crowd.port}\r\n"
+        head += f"Content-Type: {kind}\r\n"
         head += (
             f"Content-Length: {len(content)}\r\n"
             + (f"Authorization: Bearer {token}\r\n" if token else "")

@@ -100,13 +100,17 @@ def _options(folder: Path) -> tuple[str, ...]:
 TEXTS = """
 en:
   practice:
-    - {text: "A lemon is [MASK].", options: [red, yellow], answer: yellow, explanation: Most lemons are yellow.}
+    - text: "A lemon is [MASK]."
+      options: [red, yellow]
+      answer: yellow
+      explanation: Most lemons are yellow.
 de:
   title: Welche Farbe hat es?
-  options: {black: schwarz, blue: blau, brown: braun, gray: grau, green: grün, orange: orange, pink: rosa,
-            purple: lila, red: rot, white: weiß, yellow: gelb}
-  items: {pea: "Eine Erbse ist [MASK].", panda: "Ein Panda ist [MASK].", housefly: "Eine Stubenfliege ist [MASK].",
-          moose: "Ein Elch ist [MASK].", basil: "Basilikum ist [MASK].", sapphire: "Ein Saphir ist [MASK].",
+  options: {black: schwarz, blue: blau, brown: braun, gray: grau, green: grün, orange: orange,
+            pink: rosa, purple: lila, red: rot, white: weiß, yellow: gelb}
+  items: {pea: "Eine Erbse ist [MASK].", panda: "Ein Panda ist [MASK].",
+          housefly: "Eine Stubenfliege ist [MASK].", moose: "Ein Elch ist [MASK].",
+          basil: "Basilikum ist [MASK].", sapphire: "Ein Saphir ist [MASK].",
           refrigerator: "Ein Kühlschrank ist [MASK].", golf ball: "Ein Golfball ist [MASK]."}
 """
 

@@ -12,7 +12,7 @@ import pytest
 from tests.judge.conftest import Opener
 from tests.judge.studies import form_token, task
 
-from seesay.judge.adaptive import judgements_wanted, share_width
+from seesay.judge.adaptive import estimate_need, share_width
 from seesay.judge.items import ChoiceItem, ItemAnswer, RatingItem
 from seesay.judge.planning import (
     Simulated,
@@ -24,7 +24,7 @@ from seesay.judge.planning import (
     simulate_adaptive,
 )
 from seesay.judge.results.annotators import annotator_columns
-from seesay.judge.results.disputes import disputed_items, with_rulings
+from seesay.judge.results.disputes import apply_rulings, disputed_items
 from seesay.judge.results.export import export_study
 from seesay.judge.results.quality import Judgement
 from seesay.judge.study import StudyDesign
@@ -35,22 +35,22 @@ OPTIONS = tuple("abcdef")
 PEOPLE, CARELESS, ITEMS = 200, 9, 300
 
 
-def wanted(item: ChoiceItem | RatingItem, values: list[int]) -> int:
-    return judgements_wanted(ADAPTIVE, item, [ItemAnswer(value, "chosen") for value in values])[0]
+def needed(item: ChoiceItem | RatingItem, values: list[int]) -> int:
+    return estimate_need(ADAPTIVE, item, [ItemAnswer(value, "chosen") for value in values])[0]
 
 
-def test_agreement_ends_early_and_disagreement_goes_on() -> None:
+def test_disputed_items_need_more_judgements() -> None:
     """Wilson's interval of 6 of 6 is 0.390 wide, of 5 of 5 0.434; at one half it takes 21 to get to
     0.4. Ratings of 0, 1, 0, 1, ½ have a variance of (1 + 2 · 0.04) / 6 = 0.18: (2 · 1.96)² · 0.18 /
     0.4² = 17.3 judgements."""
     item = ChoiceItem(id="a", base="a", options=OPTIONS)
     assert share_width(1, 5) == pytest.approx(0.4345, abs=1e-4)
     assert share_width(1, 6) == pytest.approx(0.3903, abs=1e-4)
-    assert [wanted(item, [0] * n) for n in (0, 3, 5, 6)] == [5, 6, 6, 6]
-    assert wanted(item, [0, 1] * 3) == judgements_for_width(0.5, 0.4) == 21
+    assert [needed(item, [0] * n) for n in (0, 3, 5, 6)] == [5, 6, 6, 6]
+    assert needed(item, [0, 1] * 3) == judgements_for_width(0.5, 0.4) == 21
     pair = RatingItem(id="a", base="a", words=("a", "b"))
-    assert wanted(pair, [50] * 5) == 5
-    assert wanted(pair, [0, 100, 0, 100, 50]) == 18
+    assert needed(pair, [50] * 5) == 5
+    assert needed(pair, [0, 100, 0, 100, 50]) == 18
 
 
 Answer = Callable[[int, int], int]
@@ -71,16 +71,16 @@ def crowd(seed: int) -> tuple[list[float], Answer, random.Random]:
     return shares, answer, rng
 
 
-def errors(given: Simulated, shares: list[float]) -> tuple[float, float]:
+def errors(simulated: Simulated, shares: list[float]) -> tuple[float, float]:
     """How often the most frequent answer is wrong (a tie counts in parts), and the mean error of
     the shares."""
     wrong = []
-    for answers in given:
+    for answers in simulated:
         counts = Counter(answers)
         best = [label for label, count in counts.items() if count == max(counts.values())]
         wrong.append(1 - (0 in best) / len(best))
     return fmean(wrong), fmean(
-        abs(g.count(0) / len(g) - share) for g, share in zip(given, shares, strict=True)
+        abs(g.count(0) / len(g) - share) for g, share in zip(simulated, shares, strict=True)
     )
 
 
@@ -97,10 +97,10 @@ def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
     the fixed one with the same error. Means of several draws: one draw is mostly chance."""
     shares, answer, _ = crowd(seed)
     items = [ChoiceItem(id=str(i), base=str(i), options=OPTIONS) for i in range(ITEMS)]
-    given = [simulate_adaptive(answer, items, PEOPLE, ADAPTIVE) for _ in range(draws)]
-    spent = fmean(sum(map(len, draw)) / ITEMS for draw in given)
+    simulated = [simulate_adaptive(answer, items, PEOPLE, ADAPTIVE) for _ in range(draws)]
+    spent = fmean(sum(map(len, draw)) / ITEMS for draw in simulated)
     adaptive = [
-        fmean(values) for values in zip(*(errors(draw, shares) for draw in given), strict=True)
+        fmean(values) for values in zip(*(errors(draw, shares) for draw in simulated), strict=True)
     ]
     saved: dict[int, float] = {}
     for n in range(8, 60):
@@ -114,14 +114,14 @@ def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_it_saves_at_equal_error(seed: int) -> None:
+def test_adaptive_design_saves_judgements_at_equal_error(seed: int) -> None:
     _, _, saved = savings(seed, 10)
     assert saved[0] > 0.15  # wrong labels
     assert saved[1] > 0.1  # the error of the shares
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_competence_tells_the_careless(seed: int) -> None:
+def test_careless_people_have_low_competence(seed: int) -> None:
     study = study_from_task(task(ITEMS), StudyDesign(controls=0))
     rng = random.Random(seed)
     skill = {
@@ -217,7 +217,7 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
     }
     assert "nothing left to judge" in served.client.get(f"/a/{token}").text
     served.login()
-    assert served.client.get("/api/counts").json()["judgements_wanted"] == 9 + 3 * 4
+    assert served.client.get("/api/counts").json()["judgements_needed"] == 9 + 3 * 4
     disputes = served.client.get("/researcher/disputes").text
     assert "A thing 0 is ____." in disputes
     assert "A thing 1" not in disputes
@@ -231,13 +231,13 @@ def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:
     assert rows[2].endswith(",False,")
 
 
-def test_rulings_drop_what_contradicts_them() -> None:
+def test_rulings_exclude_contradicting_judgements() -> None:
     study = study_from_task(task(2), StudyDesign(controls=0))
     first, second = study.measured
     judgements = [Judgement(p, first, p % 2, None, "chosen", 1.0, 0, 0.0) for p in range(1, 7)]
     judgements += [Judgement(p, second, 0, None, "chosen", 1.0, 0, 0.0) for p in range(1, 7)]
     assert [dispute.item.id for dispute in disputed_items(judgements)] == [first.id]
-    assert len(with_rulings(judgements, {first.id: ("green",)})) == 3 + 6
+    assert len(apply_rulings(judgements, {first.id: ("green",)})) == 3 + 6
 
 
 def test_plans() -> None:

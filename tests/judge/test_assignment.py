@@ -47,7 +47,7 @@ def test_every_item_reaches_its_number_and_no_more(serve: Opener, tmp_path: Path
     assert served.client.get(f"/a/{late}").status_code == 200
 
 
-def test_a_full_study_turns_people_away_kindly(serve: Opener, tmp_path: Path) -> None:
+def test_full_study_turns_people_away(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
     assert work(served, served.begin(), 1)
     late = served.begin()
@@ -56,7 +56,7 @@ def test_a_full_study_turns_people_away_kindly(serve: Opener, tmp_path: Path) ->
     assert served.rows("SELECT COUNT(*) FROM person WHERE code IS NOT NULL")[0][0] == 1
 
 
-def test_people_who_leave_give_their_items_back(serve: Opener, tmp_path: Path) -> None:
+def test_items_of_inactive_people_become_available(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1, lease_minutes=30))
     gone = served.begin()
     served.client.get(f"/a/{gone}")
@@ -77,9 +77,7 @@ def test_people_who_leave_give_their_items_back(serve: Opener, tmp_path: Path) -
     assert set(measured(served).values()) == {1}
 
 
-def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(
-    serve: Opener, tmp_path: Path
-) -> None:
+def test_late_answer_counts_only_where_it_is_still_needed(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
     slow = served.begin()
     served.client.get(f"/a/{slow}")
@@ -95,7 +93,7 @@ def test_a_late_answer_counts_where_it_is_still_needed_and_is_refused_where_not(
     assert consistent(served)
 
 
-def test_an_answer_to_an_item_that_is_gone_is_not_one_to_its_successor(
+def test_answer_to_a_reassigned_item_does_not_count_for_its_successor(
     serve: Opener, tmp_path: Path
 ) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=6, pages=1, controls=0))
@@ -119,7 +117,7 @@ def test_an_answer_to_an_item_that_is_gone_is_not_one_to_its_successor(
     assert work(served, slow, 1)
 
 
-def test_a_sign_of_life_keeps_the_page(serve: Opener, tmp_path: Path) -> None:
+def test_activity_renews_the_leases(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=1, per_page=12, pages=1))
     token = served.begin()
     served.client.get(f"/a/{token}")
@@ -130,7 +128,7 @@ def test_a_sign_of_life_keeps_the_page(serve: Opener, tmp_path: Path) -> None:
     assert "nothing left to judge" in served.client.get(f"/a/{other}").text
 
 
-def test_random_comings_and_goings_never_pass_the_number(serve: Opener, tmp_path: Path) -> None:
+def test_judgements_never_exceed_the_design(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, judgements=2, per_page=3, pages=4, lease_minutes=10))
     chance = random.Random(7)
     tokens = [served.begin() for _ in range(6)]
@@ -155,7 +153,7 @@ def test_random_comings_and_goings_never_pass_the_number(serve: Opener, tmp_path
         assert consistent(served)
 
 
-def test_a_control_question_is_not_measured_with_the_same_person(serve: Opener) -> None:
+def test_control_question_is_not_measured_with_the_same_person(serve: Opener) -> None:
     served = serve(choice_study(judgements=4, per_page=5, pages=2, controls=2))
     for _ in range(4):
         token = served.begin()

@@ -42,7 +42,7 @@ NAMED = {"choice": "red", "several": "red; blue", "number": "4", "text": "red"}
 
 
 @pytest.mark.parametrize("kind", ITEM_TYPES)
-def test_by_form_and_into_the_export(kind: str, tmp_path: Path) -> None:
+def test_answers_by_form_reach_the_export(kind: str, tmp_path: Path) -> None:
     served = serve_in_test(study(kind), str(tmp_path / "study.sqlite"))
     try:
         for _ in range(2):
@@ -101,7 +101,7 @@ def test_typed_answers_by_script(tmp_path: Path) -> None:
         served.database.close()
 
 
-def test_a_form_with_one_wrong_answer_keeps_the_others(tmp_path: Path) -> None:
+def test_mistaken_answer_does_not_lose_the_others(tmp_path: Path) -> None:
     served = serve_in_test(study("several", most=2), str(tmp_path / "study.sqlite"))
     try:
         token = served.begin()
@@ -130,7 +130,7 @@ def test_limits_of_several_and_numbers() -> None:
             number.check(ItemAnswer(0, "typed", text))
 
 
-def test_a_text_names_what_a_model_would_have_named() -> None:
+def test_typed_texts_are_matched_like_model_answers() -> None:
     item = TextItem(
         id="a",
         base="a",
@@ -138,11 +138,11 @@ def test_a_text_names_what_a_model_would_have_named() -> None:
         options=("red", "green"),
         aliases={"green": ("grün",)},
     )
-    named = {
+    labels = {
         text: item.labels(0, text)
         for text in ("Green.", "not red but green", "grün", "purple", "red or green")
     }
-    assert named == {
+    assert labels == {
         "Green.": ("green",),
         "not red but green": ("green",),
         "grün": ("green",),
@@ -151,7 +151,7 @@ def test_a_text_names_what_a_model_would_have_named() -> None:
     }
 
 
-def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
+def test_impossible_kinds_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'red' of 'colours' is not a number"):
         study_from_task(task(), StudyDesign(), answer="number")
     with pytest.raises(UserError, match="--answer is one of choice, several, number, text"):
@@ -175,9 +175,10 @@ def test_six_items_are_one_page(tmp_path: Path) -> None:
     assert "Send and finish" in page
 
 
-def test_icons_and_own_pictures(tmp_path: Path) -> None:
+def test_icons_and_pictures(tmp_path: Path) -> None:
     (tmp_path / "icons").mkdir()
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle cx="4" cy="4" r="4" fill="red"/></svg>'
+    circle = '<circle cx="4" cy="4" r="4" fill="red"/>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{circle}</svg>'
     (tmp_path / "icons" / "red.svg").write_text(svg, encoding="utf-8")
     served = serve_in_test(
         study("choice", icons=tmp_path / "icons"), str(tmp_path / "study.sqlite")

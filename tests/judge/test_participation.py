@@ -41,7 +41,7 @@ def test_no_answer_without_consent(serve: Opener, tmp_path: Path) -> None:
     assert served.rows("SELECT COUNT(*) FROM answer")[0][0] == 0
 
 
-def test_a_slider_counts_only_when_moved_or_confirmed(serve: Opener, tmp_path: Path) -> None:
+def test_slider_counts_only_when_moved_or_confirmed(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, slider_start="random"))
     token = served.begin()
     fields = served.fill(token)
@@ -64,14 +64,14 @@ def test_answers_survive_a_reload(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path))
     token = served.begin()
     before = served.client.get(f"/a/{token}").text
-    assert served.save(token, 3, 81).json() == {"page": 1, "answered": 1, "of": 6}
+    assert served.save(token, 3, 81).json() == {"page": 1, "answered": 1, "items": 6}
     after = served.client.get(f"/a/{token}").text
     assert 'name="v3" min="0" max="100" step="1" value="81"' in after
     assert 'name="ok3" value="moved" checked' in after
     assert before.count(" checked") == 0  # there is no default answer
 
 
-def test_a_second_tab_changes_one_answer_and_doubles_none(serve: Opener, tmp_path: Path) -> None:
+def test_second_tab_duplicates_no_answer(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path))
     token = served.begin()
     served.save(token, 1, 20)
@@ -96,7 +96,7 @@ def test_the_researcher_sees_the_median_time(serve: Opener, tmp_path: Path) -> N
     assert [*medians, served.progress().seconds] == [None, 2, 6, 5]
 
 
-def test_each_person_has_an_order_of_their_own_that_stays(serve: Opener, tmp_path: Path) -> None:
+def test_order_of_items_is_random_and_stable(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path, per_page=12, judgements=5))
     orders = []
     for _ in range(3):
@@ -145,7 +145,7 @@ def test_pause_close_and_open_again(serve: Opener, tmp_path: Path) -> None:
     assert served.send(token, 1, fields).status_code == 303
 
 
-def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path: Path) -> None:
+def test_returning_workers_resume(serve: Opener, tmp_path: Path) -> None:
     served = serve(
         rating_study(tmp_path, return_url="https://app.example.org/done?cc={code}", pages=1)
     )
@@ -159,8 +159,8 @@ def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path:
     other = served.client.get(join, params={"workerId": "5f3c"}, follow_redirects=False)
     assert first.headers["location"] == again.headers["location"] != other.headers["location"]
     assert served.rows("SELECT COUNT(*) FROM person")[0][0] == 2
-    kept = served.rows("SELECT * FROM person")
-    assert "5f3c" not in repr(kept)  # the worker's id is not kept
+    people = served.rows("SELECT * FROM person")
+    assert "5f3c" not in repr(people)  # the worker's id is not kept
     assert served.client.get(join).status_code == 400
     preview = served.client.get(
         join, params={"workerId": "x", "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
@@ -176,7 +176,7 @@ def test_workers_of_a_site_come_back_to_where_they_were(serve: Opener, tmp_path:
     assert f'href="https://app.example.org/done?cc={code}"' in end
 
 
-def test_what_could_not_be_kept_is_not_acknowledged(tmp_path: Path, fresh_postgres: str) -> None:
+def test_unsaved_answers_are_not_acknowledged(tmp_path: Path, fresh_postgres: str) -> None:
     """A full disk, a database that is gone: 503, which the script tries again, and never
     "saved"."""
     small = serve_in_test(rating_study(tmp_path), str(tmp_path / "small.sqlite"))
@@ -200,7 +200,7 @@ def test_what_could_not_be_kept_is_not_acknowledged(tmp_path: Path, fresh_postgr
     gone.database.close()
 
 
-def test_a_request_that_is_given_up_stops_no_other(tmp_path: Path) -> None:
+def test_cancelled_request_stops_no_other(tmp_path: Path) -> None:
     database = SqliteDatabase(tmp_path / "study.sqlite")
     begin = threading.Event()
     first = database.submit(lambda _: begin.wait(60))

@@ -42,7 +42,7 @@ def test_macro_f1_by_hand(tmp_path: Path) -> None:
     )
     b, c = gold(second)
     d = next(label for label in first.options if label not in (a, b, c))
-    named = {
+    labels_by_question = {
         first.id: [[a], [a], [a], [a, d]],
         second.id: [[b]] * 4,
         third.id: [[a], [a], [d], [d]],
@@ -58,7 +58,10 @@ def test_macro_f1_by_hand(tmp_path: Path) -> None:
             rows = served.rows("SELECT place, item FROM assignment WHERE person = ?", person + 1)
             for place, item in rows:
                 options = study.items_by_id[item].names
-                fields |= {f"o{options.index(label)}-{place}": "1" for label in named[item][person]}
+                fields |= {
+                    f"o{options.index(label)}-{place}": "1"
+                    for label in labels_by_question[item][person]
+                }
             assert len(re.findall('type="checkbox"', page)) == sum(
                 len(study.items_by_id[i].names) for _, i in rows
             )

@@ -176,11 +176,11 @@ def test_an_item_with_one_judgement_changes_nothing() -> None:
 
 def test_the_interval_holds_the_figure() -> None:
     agreement = krippendorff(FOUR_OBSERVERS, "interval")
-    found = Resamples([str(i) for i in range(12)], 500).interval(
+    interval = Resamples([str(i) for i in range(12)], 500).interval(
         agreement.rows[None], agreement.value
     )
-    assert found.value == pytest.approx(0.849, abs=5e-4)
-    assert found.low < found.value < found.high
+    assert interval.value == pytest.approx(0.849, abs=5e-4)
+    assert interval.low < interval.value < interval.high
 
 
 def simulated(items: int, people: int, noise: float, seed: int = 0) -> FloatArray:

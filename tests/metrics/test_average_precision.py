@@ -49,17 +49,17 @@ def test_whole_vocabulary_needs_only_ranks_of_gold_options(levels: int | None) -
     gold = np.where(options, vocabulary.gold, 0.0)
     gold[:, 0] = 1.0
     ranks = (vocabulary.scores[:, None, :] >= vocabulary.scores[:, :, None]).sum(axis=2)
-    asked = ScoredItems(vocabulary.scores[:, options], gold[:, options], ranks[:, options])
+    items = ScoredItems(vocabulary.scores[:, options], gold[:, options], ranks[:, options])
     expected = average_precision(ScoredItems(vocabulary.scores, gold))
-    assert vocabulary_average_precision(asked) == pytest.approx(expected)
+    assert vocabulary_average_precision(items) == pytest.approx(expected)
 
 
 def test_unknown_ranks_leave_an_item_out() -> None:
     gold = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-    asked = ScoredItems(np.zeros((2, 3)), gold, np.array([[2, 8, 0], [0, 3, 1]]))
+    items = ScoredItems(np.zeros((2, 3)), gold, np.array([[2, 8, 0], [0, 3, 1]]))
     # (1/2 + 2/8) / 2; the second item's first gold option has no rank.
-    assert vocabulary_average_precision(asked) == pytest.approx([0.375, np.nan], nan_ok=True)
-    assert get("vocabulary_average_precision")(asked) == 0.375
+    assert vocabulary_average_precision(items) == pytest.approx([0.375, np.nan], nan_ok=True)
+    assert get("vocabulary_average_precision")(items) == 0.375
     assert np.isnan(get("vocabulary_average_precision")(ScoredItems(np.zeros((2, 3)), gold)))
 
 

@@ -45,11 +45,11 @@ def test_two_objects_by_hand() -> None:
     # Two objects, 0 and 1: resamples are 00, 01, 10, 11, so the mean is 0, ½ or 1 with
     # probabilities ¼, ½, ¼.
     resamples = Resamples(["a", "b"], 20_000, seed=1)
-    [(point, drawn)] = resamples.values(
+    [(point, resampled)] = resamples.values(
         [(resamples.sums(means(np.array([[0.0, 1.0]]))), weighted_mean)]
     )
     assert point == 0.5
-    assert [np.mean(drawn == value) for value in (0, 0.5, 1)] == pytest.approx(
+    assert [np.mean(resampled == value) for value in (0, 0.5, 1)] == pytest.approx(
         [0.25, 0.5, 0.25], abs=0.01
     )
 
@@ -112,13 +112,13 @@ def test_several_figures_in_one_pass_are_the_same_figures() -> None:
 
 def test_too_much_to_keep_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     stats = means(np.random.default_rng(0).random((1, 50)))
-    kept = interval(stats, np.arange(50), weighted_mean, resamples=300)
+    from_memory = interval(stats, np.arange(50), weighted_mean, resamples=300)
     monkeypatch.setattr(bootstrap, "_KEPT_BYTES", 0)
     monkeypatch.setattr(bootstrap, "_BLOCK", 1)
     again = interval(stats, np.arange(50), weighted_mean, resamples=300)
     # one product of matrices against one per block: BLAS may add in another order
     assert [again.value, again.low, again.high] == pytest.approx(
-        [kept.value, kept.low, kept.high], rel=1e-12
+        [from_memory.value, from_memory.low, from_memory.high], rel=1e-12
     )
 
 

@@ -14,13 +14,13 @@ from seesay.metrics.base import FloatArray
 from seesay.metrics.counts import draw_counts, poisson_thresholds
 
 
-def drawn(objects: int, resamples: int, seed: int = 0) -> FloatArray:
+def all_counts(objects: int, resamples: int, seed: int = 0) -> FloatArray:
     return np.concatenate(list(draw_counts(objects, resamples, seed))).astype(np.float64)
 
 
 @pytest.mark.parametrize("objects", [1, 2, 7, 40, 300, 5000])
 def test_every_resample_is_as_large_as_the_sample(objects: int) -> None:
-    counts = drawn(objects, 50)
+    counts = all_counts(objects, 50)
     assert counts.shape == (50, objects)
     assert (counts.sum(axis=1) == objects).all()
 
@@ -30,19 +30,22 @@ def test_three_objects_by_enumeration(margin: float, monkeypatch: pytest.MonkeyP
     # 27 equally likely resamples of three objects; a small margin lets Poisson counts take part,
     # and be too many.
     monkeypatch.setattr(module, "_MARGIN", margin)
-    found = Counter(map(tuple, drawn(3, 54_000).astype(int).tolist()))
+    counts_by_row = Counter(map(tuple, all_counts(3, 54_000).astype(int).tolist()))
     expected = {
         (a, b, 3 - a - b): 6 / (factorial(a) * factorial(b) * factorial(3 - a - b)) * 2000
         for a in range(4)
         for b in range(4 - a)
     }
-    assert found.keys() == expected.keys()
-    assert stats.chisquare([found[key] for key in expected], list(expected.values())).pvalue > 1e-3
+    assert counts_by_row.keys() == expected.keys()
+    assert (
+        stats.chisquare([counts_by_row[key] for key in expected], list(expected.values())).pvalue
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize(("objects", "resamples"), [(40, 20_000), (300, 4000), (2000, 600)])
 def test_one_count_is_binomial(objects: int, resamples: int) -> None:
-    counts = drawn(objects, resamples)
+    counts = all_counts(objects, resamples)
     highest = 6
     shares = (
         np.bincount(np.minimum(counts, highest).astype(np.int64).ravel(), minlength=highest + 1)
@@ -56,7 +59,7 @@ def test_one_count_is_binomial(objects: int, resamples: int) -> None:
 
 
 def test_resamples_are_independent() -> None:
-    correlation = np.asarray(np.corrcoef(drawn(500, 300)))[np.triu_indices(300, k=1)]
+    correlation = np.asarray(np.corrcoef(all_counts(500, 300)))[np.triu_indices(300, k=1)]
     assert np.abs(correlation).max() < 6 / np.sqrt(500)
     assert correlation.mean() == pytest.approx(0, abs=0.002)
 
@@ -71,5 +74,5 @@ def test_thresholds_keep_mean_and_variance() -> None:
 
 
 def test_a_seed_gives_the_same_counts_and_another_seed_others() -> None:
-    assert (drawn(60, 80, 1) == drawn(60, 80, 1)).all()
-    assert (drawn(60, 80, 1) != drawn(60, 80, 2)).any()
+    assert (all_counts(60, 80, 1) == all_counts(60, 80, 1)).all()
+    assert (all_counts(60, 80, 1) != all_counts(60, 80, 2)).any()

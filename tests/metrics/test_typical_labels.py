@@ -74,9 +74,10 @@ def test_rows_do_not_touch_each_other(counts: list[int], seed: int) -> None:
     assert together[-1][row.argmax()] > 0
 
 
-def joined(kept: FloatArray, names: str) -> list[str]:
+def joined(shares: FloatArray, names: str) -> list[str]:
     return [
-        ",".join(name for name, stays in zip(names, row, strict=True) if stays) for row in kept > 0
+        ",".join(name for name, stays in zip(names, row, strict=True) if stays)
+        for row in shares > 0
     ]
 
 

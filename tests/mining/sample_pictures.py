@@ -78,10 +78,16 @@ def sizes(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
 def places(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
     """The relations by a space rule."""
     regions = flatten(pictures)
-    chosen = place_rules.RULES[SpaceRule(rule)]
-    seen = place_rules.compare(regions, chosen)
+    rule_partitions = place_rules.RULES[SpaceRule(rule)]
+    observations = place_rules.compare(regions, rule_partitions)
     return listed(
-        count("places", seen, regions, by_scene=True, once_per_picture=chosen.once_per_picture),
+        count(
+            "places",
+            observations,
+            regions,
+            by_scene=True,
+            once_per_picture=rule_partitions.once_per_picture,
+        ),
         ">=<",
     )
 
@@ -89,9 +95,9 @@ def places(pictures: pa.Table, rule: str = "paper") -> LabelCounts:
 def size_counts(pictures: pa.Table, rule: str = "paper") -> pa.Table:
     """Counts by a size rule."""
     regions = flatten(pictures)
-    chosen = size_rules.RULES[SizeRule(rule)]
-    seen = size_rules.compare(regions, chosen)
-    return count("sizes", seen, regions, once_per_picture=chosen.once_per_picture)
+    measure = size_rules.RULES[SizeRule(rule)]
+    observations = size_rules.compare(regions, measure)
+    return count("sizes", observations, regions, once_per_picture=measure.once_per_picture)
 
 
 def listed(counts: pa.Table, signs: str) -> LabelCounts:

@@ -33,7 +33,7 @@ def plain_captions(count: int) -> list[str]:
     ]
 
 
-def test_tags_are_those_of_a_plain_loop() -> None:
+def test_tags_equal_those_of_a_plain_loop() -> None:
     spacy = pytest.importorskip("spacy")
     texts = plain_captions(40)
     nlp = spacy.load(caption_nouns.MODEL, exclude=["ner"])  # it looks at no tag
@@ -53,7 +53,7 @@ def test_consecutive_nouns_are_one_name() -> None:
     ]
 
 
-def test_joining_needs_neighbours() -> None:
+def test_only_adjacent_nouns_are_joined() -> None:
     # Hand-made tags: an adjective between two nouns parts them, a hyphen with spaces around it does
     # too.
     assert join_nouns([("dog ", "NN"), ("big ", "JJ"), ("house ", "NN")]) == ["dog", "house"]
@@ -67,18 +67,19 @@ def test_joining_needs_neighbours() -> None:
 @pytest.mark.parametrize(
     ("plural", "expected"),
     [
-        ("people", "person"), ("women", "woman"), ("leaves", "leaf"), ("knives", "knife"), ("buses", "bus"),
-        ("boxes", "box"), ("bunches", "bunch"), ("cookies", "cookie"), ("ladies", "lady"), ("glasses", "glass"),
-        ("shoes", "shoe"), ("teeth", "tooth"), ("sheep", "sheep"), ("lenses", "lens"), ("s", "s"),
-        ("vases", "vase"), ("dresses", "dress"),
-        ("houses", "house"), ("matches", "match"), ("gloves", "glove"), ("frobnies", "frobnie"),
+        ("people", "person"), ("women", "woman"), ("leaves", "leaf"), ("knives", "knife"),
+        ("buses", "bus"), ("boxes", "box"), ("bunches", "bunch"), ("cookies", "cookie"),
+        ("ladies", "lady"), ("glasses", "glass"), ("shoes", "shoe"), ("teeth", "tooth"),
+        ("sheep", "sheep"), ("lenses", "lens"), ("s", "s"), ("vases", "vase"),
+        ("dresses", "dress"), ("houses", "house"), ("matches", "match"), ("gloves", "glove"),
+        ("frobnies", "frobnie"),
     ],
 )  # fmt: skip
 def test_singular(plural: str, expected: str) -> None:
     assert singular(plural) == expected
 
 
-def test_kept_names_are_frequent_short_and_colourless() -> None:
+def test_frequent_names_are_short_and_without_colours() -> None:
     counts = {
         "dog": 9,
         "cat": 5,
@@ -93,7 +94,7 @@ def test_kept_names_are_frequent_short_and_colourless() -> None:
     assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
 
 
-def test_equal_captions_count_each_time() -> None:
+def test_repeated_captions_are_all_counted() -> None:
     assert count_names(["A dog.", "a dog.", "a cat on a dog"]) == Counter({"dog": 3, "cat": 1})
     assert count_names([]) == Counter()
 
@@ -130,7 +131,7 @@ def test_captions_from_text_files(tmp_path: Path) -> None:
         list(read_captions(f"captions:{tmp_path / 'none.txt'}"))
 
 
-def test_captions_that_cannot_all_be_read(tmp_path: Path) -> None:
+def test_unreadable_captions_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("a café\n".encode("latin-1") + b"a dog\n")
     bad: Counter[str] = Counter()
     sources: list[CorpusSummary] = []

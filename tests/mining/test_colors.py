@@ -40,8 +40,11 @@ def test_words() -> None:
     """ViPhy's list, the eleven themselves among it."""
     for color in COLORS:
         assert WORDS[color] == (color,)
-    expected = "gold golden blond blonde cream:yellow|wooden tan bronze copper:brown|grey silver metal steel:gray"
-    expected += "|violet:purple|maroon:red|turquoise:blue|beige:yellow brown|peach:yellow pink|teal:blue green"
+    expected = (
+        "gold golden blond blonde cream:yellow|wooden tan bronze copper:brown"
+        "|grey silver metal steel:gray|violet:purple|maroon:red|turquoise:blue"
+        "|beige:yellow brown|peach:yellow pink|teal:blue green"
+    )
     listed = {
         word: set(colors.split())
         for words, colors in (part.split(":") for part in expected.split("|"))
@@ -68,13 +71,13 @@ def test_focal_colours(color: str) -> None:
     assert COLORS[int(color_names(np.array(FOCAL[color]) / 255))] == color
 
 
-def test_names_that_others_gave() -> None:
+def test_color_names_of_css() -> None:
     """CSS names 77 colours by a basic colour word (darkred, lightskyblue, …): 67 get that word
     here.
 
     Light gray does not: in pictures, white in shade is far commoner.
     """
-    named = [
+    words = [
         (
             next(
                 "gray" if word == "grey" else word
@@ -86,9 +89,9 @@ def test_names_that_others_gave() -> None:
         for name, value in ImageColor.colormap.items()
         if name.endswith((*COLORS, "grey"))
     ]
-    indices = color_names(np.array([ImageColor.getrgb(value) for _, value in named]) / 255)
-    right = [COLORS[i] == word for i, (word, _) in zip(indices, named, strict=True)]
-    assert len(named) == 77
+    indices = color_names(np.array([ImageColor.getrgb(value) for _, value in words]) / 255)
+    right = [COLORS[i] == word for i, (word, _) in zip(indices, words, strict=True)]
+    assert len(words) == 77
     assert sum(right) == 67
 
 
@@ -109,7 +112,7 @@ def test_the_middle_wins_and_the_polygon_decides() -> None:
 
 
 @given(st.integers(-50, 90), st.integers(-50, 90), st.integers(0, 60), st.integers(0, 60))
-def test_any_box_is_answered(left: int, top: int, width: int, height: int) -> None:
+def test_any_box_has_colors(left: int, top: int, width: int, height: int) -> None:
     picture = np.full((30, 40, 3), FOCAL["blue"], dtype=np.uint8)
     overlaps = (
         left < 40
@@ -139,7 +142,7 @@ def load_tiny(kind: str, folder: Path) -> VisionModel:
 
 
 @pytest.mark.parametrize("kind", ["blip", "llava"])
-def test_a_model_is_asked_about_each_region(kind: str, tmp_path: Path) -> None:
+def test_model_answers_about_each_region(kind: str, tmp_path: Path) -> None:
     """The colours that it names, in its own words, of the region's own crop, alone; questions
     differ in length."""
     model = load_tiny(kind, tmp_path)
@@ -169,9 +172,7 @@ def test_a_model_is_asked_about_each_region(kind: str, tmp_path: Path) -> None:
         ("yes", ()),
     ],
 )
-def test_an_answer_becomes_its_colours(
-    answer: str, colors: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_answers_are_mapped_to_colors(answer: str, colors: tuple[str, ...], tmp_path: Path) -> None:
     """ViLT chooses among fixed answers; here its last layer is made to prefer one, whatever it
     sees."""
     model, words = load_tiny("vilt", tmp_path), ["purple", answer]
@@ -183,7 +184,7 @@ def test_an_answer_becomes_its_colours(
     assert VqaColors(model)(PICTURE, REGIONS) == [colors] * len(REGIONS)
 
 
-def test_a_thing_is_the_mean_of_its_kinds() -> None:
+def test_object_is_the_mean_of_its_subtypes() -> None:
     def row(**counts: int) -> list[int]:
         return [counts.get(color, 0) for color in COLORS]
 
@@ -205,7 +206,7 @@ def test_a_thing_is_the_mean_of_its_kinds() -> None:
     assert facts[1].typical == ("green",)
 
 
-def test_a_thing_of_which_only_kinds_are_seen() -> None:
+def test_object_of_which_only_subtypes_are_seen() -> None:
     """Nobody calls it "vehicle": the colours of cars and buses are a vehicle's, those of the rare
     tram are not."""
     red, blue = COLORS.index("red"), COLORS.index("blue")

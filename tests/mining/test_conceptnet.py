@@ -18,14 +18,14 @@ LINES = (
 )
 
 
-def test_hyponyms_among_the_wanted_names(tmp_path: Path) -> None:
+def test_hyponyms_among_the_names(tmp_path: Path) -> None:
     path = tmp_path / "isa.ndjson"
     path.write_text(LINES)
     assert conceptnet.hyponyms({"chair", "armchair", "dog"}, path) == {"chair": ["armchair"]}
     assert conceptnet.hyponyms({"armchair", "bob"}, path) == {}
 
 
-def test_a_file_that_is_not_conceptnets(tmp_path: Path) -> None:
+def test_file_in_another_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "isa.ndjson"
     path.write_text(LINES + "[1]\n")
     with pytest.raises(UserError, match="row 3: not a JSON object"):

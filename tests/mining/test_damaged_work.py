@@ -110,7 +110,7 @@ def test_damaged_notes_about_captions_are_one_sentence(tmp_path: Path) -> None:
             mine(annotations, tmp_path / "k", workers=1)
 
 
-def test_settings_take_their_place_whole(tmp_path: Path) -> None:
+def test_settings_are_written_atomically(tmp_path: Path) -> None:
     """`counting.json` and its like are written beside and renamed: a process that dies before
     leaves no part of it."""
     code = (

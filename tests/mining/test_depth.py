@@ -16,7 +16,7 @@ from sklearn.datasets import load_sample_image
 from tests.needs import absent
 
 from seesay.errors import UserError
-from seesay.mining.depth import distances, load_depth, unpadded
+from seesay.mining.depth import distances, load_depth, remove_padding
 from seesay.models.options import ModelOptions
 
 
@@ -31,13 +31,13 @@ def test_fastdepth_on_a_photograph() -> None:
     except UserError as error:
         absent(str(error))
     photograph = load_sample_image("china.jpg")  # a temple behind a paved yard
-    (found,) = model.maps([Image.fromarray(photograph)])
-    assert found.shape == photograph.shape[:2]
-    assert found.dtype == np.float32
-    assert (found > 0).mean() > 0.99  # metres
-    height = len(found)
+    (depth_map,) = model.maps([Image.fromarray(photograph)])
+    assert depth_map.shape == photograph.shape[:2]
+    assert depth_map.dtype == np.float32
+    assert (depth_map > 0).mean() > 0.99  # metres
+    height = len(depth_map)
     # the yard is before us
-    assert found[-height // 6 :].mean() < 0.75 * found[: height // 2].mean()
+    assert depth_map[-height // 6 :].mean() < 0.75 * depth_map[: height // 2].mean()
 
 
 def save_tiny(kind: str, folder: Path) -> Path:
@@ -50,12 +50,12 @@ def save_tiny(kind: str, folder: Path) -> Path:
     }
     neck: dict[str, Any] = {"neck_hidden_sizes": [16, 16, 32, 32], "fusion_hidden_size": 16}
     # as published: proportions are kept, so that pictures of several shapes make several batches
-    kept: dict[str, Any] = {
+    options: dict[str, Any] = {
         "size": {"height": 28, "width": 28},
         "keep_aspect_ratio": True,
         "ensure_multiple_of": 14,
     }
-    processor: tr.ImageProcessingMixin = tr.DPTImageProcessor(**kept)
+    processor: tr.ImageProcessingMixin = tr.DPTImageProcessor(**options)
     model: tr.PreTrainedModel
     dinov2 = cast(Any, tr.Dinov2Config)(
         hidden_size=32,
@@ -141,38 +141,39 @@ METRIC = {
 
 @pytest.mark.parametrize("kind", METRIC)
 def test_tiny_models(kind: str, tmp_path: Path) -> None:
-    """Pictures of several shapes at once, each as transformers' own pipeline sees it alone."""
+    """Pictures of several shapes at once, each as transformers' own pipeline sees it one_by_one."""
     model = load_depth(str(save_tiny(kind, tmp_path)), ModelOptions())
     pictures = [
         picture(i, size) for i, size in enumerate([(80, 60), (60, 90), (80, 60), (100, 40)])
     ]
     maps = model.maps(pictures)
-    assert [one.shape for one in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
+    assert [depth_map.shape for depth_map in maps] == [(60, 80), (90, 60), (60, 80), (40, 100)]
     assert model.maps([]) == []
     assert model.relative is not METRIC[kind]
     if kind == "zoedepth":  # transformers' own needs torchvision
-        alone = [model.maps([one])[0] for one in pictures]
+        one_by_one = [model.maps([image])[0] for image in pictures]
         assert all(
-            one == pytest.approx(other, abs=1e-3) for one, other in zip(maps, alone, strict=True)
+            depth_map == pytest.approx(other, abs=1e-3)
+            for depth_map, other in zip(maps, one_by_one, strict=True)
         )
         return
     pipeline = cast(Any, tr.pipeline)("depth-estimation", model=str(tmp_path))
-    for one, other in zip(
-        maps, (pipeline(each)["predicted_depth"].numpy() for each in pictures), strict=True
+    for depth_map, other in zip(
+        maps, (pipeline(image)["predicted_depth"].numpy() for image in pictures), strict=True
     ):
         if model.relative:  # larger is nearer there, farther here
             other = (other.max() - other) / (other.max() - other.min())
-        assert one == pytest.approx(other, abs=1e-3)
+        assert depth_map == pytest.approx(other, abs=1e-3)
 
 
-def test_padding_is_taken_off() -> None:
+def test_padding_is_removed() -> None:
     """Of a picture of 32 by 18 ZoeDepth sees 3 √16 = 12 pixels more left and right, 3 √9 = 9 above
     and below."""
     inside = np.arange(18 * 32, dtype=np.float32).reshape(18, 32)
-    assert (unpadded(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
+    assert (remove_padding(np.pad(inside, ((9, 9), (12, 12))), (32, 18)) == inside).all()
 
 
-def test_a_network_whose_output_is_unknown(tmp_path: Path) -> None:
+def test_network_of_unknown_output_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"is a prompt_depth_anything.*disparity or metres"):
         load_depth(str(save_tiny("prompt_depth_anything", tmp_path)), ModelOptions())
 
@@ -184,7 +185,7 @@ def test_disparity_becomes_distance() -> None:
     assert distances(np.full((2, 2), 3.0, dtype=np.float32)) == pytest.approx(np.ones((2, 2)))
 
 
-def test_what_is_no_depth_model(tiny_folder: Callable[[str], Path]) -> None:
+def test_other_models_are_refused(tiny_folder: Callable[[str], Path]) -> None:
     with pytest.raises(UserError, match="is not a depth model"):
         load_depth(str(tiny_folder("bert")), ModelOptions())
     with pytest.raises(UserError, match="no such folder"):

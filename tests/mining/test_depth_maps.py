@@ -29,7 +29,7 @@ def test_kinds_of_maps(tmp_path: Path) -> None:
     assert (depth_map.tolist(), relative) == ([[0.0, 0.75, 1.0]], True)  # white is nearest
 
 
-def test_what_is_no_map(tmp_path: Path) -> None:
+def test_files_that_are_no_depth_map(tmp_path: Path) -> None:
     (tmp_path / "text.png").write_text("no picture")
     np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
     for name, reason in (
@@ -80,7 +80,7 @@ def test_partitions_of_relative_depth_are_of_uniform_size() -> None:
     assert len(places(table([shown]), "apart")) == 3 * 45  # pairs of ten
 
 
-def test_a_pixel_is_a_polygons_if_its_middle_is() -> None:
+def test_pixel_is_inside_if_its_middle_is() -> None:
     square = np.array([[1.0, 1.0], [3.0, 1.0], [3.0, 3.0], [1.0, 3.0]])
     expected = np.zeros((5, 5), dtype=bool)
     expected[1:3, 1:3] = True
@@ -96,7 +96,7 @@ def test_a_pixel_is_a_polygons_if_its_middle_is() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(-5, 15), st.floats(-5, 15)), min_size=3, max_size=3))
-def test_a_triangle_is_what_lies_on_one_side_of_all_its_edges(
+def test_triangle_is_the_intersection_of_half_planes(
     corners: list[tuple[float, float]],
 ) -> None:
     points = np.array(corners)

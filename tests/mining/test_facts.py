@@ -78,7 +78,7 @@ def test_places_need_ten_of_a_relation_and_a_hundred_in_all() -> None:
     ]
 
 
-def test_what_follows_from_sizes() -> None:
+def test_transitive_sizes() -> None:
     def smaller(a: str, b: str) -> list[SizeFact]:
         return [SizeFact(a, b, 0, 100, ("<",)), SizeFact(b, a, 100, 0, (">",))]
 
@@ -103,7 +103,7 @@ def test_what_follows_from_sizes() -> None:
         st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1])
     )
 )
-def test_the_transitive_closure_is_what_walking_the_chains_finds(
+def test_transitive_closure_equals_walking_the_chains(
     direct: set[tuple[int, int]],
 ) -> None:
     direct -= {(b, a) for a, b in direct if a < b}  # one answer per pair
@@ -124,9 +124,7 @@ def test_the_transitive_closure_is_what_walking_the_chains_finds(
         ("OutOfMemoryException", errno.ENOMEM),
     ],
 )
-def test_no_room_to_group_counts_is_not_called_damage(
-    error: str, number: int, tmp_path: Path
-) -> None:
+def test_full_disk_is_not_reported_as_damage(error: str, number: int, tmp_path: Path) -> None:
     table = tmp_path / "counts.parquet"
     pq.write_table(counted("sizes", ("", "bus", "cup", 0, 70)), table)
     with pytest.raises(OSError, match="temporary") as raised, open_counts([table]):

@@ -16,8 +16,8 @@ from seesay.mining import knowledge_page as knowledge
 from seesay.reports.charts.ladder import heights, ladder
 
 
-def shares(**given: float) -> tuple[float, ...]:
-    return tuple(given.get(color, 0.0) for color in COLORS)
+def shares(**by_color: float) -> tuple[float, ...]:
+    return tuple(by_color.get(color, 0.0) for color in COLORS)
 
 
 COLORS_SEEN = [
@@ -32,7 +32,7 @@ PLACES_SEEN = [
 ]
 
 
-def test_look_through_it(tmp_path: Path) -> None:
+def test_page_shows_the_knowledge(tmp_path: Path) -> None:
     Image.fromarray(np.zeros((300, 400, 3), dtype=np.uint8)).save(tmp_path / "1.png")
     page = knowledge.write(
         tmp_path / "page.html",
@@ -66,9 +66,9 @@ def test_look_through_it(tmp_path: Path) -> None:
         assert problems == []
 
 
-def test_ladder_puts_things_where_they_belong() -> None:
-    drawn = str(ladder([("lamp", "table", 0.8), ("table", "rug", 0.9)], title="living room"))
-    assert drawn.index(">lamp<") < drawn.index(">table<") < drawn.index(">rug<")
+def test_ladder_orders_objects_by_height() -> None:
+    chart = str(ladder([("lamp", "table", 0.8), ("table", "rug", 0.9)], title="living room"))
+    assert chart.index(">lamp<") < chart.index(">table<") < chart.index(">rug<")
     # two differences that both can be met: they are
     result = heights([("lamp", "table", 0.8), ("table", "rug", 0.9)])
     assert result["lamp"] - result["table"] == pytest.approx(0.8)
@@ -85,24 +85,24 @@ def test_ladder_puts_things_where_they_belong() -> None:
         max_size=9,
     )
 )
-def test_turning_every_pair_round_changes_no_height(pairs: list[tuple[str, str, float]]) -> None:
+def test_reversing_every_pair_changes_no_height(pairs: list[tuple[str, str, float]]) -> None:
     there, back = heights(pairs), heights([(b, a, -d) for a, b, d in pairs])
     assert there == pytest.approx(back, abs=1e-6)
     assert sum(there.values()) == pytest.approx(0, abs=1e-6)
 
 
-def test_no_facts_at_all(tmp_path: Path) -> None:
+def test_page_without_facts(tmp_path: Path) -> None:
     page = knowledge.write(tmp_path / "page.html", [], [], [])
     assert "0 objects" in page.read_text()
 
 
-def test_what_is_no_picture_has_no_thumbnail(tmp_path: Path) -> None:
+def test_broken_picture_has_no_thumbnail(tmp_path: Path) -> None:
     (tmp_path / "x.png").write_text("rubbish")
     assert knowledge.small_jpeg(tmp_path / "x.png") is None
     assert knowledge.small_jpeg(tmp_path / "none.png") is None
 
 
-def test_a_pair_that_was_never_counted_is_on_no_ladder() -> None:
+def test_uncounted_pair_is_on_no_ladder() -> None:
     facts = [
         PlaceFact("kitchen", "lamp", "floor", 3, 0, 0, (">",)),
         PlaceFact("kitchen", "cup", "lid", 0, 0, 0, (">",)),

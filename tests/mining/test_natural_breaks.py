@@ -35,12 +35,12 @@ def least_deviation(values: Values, classes: int) -> float:
     places = [i for i in range(1, len(ordered)) if ordered[i] > ordered[i - 1]]
     cuts = min(classes - 1, len(places))
     return min(
-        sum(float(np.square(part - part.mean()).sum()) for part in np.split(ordered, chosen))
-        for chosen in combinations(places, cuts)
+        sum(float(np.square(part - part.mean()).sum()) for part in np.split(ordered, breaks))
+        for breaks in combinations(places, cuts)
     )
 
 
-def test_a_division_worked_by_hand() -> None:
+def test_partition_worked_by_hand() -> None:
     # 1 2 | 4 5 | 7 | 12 | 20: deviation 0.5 + 0.5; every other partition into five has more (4 5 7:
     # 4.67, …)
     values = np.array([[7.0, 1.0, 20.0, 2.0, 12.0, 5.0, 4.0]])
@@ -55,14 +55,14 @@ def test_equal_values_share_a_class_and_few_values_have_few_classes() -> None:
     ]
 
 
-def test_of_equal_divisions_the_earliest_break_is_taken() -> None:
+def test_earliest_of_equally_good_breaks_is_taken() -> None:
     # 0 | 1 2 and 0 1 | 2 are equally good
     assert natural_breaks(np.array([[0.0, 1.0, 2.0]]), 2).tolist() == [[0, 1, 1]]
 
 
 @settings(deadline=None)
 @given(some_values, st.integers(1, 5))
-def test_no_division_deviates_less(values: Values, classes: int) -> None:
+def test_partition_is_optimal(values: Values, classes: int) -> None:
     result = natural_breaks(values[None], classes)[0]
     assert deviation(values, result) == pytest.approx(least_deviation(values, classes), abs=1e-9)
     for a, b in combinations(range(len(values)), 2):
@@ -74,7 +74,7 @@ def test_no_division_deviates_less(values: Values, classes: int) -> None:
 
 @settings(deadline=None)
 @given(st.lists(some_values, min_size=1, max_size=5))
-def test_a_row_does_not_depend_on_its_neighbours(rows: list[Values]) -> None:
+def test_rows_are_independent(rows: list[Values]) -> None:
     padded = np.full((len(rows), max(map(len, rows))), np.nan)
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row
@@ -85,7 +85,7 @@ def test_a_row_does_not_depend_on_its_neighbours(rows: list[Values]) -> None:
 
 
 @pytest.mark.parametrize("n", [6, 11, 40, LONG, LONG + 1, 400])
-def test_as_jenkspy(n: int) -> None:
+def test_agrees_with_jenkspy(n: int) -> None:
     for seed in range(5):
         values = np.random.default_rng(seed).lognormal(size=n)
         inner = jenkspy.jenks_breaks(values, 5)[1:-1]
@@ -95,7 +95,7 @@ def test_as_jenkspy(n: int) -> None:
         )
 
 
-def test_long_rows_with_ties_as_short_ones() -> None:
+def test_long_rows_agree_with_short_ones() -> None:
     values = np.random.default_rng(0).integers(0, 60, LONG).astype(float)
     tripled = np.tile(values, 3)  # the same divisions are best
     assert (

@@ -28,13 +28,16 @@ REGIONS = [
 
 def content(*counts: pa.Table) -> list[tuple[Any, ...]]:
     """The sums of the counts of all tables, with their examples."""
-    query = f"SELECT scene, a, b, label, sum(count), {EXAMPLES} FROM counts GROUP BY scene, a, b, label ORDER BY ALL"
+    query = f"""
+        SELECT scene, a, b, label, sum(count), {EXAMPLES}
+        FROM counts GROUP BY scene, a, b, label ORDER BY ALL
+    """
     return as_view(*counts).execute(query).fetchall()
 
 
 @settings(deadline=None)
 @given(pictures(), st.randoms(), st.integers(1, 4))
-def test_any_partition_in_any_order_gives_the_same(
+def test_counts_do_not_depend_on_batches_or_order(
     batch: pa.Table, random: Random, parts: int
 ) -> None:
     """The facts of a folder of tables, too, are those of all pictures at once."""
@@ -71,7 +74,7 @@ def test_examples_are_the_smallest_ids() -> None:
     # a and b are of one class
     assert (first["a"], first["b"], first["label"], first["count"]) == ("a", "c", 1, 5)
     assert first["examples"] == ["10", "2", "9"]  # texts, in alphabetical order
-    assert {len(each["examples"]) for each in counts} == {MAX_EXAMPLES}
+    assert {len(row["examples"]) for row in counts} == {MAX_EXAMPLES}
 
 
 def test_pictures_or_pairs_of_regions() -> None:

@@ -62,7 +62,7 @@ def mine_world(world: Path, output: Path, **options: Any) -> MiningResult:
     return mine(output=output, **defaults | thresholds | options)
 
 
-def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path) -> None:
+def test_knowledge_of_rooms_is_nearly_true(world: Path, tmp_path: Path) -> None:
     titles: list[str] = []
 
     def progress(title: str, unit: str) -> nullcontext[Callable[[int, int], None]]:
@@ -97,7 +97,7 @@ def test_rooms_become_knowledge_that_is_nearly_true(world: Path, tmp_path: Path)
     assert summary["counting"]["min_regions"] == 6
 
 
-def test_workers_parts_and_a_stop_change_nothing(world: Path, tmp_path: Path) -> None:
+def test_workers_parts_and_interruption_change_nothing(world: Path, tmp_path: Path) -> None:
     mine_world(world, tmp_path / "one", colors="none", rows=1000)
     mine_world(world, tmp_path / "two", colors="none", workers=2)
     counts = tmp_path / "two/work/counts"
@@ -110,7 +110,7 @@ def test_workers_parts_and_a_stop_change_nothing(world: Path, tmp_path: Path) ->
         assert pq.read_table(tmp_path / "one" / name).equals(pq.read_table(tmp_path / "two" / name))
 
 
-def test_the_rate_is_that_of_the_pictures_counted_now(
+def test_rate_counts_only_the_pictures_of_this_run(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: Options = {**BOXES, "colors": "none"}
@@ -144,7 +144,7 @@ def test_other_settings_are_refused_and_other_thresholds_are_not(
         mine_world(world, tmp_path, **boxes, rows=5)
 
 
-def test_no_table_of_an_earlier_mining_stays(world: Path, tmp_path: Path) -> None:
+def test_tables_of_an_earlier_mining_are_deleted(world: Path, tmp_path: Path) -> None:
     captioned = f"plain:{world / 'annotations.parquet'}"
     mine_world(world, tmp_path, **BOXES, annotations=captioned)
     tables = [knowledge.FILES[kind] for kind in (ColorFact, SubtypeFact)]
@@ -194,9 +194,7 @@ def test_regions_are_named_as_in_captions(tmp_path: Path) -> None:
     assert result.facts["places"] > result.facts["places_in_scenes"] == 0
 
 
-def test_files_that_changed_are_not_mixed_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = small(tmp_path, "cup", "bus")
     mine_boxes(path, tmp_path / "k")
     monkeypatch.chdir(tmp_path)
@@ -206,22 +204,22 @@ def test_files_that_changed_are_not_mixed_in(
         mine_boxes(path, tmp_path / "k")
 
 
-def test_models_and_subtypes_that_changed_are_not_mixed_in(tmp_path: Path) -> None:
+def test_changed_models_and_subtypes_are_refused(tmp_path: Path) -> None:
     parts = write_parts(tmp_path / "parts", 4, 4)
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_text("{}")
-    counts, chosen = tmp_path / "counts", CountingConfig(select=str(tmp_path / "model"))
+    counts, config = tmp_path / "counts", CountingConfig(select=str(tmp_path / "model"))
     names = NameRules(subtypes={"table": ["table", "side table"]})
-    count_relations.check_settings(counts, chosen, names, parts)
-    count_relations.check_settings(counts, chosen, names, parts)
+    count_relations.check_settings(counts, config, names, parts)
+    count_relations.check_settings(counts, config, names, parts)
     with pytest.raises(UserError, match="started with subtypes "):
-        count_relations.check_settings(counts, chosen, NameRules(), parts)
+        count_relations.check_settings(counts, config, NameRules(), parts)
     (tmp_path / "model/config.json").write_text("[1]")
     with pytest.raises(UserError, match="started with select_model "):
-        count_relations.check_settings(counts, chosen, names, parts)
+        count_relations.check_settings(counts, config, names, parts)
 
 
-def test_subtypes_by_ending_have_no_sizes_and_those_of_a_lexicon_have(tmp_path: Path) -> None:
+def test_only_subtypes_by_ending_have_no_sizes(tmp_path: Path) -> None:
     spoken = ("a table",) * 50 + ("a kitchen table",) * 10 + ("a chair",) * 50 + ("a stool",) * 10
     path = small(
         tmp_path,
@@ -281,7 +279,7 @@ FILES_OF_ROOMS = ("annotations.jsonl", "things.jsonl")
 
 
 @pytest.mark.parametrize("rule", ["paper", "published"])
-def test_a_selected_subtype_has_its_own_colours_and_its_parents_size(
+def test_selected_subtype_has_its_colours_and_its_parents_size(
     rule: str, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a perfect selector the size facts are those without one, and the colours are those of
@@ -346,7 +344,7 @@ def test_strict_labels(tmp_path: Path) -> None:
     assert written == [4, 2]
 
 
-def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(
+def test_lexicon_extends_the_rule_and_reports_its_coverage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Five names; the lexicon has three of them and makes the stool, which no ending does, a
@@ -358,10 +356,10 @@ def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(
     )
     monkeypatch.setattr("seesay.mining.conceptnet.fetch_unpacked", lambda package: isa)
     names = {"chair": 120, "kitchen chair": 30, "stool": 20, "table": 100, "cup": 10, "throne": 9}
-    found = pipeline.find_subtypes(names, "paper", ["conceptnet"])
-    assert found.counts["chair"] == {"chair": 120, "kitchen chair": 30, "stool": 20}
-    assert found.by_ending == {"kitchen chair"}
-    assert found.coverage == {"conceptnet": {"names": 5, "covered": 3, "subtypes": 1}}
+    subtypes = pipeline.find_subtypes(names, "paper", ["conceptnet"])
+    assert subtypes.counts["chair"] == {"chair": 120, "kitchen chair": 30, "stool": 20}
+    assert subtypes.by_ending == {"kitchen chair"}
+    assert subtypes.coverage == {"conceptnet": {"names": 5, "covered": 3, "subtypes": 1}}
     captions = tmp_path / "captions.txt"
     captions.write_text("a chair\n" * 120 + "a stool\n" * 20)
     result = mine(f"captions:{captions}", tmp_path / "k", lexicons=("conceptnet",), workers=1)
@@ -369,7 +367,7 @@ def test_a_lexicon_is_part_of_the_rule_and_says_what_it_covers(
     assert json.loads((tmp_path / "k/summary.json").read_text())["lexicons"] == result.lexicons
 
 
-def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
+def test_options_without_effect_are_refused(world: Path, tmp_path: Path) -> None:
     path = small(tmp_path, "cup", "bus")
     spoken = tmp_path / "captions.txt"
     spoken.write_text("a cup\n")
@@ -395,7 +393,7 @@ def test_no_option_does_nothing(world: Path, tmp_path: Path) -> None:
             mine_boxes(path, tmp_path / f"k{number}", **options)
 
 
-def test_the_files_of_a_begun_run(world: Path, tmp_path: Path) -> None:
+def test_files_of_an_interrupted_run(world: Path, tmp_path: Path) -> None:
     """Another key is another format, by which begun runs could not be resumed: it would need
     another number."""
     mine_world(world, tmp_path, **BOXES, colors="none")
@@ -460,7 +458,7 @@ def test_mistakes_are_one_sentence(world: Path, tmp_path: Path) -> None:
         mine_world(world, tmp_path / "none", annotations=f"plain:{bare / 'broken.jsonl'}")
 
 
-def test_lost_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path) -> None:
+def test_missing_and_broken_files_are_counted_by_reason(world: Path, tmp_path: Path) -> None:
     some = rooms.write_rooms(tmp_path / "some", 3, width=160, height=120)
     parts = [tmp_path / "part.parquet"]
     table = pq.read_table(some / "annotations.parquet")

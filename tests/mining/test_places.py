@@ -39,7 +39,7 @@ def test_the_lowest_point_and_the_centroid() -> None:
     assert signs(places(picture(upright("zebra", 0, 59), shelf)))["shelf", "zebra"] == "<"
 
 
-def test_a_polygon_goes_before_its_box() -> None:
+def test_polygon_takes_precedence_over_box() -> None:
     # a triangle with its point downwards, 0 to 90: its centroid is at 30, its box's middle at 45
     pennant = (0.0, 0.0, 60.0, 0.0, 30.0, 90.0)
     kite = upright("kite", 0, 40)
@@ -67,7 +67,7 @@ def test_partitions() -> None:
         assert (("high", "low") in relations) == is_compared
 
 
-def test_heights_mislead_across_depth_and_the_overlap_helps() -> None:
+def test_overlap_relates_objects_across_depths() -> None:
     """The situation of ViPhy's figure 7: seen from above, a far rug lies higher in the picture than
     a near table."""
     rug, table = upright("rug", 200, 210, 8.5), upright("table", 220, 300, 2)
@@ -89,7 +89,7 @@ def test_heights_mislead_across_depth_and_the_overlap_helps() -> None:
     assert relations["chair", "rug"] == "="  # through the cupboard
 
 
-def test_above_is_handed_on_and_contradiction_is_not() -> None:
+def test_above_is_transitive_unless_contradicted() -> None:
     lamp, floor = upright("lamp", 0, 20, 5.5), upright("floor", 200, 210, 2)
     shelf = upright("shelf", 80, 120, 4)  # in the first two partitions, the lamp in the last two
     assert signs(places(picture(lamp, shelf, floor)))["floor", "lamp"] == "<"
@@ -129,15 +129,15 @@ def test_counts_are_by_scene() -> None:
 
 @settings(deadline=None)
 @given(pictures())
-def test_as_a_plain_loop_says(batch: pa.Table) -> None:
+def test_agrees_with_a_plain_loop(batch: pa.Table) -> None:
     plain: Counter[tuple[str, str, str, str]] = Counter()
-    for one in batch.to_pylist():
-        plain.update(set(space_relations(one)))
+    for row in batch.to_pylist():
+        plain.update(set(space_relations(row)))
     assert places(batch) == plain
 
 
 @pytest.mark.parametrize("many", [64, 65, 130])
-def test_crowded_pictures_as_a_plain_loop_says(many: int) -> None:
+def test_crowded_pictures_agree_with_a_plain_loop(many: int) -> None:
     things = [
         upright(f"n{i:03d}", i * 37 % 211, i * 37 % 211 + 5 + i * 13 % 90, 1 + i * 7 % 80 / 10)
         for i in range(many)

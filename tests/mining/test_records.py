@@ -26,5 +26,5 @@ PICTURES = st.builds(
 
 
 @given(st.lists(PICTURES, max_size=4))
-def test_there_and_back(pictures: list[Picture]) -> None:
+def test_round_trip(pictures: list[Picture]) -> None:
     assert list(from_batch(to_batch(pictures))) == pictures

@@ -26,8 +26,8 @@ def test_a_region_gets_its_subtype(tmp_path: Path) -> None:
     selector = SubtypeSelector(encoder, {"circle": ["circle", "red circle", "big circle"]})
     shown = picture(3)
     box = (5.0, 5.0, 30.0, 30.0)
-    chosen = selector.choose(shown, [("circle", box), ("square", box)])
+    names_of_regions = selector.choose(shown, [("circle", box), ("square", box)])
     names = ["circle", "red circle", "big circle"]
     vectors = encoder.texts([TEMPLATE.format(name) for name in names])
     whole, crop = encoder.pictures([shown])[0], encoder.pictures([shown.crop((5, 5, 35, 35))])[0]
-    assert chosen == [select(names, vectors @ whole, vectors @ crop), "square"]
+    assert names_of_regions == [select(names, vectors @ whole, vectors @ crop), "square"]

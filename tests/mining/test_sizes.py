@@ -52,12 +52,12 @@ def test_depth_decides_between_boxes_of_one_size() -> None:
     assert ("", "cup", "table", "<") in sizes(picture(*near), "published")
 
 
-def test_five_regions_say_nothing() -> None:
+def test_pictures_with_too_few_regions_are_skipped() -> None:
     assert not sizes(picture(*STREET[:5]))
     assert sizes(picture(*STREET[:6]))
 
 
-def test_a_picture_counts_once_but_published_pairs_of_regions_count_each() -> None:
+def test_pairs_count_once_per_picture_except_as_published() -> None:
     two_men = picture(*STREET, square("man", 20, 2))
     assert sizes(two_men)["", "house", "man", ">"] == 1
     assert sizes(two_men, "published")["", "house", "man", ">"] == 2
@@ -78,12 +78,12 @@ def test_unknown_depth_and_unnamed_regions() -> None:
 
 @settings(deadline=None)
 @given(pictures())
-def test_as_a_plain_loop_says(batch: pa.Table) -> None:
+def test_agrees_with_a_plain_loop(batch: pa.Table) -> None:
     plain: Counter[tuple[str, str, str, str]] = Counter()
-    for one in batch.to_pylist():
-        plain.update(set(size_relations(one)))
+    for record in batch.to_pylist():
+        plain.update(set(size_relations(record)))
     assert sizes(batch) == plain
 
 
-def test_pictures_without_regions_do_no_harm() -> None:
+def test_pictures_without_regions() -> None:
     assert sizes(table([row((), "0"), row(STREET, "1"), row((), "2")])) == sizes(picture(*STREET))

@@ -26,13 +26,13 @@ COUNTS = {
 }
 
 
-def test_published_map_comes_out_identically() -> None:
+def test_published_map_is_reproduced() -> None:
     names = json.loads(shared("viphy/data/object_names_c5.json").read_text())
     published = shared("viphy/data/object_subtypes_o100_s10.json").read_text()
-    ours = subtypes(names, rule="published")
-    assert len(ours) == 14_353
+    mined = subtypes(names, rule="published")
+    assert len(mined) == 14_353
     # the order of names and subtypes, too
-    assert json.dumps(ours) == json.dumps(json.loads(published))
+    assert json.dumps(mined) == json.dumps(json.loads(published))
 
 
 def test_paper_rule() -> None:
@@ -60,13 +60,13 @@ def test_published_rule_doubles_a_parent_and_keeps_both_spellings() -> None:
     assert result["tablecloth"] == {"tablecloth": 60}
 
 
-def test_a_parent_of_several_words() -> None:
+def test_parent_of_several_words() -> None:
     result = subtypes({"wine glass": 100, "crystal wine glass": 16, "glass": 300})
     assert result["wine glass"] == {"wine glass": 100, "crystal wine glass": 16}
     assert result["glass"] == {"glass": 300, "wine glass": 100, "crystal wine glass": 16}
 
 
-def test_lexicons_add_what_was_seen() -> None:
+def test_lexicons_add_only_seen_names() -> None:
     lexicons = [{"chair": ["stool", "unseen"], "lamp": ["torch"]}, {"chair": ["chair", "throne"]}]
     result = subtypes(
         {"chair": 100, "stool": 20, "throne": 30, "lamp": 50, "torch": 40}, hyponyms=lexicons
@@ -75,7 +75,7 @@ def test_lexicons_add_what_was_seen() -> None:
     assert result["lamp"] == {"lamp": 50}  # seen less than 100 times
 
 
-def test_lexicons_know_both_spellings() -> None:
+def test_lexicons_match_both_spellings() -> None:
     """The rarer spelling of a parent or of a hyponym is the same thing, and counts towards a
     parent's hundred."""
     counts = {"table cloth": 60, "tablecloth": 50, "tea towel": 30, "teatowel": 20, "linen": 200}
@@ -85,7 +85,7 @@ def test_lexicons_know_both_spellings() -> None:
     assert result["linen"] == {"linen": 200, "table cloth": 110}
 
 
-def test_three_spellings_are_one_name() -> None:
+def test_three_spellings_are_merged() -> None:
     result = subtypes({"base ball cap": 20, "baseball cap": 40, "baseballcap": 10})
     assert result == {"baseball cap": {"baseball cap": 70}}
 
@@ -113,6 +113,6 @@ def test_laws(counts: dict[str, int]) -> None:
 
 
 @given(st.dictionaries(words, st.integers(10, 300)))
-def test_paper_rule_loses_no_use(counts: dict[str, int]) -> None:
-    own = {parent: children[parent] for parent, children in subtypes(counts).items()}
-    assert sum(own.values()) == sum(counts.values())
+def test_paper_rule_keeps_the_total_count(counts: dict[str, int]) -> None:
+    parent_counts = {parent: children[parent] for parent, children in subtypes(counts).items()}
+    assert sum(parent_counts.values()) == sum(counts.values())

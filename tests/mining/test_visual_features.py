@@ -22,27 +22,27 @@ def table(*pictures: Picture) -> pa.Table:
 
 def test_estimated_depth_of_pictures_of_several_shapes(tmp_path: Path) -> None:
     save_tiny("depth_anything", tmp_path / "model")
-    looking = VisualFeatureExtractor(depth=str(tmp_path / "model"))
+    extract = VisualFeatureExtractor(depth=str(tmp_path / "model"))
     pictures = []
     for i, (width, height) in enumerate([(80, 60), (40, 90)]):
         rows = np.random.default_rng(i).integers(0, 255, (height, width, 3), dtype=np.uint8)
         Image.fromarray(rows).save(tmp_path / f"{i}.png")
         pictures.append(Picture(str(i), width, height, (CUP,), path=str(tmp_path / f"{i}.png")))
     broken = Picture("2", 9, 9, (CUP,), path=str(tmp_path / "none.png"))
-    batch, _, bad = looking(table(pictures[0], broken, pictures[1]))
+    batch, _, bad = extract(table(pictures[0], broken, pictures[1]))
     assert batch.column("nearest").to_pylist() == [0.0, pytest.approx(np.nan, nan_ok=True), 0.0]
-    one, none, other = batch.column("distances").to_pylist()
+    first, none, last = batch.column("distances").to_pylist()
     assert none == []
-    assert 0 < one[0] < 1
-    assert 0 < other[0] < 1
+    assert 0 < first[0] < 1
+    assert 0 < last[0] < 1
     assert bad == {"the picture file cannot be opened (FileNotFoundError)": 1}
     # a batch of which none opens, and pictures without a name
-    batch, _, bad = looking(table(broken, Picture("3", 9, 9, (CUP,))))
+    batch, _, bad = extract(table(broken, Picture("3", 9, 9, (CUP,))))
     assert batch.column("distances").to_pylist() == [[], []]
     assert bad["no picture file is named"] == 1
 
 
-def test_given_depth_and_colours(tmp_path: Path) -> None:
+def test_depth_maps_of_the_annotation_and_colours(tmp_path: Path) -> None:
     Image.new("RGB", (40, 40), (200, 20, 30)).save(tmp_path / "a.png")
     nearness = np.full((40, 40), 51, dtype=np.uint8)
     nearness[0, :2] = 0, 255

@@ -52,7 +52,7 @@ def test_hyponyms_at_any_depth(folder: Path) -> None:
     assert wordnet.hyponyms({"seat", "lawn chair"}, folder) == {"seat": ["lawn chair"]}
 
 
-def test_where_it_is_looked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wordnet_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WNSEARCHDIR", str(folder))
     assert wordnet.find() == folder
     assert wordnet.hyponyms({"dog", "corgi"}) == {"dog": ["corgi"]}

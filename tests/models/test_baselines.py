@@ -67,8 +67,8 @@ def test_majority_gives_the_commonest_gold_label_in_every_wording() -> None:
     model.prepare(task())
     for template in task().templates:
         for question in task().questions:
-            asked = [template.ask(question), template.ask(question, task().neutral)]
-            for scores in model.answer(asked):
+            prompts = [template.ask(question), template.ask(question, task().neutral)]
+            for scores in model.answer(prompts):
                 assert [math.exp(logp) for logp in scores.logp] == pytest.approx(
                     [2 / 7, 2 / 7, 3 / 7]
                 )
@@ -83,11 +83,11 @@ def test_frequency_prefers_the_commoner_word() -> None:
 
 
 def test_the_mock_says_the_same_each_time_and_another_thing_by_another_seed() -> None:
-    asked = [Prompt("It is [MASK].", OPTIONS), Prompt("It was [MASK].", OPTIONS)]
-    first, second = (load_model("mock:1").answer([prompt]) for prompt in asked)
-    assert load_model("mock:1").answer(asked) == first + second
-    assert load_model("mock:1").answer(asked) != load_model("mock:2").answer(asked)
-    assert load_model("mock").answer(asked) == load_model("mock:0").answer(asked)
+    prompts = [Prompt("It is [MASK].", OPTIONS), Prompt("It was [MASK].", OPTIONS)]
+    first, second = (load_model("mock:1").answer([prompt]) for prompt in prompts)
+    assert load_model("mock:1").answer(prompts) == first + second
+    assert load_model("mock:1").answer(prompts) != load_model("mock:2").answer(prompts)
+    assert load_model("mock").answer(prompts) == load_model("mock:0").answer(prompts)
 
 
 def test_the_mock_pauses_over_a_batch() -> None:
@@ -98,7 +98,7 @@ def test_the_mock_pauses_over_a_batch() -> None:
 
 
 def test_plans_hold_every_prompt_once() -> None:
-    asked = [Prompt(f"{i} is [MASK].", OPTIONS) for i in range(2500)]
-    plan = load_model("baseline:uniform").plan(asked)
+    prompts = [Prompt(f"{i} is [MASK].", OPTIONS) for i in range(2500)]
+    plan = load_model("baseline:uniform").plan(prompts)
     assert [i for batch in plan for i in batch] == list(range(2500))
     assert len(plan) > 1

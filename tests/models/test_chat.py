@@ -3,20 +3,21 @@ lm-eval's."""
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import transformers
+from tests.cli.program import json_labels
 from tests.needs import absent
 
 from seesay.api import Results, results
 from seesay.cli import main
+from seesay.condition import How
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model, through_chat
@@ -24,6 +25,7 @@ from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.chat import conversation, user_turn
 from seesay.models.hf.causal import CausalModel
 from seesay.models.hf.gguf import convert_gguf
+from seesay.models.hf.spans import ScoredSpan, SpanScore
 from seesay.questions import Prompt, Shot, after_shots
 from seesay.runs import ask
 from seesay.tasks import load_task
@@ -42,13 +44,26 @@ def folder() -> Path:
         absent(str(error))
 
 
+class RecordingScorer:
+    """Keeps the spans that it is asked for, and gives each of them one certain token."""
+
+    max_tokens = None
+
+    def __init__(self) -> None:
+        self.spans: list[ScoredSpan] = []
+
+    def score(self, spans: Sequence[ScoredSpan]) -> list[SpanScore]:
+        self.spans += spans
+        return [SpanScore([0.0])] * len(spans)
+
+
 @pytest.fixture(scope="module")
 def plain(folder: Path) -> Model:
     return load_model(str(folder))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("What is the color of a pig? [MASK]", "What is the color of a pig?"),
         ("What is the color of a pig? [SEP] [MASK].", "What is the color of a pig?"),
@@ -63,8 +78,8 @@ def plain(folder: Path) -> Model:
         ("A pig is [MASK] in color.", "Fill in the blank: A pig is ___ in color."),
     ],
 )
-def test_the_users_turn(text: str, said: str) -> None:
-    assert user_turn(text) == said
+def test_the_users_turn(text: str, expected: str) -> None:
+    assert user_turn(text) == expected
 
 
 @pytest.mark.parametrize("system", [None, "Answer with one word."])
@@ -74,8 +89,8 @@ def test_the_tokens_are_those_of_the_chat_template(
 ) -> None:
     model = plain.through_chat(system)
     assert isinstance(model, CausalModel)
-    scored: list[Any] = []
-    model._token_logps = lambda spans, budget: scored.extend(spans) or [([0.0], 0)] * len(spans)  # type: ignore
+    scorer = RecordingScorer()
+    model._scorer = scorer
     model.answer([prompt])
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     messages = [{"role": "system", "content": system}] if system else []
@@ -86,7 +101,7 @@ def test_the_tokens_are_those_of_the_chat_template(
     expected = tokenizer.apply_chat_template(
         messages, add_generation_prompt=True, return_dict=False
     )
-    for span, option in zip(scored, prompt.options, strict=True):
+    for span, option in zip(scorer.spans, prompt.options, strict=True):
         assert list(span.ids[: span.start]) == expected
         assert list(span.ids[span.start :]) == tokenizer(option)["input_ids"]
 
@@ -127,8 +142,8 @@ def test_a_template_that_goes_unused_is_noted_in_every_run(
     chatting = through_chat(plain)
     run = ask.run(chatting, load_task("core-color"), tmp_path, ask.Settings(limit=2, resamples=100))
     assert run.manifest.notes == []
-    assert run.manifest.model == f"{plain.name} · chat"
-    assert f"|chat:{chatting.chat}|scope:reply|" in run.manifest.signature
+    assert (run.manifest.model, run.label) == (plain.name, f"{plain.name} · chat")
+    assert f"|how:cloze|chat:{chatting.chat}|scope:reply|" in run.manifest.signature
     assert through_chat(plain, "Be brief.").chat != chatting.chat
 
 
@@ -176,17 +191,17 @@ def test_both_ways_from_the_command_line(
         str(runs),
     ]
 
-    def models(*arguments: str) -> set[str]:
+    def labels(*arguments: str) -> set[str]:
         with pytest.raises(SystemExit) as ended:
             main(["probe", *arguments, "--json"])
         out, err = capsys.readouterr()
         assert ended.value.code == 0, err
-        return {row["model"] for row in json.loads(out)}
+        return json_labels(out)
 
-    assert models("--chat", *asked) == {f"{folder} · chat"}
-    assert models(*asked, "--chat", "both", "--how", "choice") == {str(folder), f"{folder} · chat"}
-    assert models(*asked, "--chat", "both") == {str(folder), f"{folder} · chat"}
-    cloze = [run for run in results(runs).runs if "rotated" not in run.manifest.scope]
+    assert labels("--chat", *asked) == {f"{folder} · chat"}
+    assert labels(*asked, "--chat-both", "--how", "choice") == {str(folder), f"{folder} · chat"}
+    assert labels(*asked, "--chat-both") == {str(folder), f"{folder} · chat"}
+    cloze = [run for run in results(runs).runs if run.manifest.condition.how is How.CLOZE]
     (difference,) = Results(tuple(cloze)).compare(resamples=100)
     assert {difference.a, difference.b} == {str(folder), f"{folder} · chat"}
     assert "has a chat template and was asked without it" in (runs / "report.html").read_text()
@@ -223,7 +238,7 @@ def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) ->
         for context, prompt in zip(contexts, prompts, strict=True)
         for option in prompt.options
     ]
-    theirs = iter([logp for logp, _ in peer.loglikelihood(requests, disable_tqdm=True)])
+    reference = iter([logp for logp, _ in peer.loglikelihood(requests, disable_tqdm=True)])
     breaks = [
         logp
         for logp, _ in peer.loglikelihood(
@@ -236,8 +251,8 @@ def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) ->
     for batch in chatting.plan(prompts):
         answers |= zip(batch, chatting.answer([prompts[i] for i in batch]), strict=True)
     worst = max(
-        abs(ours - (next(theirs) - breaks[i])) / tokens
+        abs(actual - (next(reference) - breaks[i])) / tokens
         for i in range(len(prompts))
-        for ours, tokens in zip(answers[i].logp, answers[i].tokens, strict=True)
+        for actual, tokens in zip(answers[i].logp, answers[i].tokens, strict=True)
     )
     assert worst < 1e-4

@@ -49,10 +49,10 @@ def test_26_of_109_memory_colors(by_option: Model) -> None:
     """Counted once with `CausalReference` (plain transformers) on the same weights."""
     task = load_task("memory-colors", shared("memory_colors/memory_colors.jsonl"))
     template = next(t for t in task.templates if t.name == "the-color-is")
-    asked = [template.ask(question) for question in task.questions]
+    prompts = [template.ask(question) for question in task.questions]
     right = 0
-    for batch in by_option.plan(asked):
-        for i, scores in zip(batch, by_option.answer([asked[i] for i in batch]), strict=True):
+    for batch in by_option.plan(prompts):
+        for i, scores in zip(batch, by_option.answer([prompts[i] for i in batch]), strict=True):
             best = scores.logp.index(max(scores.logp))
             right += task.questions[i].options[best] in task.questions[i].gold
     assert (right, len(task.questions)) == (26, 109)

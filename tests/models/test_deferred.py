@@ -71,6 +71,38 @@ def test_changed_files_and_other_options_are_another_model(folder: Path) -> None
     assert changed.fingerprint != before
 
 
+def test_replaced_weights_of_equal_size_and_time_are_another_model(folder: Path) -> None:
+    before = load_when_asked(str(folder), ModelOptions())
+    assert isinstance(load_when_asked(str(folder), ModelOptions()), DeferredModel)
+    weights = folder / "model.safetensors"
+    stat = weights.stat()
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    os.utime(weights, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    after = load_when_asked(str(folder), ModelOptions())
+    assert not isinstance(after, DeferredModel)
+    assert after.fingerprint != before.fingerprint
+
+
+def test_another_chat_template_is_another_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no part of the fingerprint, but a model that is asked through it states its digest."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    folder = save_tiny("llama", tmp_path / "llama")
+    template = folder / "chat_template.jinja"
+    options = ModelOptions(chat=True)
+    digests = []
+    for mark in ("User", "Human"):
+        template.write_text("{% for m in messages %}" + mark + ": {{ m['content'] }}{% endfor %}")
+        model = load_when_asked(str(folder), options)
+        assert not isinstance(model, DeferredModel)
+        assert load_when_asked(str(folder), options).chat == model.chat
+        digests.append(model.chat)
+    assert digests[0] != digests[1]
+
+
 def test_a_damaged_memory_is_not_believed(folder: Path, tmp_path: Path) -> None:
     load_when_asked(str(folder), ModelOptions())
     (memory,) = IDENTITIES.folder.iterdir()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.tiny import ALL, CAUSAL, COLORS
 
 from seesay.models import Model, ModelOptions, load_model
-from seesay.models.hf.causal import CausalModel
+from seesay.models.hf.causal import TransformersCausalModel
 from seesay.models.hf.masked import MaskedModel
 from seesay.models.hf.seq2seq import EncoderDecoderModel
 from seesay.questions import Prompt, Scores
@@ -39,17 +39,21 @@ PROMPTS = [
 BUDGETS = (16, 64, 4096)
 
 
-def same(found: Iterable[Scores], expected: Iterable[Scores]) -> None:
-    for ours, theirs in zip(found, expected, strict=True):
-        assert ours.logp == pytest.approx(theirs.logp, abs=1e-5, rel=1e-6)
-        assert (ours.tokens, ours.chars, ours.rank) == (theirs.tokens, theirs.chars, theirs.rank)
+def same(results: Iterable[Scores], expected: Iterable[Scores]) -> None:
+    for actual, reference in zip(results, expected, strict=True):
+        assert actual.logp == pytest.approx(reference.logp, abs=1e-5, rel=1e-6)
+        assert (actual.tokens, actual.chars, actual.rank) == (
+            reference.tokens,
+            reference.chars,
+            reference.rank,
+        )
 
 
 def answered_by_plan(model: Model, prompts: list[Prompt]) -> list[Scores]:
-    found: dict[int, Scores] = {}
+    results: dict[int, Scores] = {}
     for batch in model.plan(prompts):
-        found |= zip(batch, model.answer([prompts[i] for i in batch]), strict=True)
-    return [found[i] for i in range(len(prompts))]
+        results |= zip(batch, model.answer([prompts[i] for i in batch]), strict=True)
+    return [results[i] for i in range(len(prompts))]
 
 
 @pytest.mark.parametrize(
@@ -72,21 +76,23 @@ def test_budget_and_order_change_nothing(kind: str, scope: str, tiny_folder: Fol
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    chosen=st.lists(st.integers(0, len(PROMPTS) - 1), max_size=6),
+    selected=st.lists(st.integers(0, len(PROMPTS) - 1), max_size=6),
     budget=st.sampled_from([16, 40, 300]),
 )
 def test_any_selection_scores_the_same(
-    kind: str, tiny_folder: Folder, chosen: list[int], budget: int
+    kind: str, tiny_folder: Folder, selected: list[int], budget: int
 ) -> None:
     model, alone = loaded(tiny_folder(kind))
-    model._budget = budget
-    same(model.answer([PROMPTS[i] for i in chosen]), [alone[i] for i in chosen])
+    model._budget.tokens = budget
+    same(model.answer([PROMPTS[i] for i in selected]), [alone[i] for i in selected])
 
 
 @cache
-def loaded(folder: Path) -> tuple[MaskedModel | CausalModel | EncoderDecoderModel, list[Scores]]:
+def loaded(
+    folder: Path,
+) -> tuple[MaskedModel | TransformersCausalModel | EncoderDecoderModel, list[Scores]]:
     model = load_model(str(folder))
-    assert isinstance(model, MaskedModel | CausalModel | EncoderDecoderModel)
+    assert isinstance(model, MaskedModel | TransformersCausalModel | EncoderDecoderModel)
     return model, [model.answer([prompt])[0] for prompt in PROMPTS]
 
 
@@ -95,7 +101,7 @@ def test_plans_hold_every_prompt_once_whatever_the_memory(kind: str, tiny_folder
     model, _ = loaded(tiny_folder(kind))
     before = model.plan(PROMPTS)
     assert sorted(i for batch in before for i in batch) == list(range(len(PROMPTS)))
-    model._budget = 16
+    model._budget.tokens = 16
     assert model.plan(PROMPTS) == before
 
 
@@ -112,9 +118,9 @@ def test_running_out_of_memory_halves_the_batches_and_changes_no_score(
     kind: str, error: Exception, tiny_folder: Folder
 ) -> None:
     model = load_model(str(tiny_folder(kind)))
-    assert isinstance(model, MaskedModel | CausalModel | EncoderDecoderModel)
+    assert isinstance(model, MaskedModel | TransformersCausalModel | EncoderDecoderModel)
     expected = model.answer(PROMPTS)
-    before = model._budget
+    before = model._budget.tokens
     sizes: list[int] = []
 
     def refuse(
@@ -128,7 +134,7 @@ def test_running_out_of_memory_halves_the_batches_and_changes_no_score(
     model._network.register_forward_pre_hook(refuse, with_kwargs=True)
     same(model.answer(PROMPTS), expected)
     assert max(sizes) > 100
-    assert model._budget < before
+    assert model._budget.tokens < before
 
 
 def test_nothing_asked_is_nothing_answered(tiny_folder: Folder) -> None:

@@ -33,8 +33,8 @@ def test_the_type_of_the_weights_is_in_the_fingerprint(tiny_folder: Callable[[st
     )
     assert plain.fingerprint == single.fingerprint
     assert double.fingerprint == f"{plain.fingerprint}-float64"
-    for ours, theirs in zip(plain.answer(PROMPTS), double.answer(PROMPTS), strict=True):
-        assert ours.logp == pytest.approx(theirs.logp, abs=1e-4)
+    for actual, reference in zip(plain.answer(PROMPTS), double.answer(PROMPTS), strict=True):
+        assert actual.logp == pytest.approx(reference.logp, abs=1e-4)
 
 
 def test_a_type_that_kills_the_process_is_tried_in_another(
@@ -170,9 +170,13 @@ def test_the_engine_follows_the_protocol_of_local_models(
         load(tiny_folder(kind), scope=scope),
         load_model(str(tiny_folder(kind)), ModelOptions(scope=scope)),
     )
-    for theirs, ours in zip(engine.answer(PROMPTS), local.answer(PROMPTS), strict=True):
-        assert theirs.logp == pytest.approx(ours.logp, abs=1e-4)
-        assert (theirs.tokens, theirs.chars, theirs.rank) == (ours.tokens, ours.chars, ours.rank)
+    for reference, actual in zip(engine.answer(PROMPTS), local.answer(PROMPTS), strict=True):
+        assert reference.logp == pytest.approx(actual.logp, abs=1e-4)
+        assert (reference.tokens, reference.chars, reference.rank) == (
+            actual.tokens,
+            actual.chars,
+            actual.rank,
+        )
     texts = ["The color of snow is white.", "a banana"]
     for scored, expected in zip(engine.score(texts), local.score(texts), strict=True):
         assert scored.tokens == expected.tokens
@@ -192,9 +196,9 @@ def test_the_engines_options_and_replies(tiny_folder: Callable[[str], Path]) -> 
     assert engine._engine.arguments["tensor_parallel_size"] == 2
     assert engine._engine.arguments["dtype"] == "bfloat16"
     replies = plain.generate(PROMPTS, Sampling(2, 1.0, 4))
-    assert [len(own) for own in replies] == [2, 2]
+    assert [len(samples) for samples in replies] == [2, 2]
     assert replies[0][0].cut
-    with pytest.raises(UserError, match="longer than the 128"):
+    with pytest.raises(UserError, match="longer than the 127"):
         plain.answer([Prompt("red " * 200 + "[MASK]", ("red", "blue"))])
     with pytest.raises(UserError, match="KEY=VALUE"):
         load(tiny_folder("gpt2"), engine_options=("fast",))

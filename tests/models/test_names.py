@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from seesay.errors import UserError
-from seesay.models import MODELS, Model, ModelOptions, load_model
+from seesay.models import MODELS, Model, ModelOptions, ModelSource, load_model
 from seesay.models.baselines import Baseline
-from seesay.models.encoders import load_encoder, locate_encoder
+from seesay.models.encoders import load_encoder
 from seesay.models.server.chat import ChatServer
 from seesay.plugins import Plugin
 from seesay.registry import Registry
@@ -56,7 +56,8 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr("seesay.registry.other_packages", lambda: (("unknown", added),))
     monkeypatch.setattr(
-        "seesay.models.MODELS", Registry("model", MODELS.core, MODELS.brought, MODELS.listing)
+        "seesay.models.source.MODELS",
+        Registry("model", MODELS.core, MODELS.brought, MODELS.listing),
     )
 
 
@@ -91,7 +92,7 @@ def test_what_cannot_encode_is_no_encoder() -> None:
     with pytest.raises(UserError, match="'silent:x' cannot encode texts"):
         load_encoder("silent:x")
     with pytest.raises(UserError, match="'openai:x' cannot encode texts"):
-        locate_encoder("openai:x", ModelOptions())
+        ModelSource.parse("openai:x", ModelOptions()).validate_encoder()
 
 
 @pytest.mark.usefixtures("plugins")

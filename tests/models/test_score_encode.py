@@ -30,13 +30,15 @@ def test_causal_scores_are_transformers_loss(kind: str, tiny_folder: Folder) -> 
     reference = CausalReference(tiny_folder(kind))
     scored = list(scorer(tiny_folder(kind)).score(TEXTS))
     first = reference.tokenizer.bos_token_id
-    for text, found in zip(TEXTS[:3], scored[:3], strict=True):
+    for text, results in zip(TEXTS[:3], scored[:3], strict=True):
         ids = reference.tokenizer(text)["input_ids"]
         ids = torch.tensor([ids if ids[0] == first else [first, *ids]])
         with torch.inference_mode():
             loss = reference.model(ids, labels=ids).loss
-        assert -np.mean(found.logp) == pytest.approx(float(loss), abs=1e-5)
-        assert list(found.tokens) == reference.tokenizer.convert_ids_to_tokens(ids[0, 1:].tolist())
+        assert -np.mean(results.logp) == pytest.approx(float(loss), abs=1e-5)
+        assert list(results.tokens) == reference.tokenizer.convert_ids_to_tokens(
+            ids[0, 1:].tolist()
+        )
     assert (scored[3].tokens, scored[3].logp) == ((), ())
 
 
@@ -45,7 +47,7 @@ def test_masked_scores_are_a_pseudo_log_likelihood(kind: str, tiny_folder: Folde
     """Each word is masked as a whole and written left to right (Kauf & Ivanova 2023)."""
     reference = MaskedReference(tiny_folder(kind))
     mask = reference.tokenizer.mask_token_id
-    for text, found in zip(TEXTS, scorer(tiny_folder(kind)).score(TEXTS), strict=True):
+    for text, results in zip(TEXTS, scorer(tiny_folder(kind)).score(TEXTS), strict=True):
         encoded: Any = reference.tokenizer(text)
         ids, words = encoded["input_ids"], encoded.word_ids()
         expected = []
@@ -54,8 +56,8 @@ def test_masked_scores_are_a_pseudo_log_likelihood(kind: str, tiny_folder: Folde
                 continue
             seen = [mask if words[j] == word and j >= i else token for j, token in enumerate(ids)]
             expected.append(float(reference.logps(seen)[i, ids[i]]))
-        assert found.logp == pytest.approx(expected, abs=1e-5, rel=1e-6)
-        assert len(found.tokens) == len(expected)
+        assert results.logp == pytest.approx(expected, abs=1e-5, rel=1e-6)
+        assert len(results.tokens) == len(expected)
 
 
 def test_texts_may_come_from_a_generator_without_end(tiny_folder: Folder) -> None:
@@ -68,7 +70,7 @@ def test_texts_may_come_from_a_generator_without_end(tiny_folder: Folder) -> Non
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_vectors_are_one_row_a_text(kind: str, tiny_folder: Folder) -> None:
+def test_encode_returns_one_row_per_text(kind: str, tiny_folder: Folder) -> None:
     model = load_model(str(tiny_folder(kind)))
     assert "encode" in model.abilities
     both, last = model.encode(TEXTS[:2]), model.encode(TEXTS[1:2])

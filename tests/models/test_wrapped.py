@@ -13,10 +13,9 @@ import pytest
 
 from seesay.models.base import GREEDY, IDENTITY, Model, Reply, Sampling, choice_scores
 from seesay.models.deferred import DeferredModel
-from seesay.models.wrapped import WrappedModel, identity_of
+from seesay.models.wrapped import WrappedModel, identity_of, under_condition
 from seesay.probes.choice import ChoiceModel
 from seesay.probes.generated import GeneratedModel
-from seesay.probes.shots import with_seed
 from seesay.questions import Prompt, Scores, Task
 from seesay.runs.ask import Settings, run
 from seesay.tasks import load_task
@@ -60,8 +59,9 @@ def test_every_field_is_stated() -> None:
     assert {field: getattr(wrapper, field) for field in FIELDS} == {
         field: f"the {field}" for field in FIELDS
     }
-    assert PROPERTIES == ["abilities"]
+    assert PROPERTIES == ["abilities", "condition"]
     assert wrapper.abilities == {"answer", "restrict"}
+    assert wrapper.condition == Recorder().condition
     assert set(IDENTITY) == {*FIELDS, *PROPERTIES}
 
 
@@ -126,8 +126,8 @@ def deferred(model: Model) -> Model:
         ChoiceModel,
         deferred,
         lambda model: GeneratedModel(model, GREEDY),
-        lambda model: with_seed(model, 2, 0),
-        lambda model: with_seed(ChoiceModel(deferred(model)), 2, 0),
+        lambda model: under_condition(model, shots=2, shot_seed=0),
+        lambda model: under_condition(ChoiceModel(deferred(model)), shots=2, shot_seed=0),
     ],
 )
 def test_a_model_that_restricts_its_task_is_asked_that_part(

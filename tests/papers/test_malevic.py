@@ -19,7 +19,8 @@ from seesay.papers.paper import Page, Rendered, Status, render_entries, write_pa
 from seesay.scenes.reasoners.evaluate import Prediction
 from seesay.scenes.reasoners.selection import TrainedReasoner, best_reasoners, trained_reasoners
 
-RESULTS = """network,task,config,seed,folder,validation,test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error
+RESULTS = """network,task,config,seed,folder,validation,\
+test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error
 film,pos,lr1,0,a,0.9,0.8,,,0.7,,1,
 film,pos,lr1,1,b,0.94,0.9,,,0.8,,1,
 film,pos,lr2,0,c,0.91,0.99,,,0.99,,1,
@@ -103,7 +104,7 @@ def test_figure_7_shows_the_items_next_to_the_threshold(material: Material) -> N
         )
 
 
-def said(adjective: str, answer: bool, yes: float) -> Prediction:
+def prediction(adjective: str, answer: bool, yes: float) -> Prediction:
     return Prediction(
         "set+pos-hard", adjective, "red", "circle", answer, yes, 0.29, 0.1, {"fixed-k": answer}
     )
@@ -113,12 +114,12 @@ def test_small_answers_and_errors_on_big_things_by_hand() -> None:
     """Yes to small and no to big say small; a big thing is one of which big is true or small is
     false."""
     rows = [
-        said("big", True, 0.1),
-        said("big", False, 0.2),
-        said("small", True, 0.9),
-        said("small", False, 0.4),
+        prediction("big", True, 0.1),
+        prediction("big", False, 0.2),
+        prediction("small", True, 0.9),
+        prediction("small", False, 0.4),
     ]
-    assert [row.said_low for row in rows] == [True, True, True, False]
+    assert [row.predicts_low for row in rows] == [True, True, True, False]
     assert [row.is_high for row in rows] == [True, False, False, True]
     assert [row.right for row in rows] == [False, True, True, True]
     assert [row.is_high for row in rows if not row.right] == [True]
@@ -154,8 +155,8 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
         json.dumps(settings), encoding="utf-8"
     )
     shown = by_number(render_entries(load_paper("malevic"), Material([tmp_path], items=80)))
-    ours = next(table for table in shown["Table 1"].tables if table.title == "Ours")
-    assert [list(row) for row in ours.rows] == [
+    our_table = next(table for table in shown["Table 1"].tables if table.title == "Ours")
+    assert [list(row) for row in our_table.rows] == [
         [
             "POS",
             "FiLM",
@@ -183,15 +184,15 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
 
 
 def test_the_best_reasoner_is_chosen_by_validation_accuracy(trained: Path, tmp_path: Path) -> None:
-    found = trained_reasoners([trained / "set+pos", trained / "compositional", tmp_path])
-    assert [(reasoner.network, reasoner.task) for reasoner in found] == [
+    reasoners = trained_reasoners([trained / "set+pos", trained / "compositional", tmp_path])
+    assert [(reasoner.network, reasoner.task) for reasoner in reasoners] == [
         ("film", "set+pos"),
         ("film", "compositional"),
     ]
     result = json.loads(
         (trained / "set+pos" / "training" / "result.json").read_text(encoding="utf-8")
     )
-    assert found[0].validation == result["best"]
+    assert reasoners[0].validation == result["best"]
     others = [
         TrainedReasoner(tmp_path / name, "film", "pos", value)
         for name, value in (("a", 0.6), ("b", 0.7), ("c", 0.7))
@@ -201,7 +202,7 @@ def test_the_best_reasoner_is_chosen_by_validation_accuracy(trained: Path, tmp_p
 
 def test_another_network_is_shown_in_part() -> None:
     reasoner = TrainedReasoner(Path("x"), "stacked-attention", "set+pos", 0.7)
-    test = HardTest(reasoner, [said("big", True, 0.9)], [])
+    test = HardTest(reasoner, [prediction("big", True, 0.9)], [])
     assert test.status is Status.IN_PART
     assert "No FiLM" in test.about
 
@@ -217,7 +218,8 @@ def test_in_a_browser(page: Page, tmp_path: Path) -> None:
             assert tab.evaluate("document.documentElement.scrollWidth") == width
             cut = tab.evaluate(
                 """() => [...document.querySelectorAll("svg.chart text")].filter(text => {
-                    const box = text.getBoundingClientRect(), chart = text.closest("svg").getBoundingClientRect();
+                    const box = text.getBoundingClientRect();
+                    const chart = text.closest("svg").getBoundingClientRect();
                     return box.right > chart.right + 1 || box.left < chart.left - 1;
                 }).map(text => text.textContent)"""
             )

@@ -47,14 +47,14 @@ def test_a_run_stands_beside_the_published_means(page: Page) -> None:
     """Hagström & Johansson 2022: CLIP-BERT-explicit .882 (.066), BERT-base .252 (.102)."""
     shown = by_number(page)["Figures 2 to 5, Memory Colors"]
     assert shown.status is Status.SHOWN
-    published, ours = shown.tables
+    published, our_table = shown.tables
     rows = {row[0]: row[1:] for row in published.rows}
     assert (rows["CLIP-BERT-explicit"], rows["BERT-base"]) == (
         ["0.882", "0.066"],
         ["0.252", "0.102"],
     )
-    assert ours.rows[0][0] == "mock"
-    assert ours.rows[0][-1] == "0.091"  # chance, one of eleven
+    assert our_table.rows[0][0] == "mock"
+    assert our_table.rows[0][-1] == "0.091"  # chance, one of eleven
 
 
 def test_the_published_means_come_out_of_the_published_file(page: Page, data: Path) -> None:
@@ -108,9 +108,9 @@ def test_tables_that_no_source_has_are_listed_as_such(page: Page) -> None:
         "Table 1",
         "Norlund et al. 2021",
     }
-    trained, asked = shown["Tables 2 and 3"].tables
+    trained, models = shown["Tables 2 and 3"].tables
     assert len(trained.rows) == 7
-    assert [row[0] for row in asked.rows] == ["mock"]
+    assert [row[0] for row in models.rows] == ["mock"]
 
 
 def test_every_panel_of_the_norms(page: Page) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 from tests.shared_data import shared
 
 from seesay.cli import main
@@ -107,11 +107,11 @@ def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "'malevich'" in refused_here(capsys, "paper", "malevich")
-    assert "There is no folder" in refused_here(capsys, "paper", "viphy", tmp_path / "none")
-    assert "holds no run" in refused_here(capsys, "paper", "viphy", tmp_path)
-    assert "--data" in refused_here(capsys, "paper", "viphy", "--data", tmp_path / "none")
-    assert "is a folder" in refused_here(capsys, "paper", "viphy", "-o", tmp_path)
+    assert "'malevich'" in error_here(capsys, "paper", "malevich")
+    assert "There is no folder" in error_here(capsys, "paper", "viphy", tmp_path / "none")
+    assert "holds no run" in error_here(capsys, "paper", "viphy", tmp_path)
+    assert "--data" in error_here(capsys, "paper", "viphy", "--data", tmp_path / "none")
+    assert "is a folder" in error_here(capsys, "paper", "viphy", "-o", tmp_path)
 
 
 @pytest.mark.parametrize("missing", ["seesay.papers.malevic", "seesay.scenes"])

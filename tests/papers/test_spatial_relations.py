@@ -22,13 +22,13 @@ from seesay.papers.spatial_relations.vector_tests import perplexities, precision
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     """From the published files, with the shown part of the matrix as one's own."""
-    data, own = shared("spatial_relations"), tmp_path_factory.mktemp("own")
+    data, folder = shared("spatial_relations"), tmp_path_factory.mktemp("own")
     write(
-        own,
+        folder,
         read(data).matrix.take(shown_relations(), shown_contexts()),
         {"model": "mine", "contexts": {"above": 7}},
     )
-    return render_entries(load_paper("spatial-relations"), Material([own], data, brief=True))
+    return render_entries(load_paper("spatial-relations"), Material([folder], data, brief=True))
 
 
 def by_number(page: Page) -> dict[str, Rendered]:
@@ -72,7 +72,7 @@ def test_appendix_c_is_the_p_vectors_of_67_relations_over_57_contexts(page: Page
     assert f'fill-opacity="1"><title>{title}</title>' in chart
 
 
-def test_figures_in_print_and_ours(page: Page) -> None:
+def test_printed_and_computed_figures(page: Page) -> None:
     """.86, .62; .87, .90, .72, .70, .22, 1.0 differ from ours by rounding or truncation only;
     phrases differ more."""
     shown = by_number(page)
@@ -97,13 +97,13 @@ def test_figures_in_print_and_ours(page: Page) -> None:
     assert printed["P-vectors"] == ["0.48", "0.19", "0.40", "−0.08"]
 
 
-def test_a_matrix_of_ones_own_stands_beside_the_published(page: Page) -> None:
+def test_own_matrices_are_shown_beside_the_published(page: Page) -> None:
     shown = by_number(page)
     assert len(shown["Appendix C, Figure 3"].charts) == 2
-    ours = {(row[0], row[1], row[2]): row[3] for row in shown["Table 3"].tables[1].rows}
+    values = {(row[0], row[1], row[2]): row[3] for row in shown["Table 3"].tables[1].rows}
     assert (
-        ours["analogy", "P-vectors", "mine"]
-        == ours["analogy", "P-vectors", "published files, 67 x 57"]
+        values["analogy", "P-vectors", "mine"]
+        == values["analogy", "P-vectors", "published files, 67 x 57"]
         == "0.625"
     )
     table = shown["Table 1"].numbers
@@ -112,7 +112,7 @@ def test_a_matrix_of_ones_own_stands_beside_the_published(page: Page) -> None:
     assert [row[-1] for row in table.rows if row[0] == "above"] == ["7"]
 
 
-def test_pairs_are_told_apart_by_rank(page: Page) -> None:
+def test_pairs_differ_by_rank(page: Page) -> None:
     """above / over is pair 65 of 2,211 by cosine; 2,146 of the 2,210 others are farther apart."""
     pairs = by_number(page)["Table 2"].tables[2]
     row = next(row for row in pairs.rows if row[0] == "above / over")
@@ -152,7 +152,6 @@ def test_in_a_browser(page: Page, tmp_path: Path) -> None:
                 chart = tab.locator("#appendix-c-figure-3 svg.heat-map").first.bounding_box()
                 assert chart is not None
                 assert chart["width"] > 900
-            heights = tab.evaluate(
-                """() => [...document.querySelectorAll("#table-3 td")].map(cell => cell.offsetHeight)"""
-            )
+            cells = """document.querySelectorAll("#table-3 td")"""
+            heights = tab.evaluate(f"() => [...{cells}].map(cell => cell.offsetHeight)")
             assert max(heights) < 120

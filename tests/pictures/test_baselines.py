@@ -25,7 +25,7 @@ from seesay.models.options import ModelOptions
 from seesay.pictures import icons
 from seesay.pictures.look import dominant_color
 from seesay.questions import Slice, Task
-from seesay.runs.ask import Settings, limited, run
+from seesay.runs.ask import Settings, limit_questions, run
 from seesay.tasks import load_task
 
 
@@ -36,18 +36,18 @@ def task() -> Task:
     except UserError as error:
         absent(str(error))
     torch.set_num_threads(1)
-    task = limited(load_task("prior-color"), 10, 0)
+    task = limit_questions(load_task("prior-color"), 10, 0)
     return replace(task, templates=task.templates[:1])
 
 
 @pytest.mark.parametrize("kind", ["llava", "qwen2-vl", "smolvlm", "blip", "clip", "siglip"])
-def test_models_that_see(kind: str, task: Task, tmp_path: Path) -> None:
+def test_vision_models(kind: str, task: Task, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     save = save_dual if kind in ("clip", "siglip") else save_tiny_vision
     model = load_model(f"vision:{save(kind, folder)}")
     finished = run(model, task, tmp_path / "runs", Settings(resamples=100))
-    assert {question.tags["asked"] for question in finished.task.questions} == {
+    assert {question.tags["question_type"] for question in finished.task.questions} == {
         "here",
         "usually",
         "blind",
@@ -108,7 +108,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     running.shutdown()
 
 
-def test_a_server_that_looks(server: str, task: Task, tmp_path: Path) -> None:
+def test_vision_server(server: str, task: Task, tmp_path: Path) -> None:
     model = load_model("openai-vision:looking", ModelOptions(base_url=server))
     finished = run(model, task, tmp_path / "runs", Settings(resamples=100))
     values = {
@@ -116,8 +116,8 @@ def test_a_server_that_looks(server: str, task: Task, tmp_path: Path) -> None:
         for figure in finished.figures
         if not figure.template
     }
-    assert values["relaxed_accuracy", str(Slice.of(asked="here"))] >= 0.9
-    assert values["picture_pull", str(Slice.of(asked="usually"))] >= 0.9
-    assert values["prior_pull", str(Slice.of(asked="here"))] <= 0.1
+    assert values["relaxed_accuracy", str(Slice.of(question_type="here"))] >= 0.9
+    assert values["picture_pull", str(Slice.of(question_type="usually"))] >= 0.9
+    assert values["prior_pull", str(Slice.of(question_type="here"))] <= 0.1
     with_picture = sum(bool(question.picture) for question in task.questions)
     assert Looking.pictures == with_picture * len(task.templates)

@@ -13,7 +13,7 @@ from seesay.pictures import icons
 from seesay.pictures.conditions import contrasts
 from seesay.questions import Slice
 from seesay.reports.pages.runs import render
-from seesay.runs.ask import Settings, limited, run
+from seesay.runs.ask import Settings, limit_questions, run
 from seesay.tasks import load_task
 
 
@@ -25,18 +25,23 @@ def test_contrasts_and_gallery(name: str, other: str, tmp_path: Path) -> None:
         icons.icon("lemon")
     except UserError as error:
         absent(str(error))
-    task = limited(load_task(name), 150, 0)
+    task = limit_questions(load_task(name), 150, 0)
     same = "typical" if name == "prior-color" else "world"
     prior, mock = (
         run(load_model(model), task, tmp_path, Settings(resamples=200))
         for model in ("baseline:prior", "mock")
     )
     by_pair = {(contrast.a, contrast.b): contrast for contrast in contrasts(prior)}
-    here = by_pair[Slice.of(asked="here", condition=other), Slice.of(asked="here", condition=same)]
+    here = by_pair[
+        Slice.of(question_type="here", condition=other),
+        Slice.of(question_type="here", condition=same),
+    ]
     assert (here.between.value_a, here.between.value_b, here.between.difference) == (0.0, 1.0, -1.0)
     assert here.p == pytest.approx(1 / 201)
     assert here.p <= here.p_holm <= 1
-    usually = by_pair[Slice.of(asked="usually", condition=other), Slice.of(asked="blind")]
+    usually = by_pair[
+        Slice.of(question_type="usually", condition=other), Slice.of(question_type="blind")
+    ]
     assert (usually.between.difference, usually.p) == (0.0, 1.0)
     assert usually.n == here.n
     page = render([prior, mock])

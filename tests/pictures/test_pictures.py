@@ -23,7 +23,7 @@ from seesay.errors import NewerVersionError, UserError
 from seesay.pictures import icons
 from seesay.pictures.dataset_writer import MANIFEST, read_manifest, write_pictures
 from seesay.pictures.drawing import png, rgb
-from seesay.pictures.look import compared_size, dominant_color
+from seesay.pictures.look import compare_sizes, dominant_color
 from seesay.pictures.oklab import from_rgb, to_rgb
 from seesay.pictures.plan import (
     EQUAL,
@@ -35,7 +35,7 @@ from seesay.pictures.plan import (
     size_pairs,
     size_pictures,
 )
-from seesay.pictures.recolor import PROTOTYPES, draw_color, find_region, repainted
+from seesay.pictures.recolor import PROTOTYPES, draw_color, find_region, repaint
 from seesay.pictures.things import Thing, color_things, left_out, things
 
 
@@ -57,12 +57,12 @@ def test_enough_things_and_pairs() -> None:
 
 
 def test_what_is_left_out_has_a_reason() -> None:
-    asked = {thing.name for thing in color_things()}
+    color_names = {thing.name for thing in color_things()}
     rows = left_out()
     assert all(reason for _, _, reason in rows)
-    assert not asked & {name for name, about, _ in rows if about == "color"}
+    assert not color_names & {name for name, about, _ in rows if about == "color"}
     drawn = {thing.name for thing in things() if thing.colors}
-    assert drawn - asked == {name for name, about, _ in rows if about == "color"} & drawn
+    assert drawn - color_names == {name for name, about, _ in rows if about == "color"} & drawn
 
 
 def test_every_condition_that_applies() -> None:
@@ -112,12 +112,12 @@ def test_stem_stays_green_and_shading_stays() -> None:
     lemon = icons.icon("lemon")
     region = find_region("lemon", ("yellow",))
     assert region.colors == ("#fcd53f",)  # the fruit, not the leaf
-    blue = repainted(lemon, region, "blue", draw_color("blue", np.random.default_rng(0)))
+    blue = repaint(lemon, region, "blue", draw_color("blue", np.random.default_rng(0)))
     assert "#86d72f" in blue  # the leaf
     assert "#fcd53f" not in blue
     bear = icons.icon("teddy-bear")
     region = find_region("teddy-bear", ("brown",))
-    painted = repainted(bear, region, "purple", draw_color("purple", np.random.default_rng(0)))
+    painted = repaint(bear, region, "purple", draw_color("purple", np.random.default_rng(0)))
     before, after = (
         len({match[2] for match in icons.PAINT.finditer(body)}) for body in (bear.body, painted)
     )
@@ -158,7 +158,7 @@ def test_pixels_agree_with_the_plan(tmp_path: Path) -> None:
     for pair in pairs:
         path = tmp_path / f"{pair.name}.png"
         path.write_bytes(png(pair, 96))
-        assert compared_size(path) == pair.shown, pair.name
+        assert compare_sizes(path) == pair.shown, pair.name
 
 
 def test_silhouettes_are_black_on_white() -> None:
@@ -201,7 +201,7 @@ def test_a_thousand_pictures_in_ten_seconds() -> None:
     assert 5 * (time.process_time() - start) < 10
 
 
-def test_pictures_of_a_newer_version_say_so(tmp_path: Path) -> None:
+def test_pictures_of_a_newer_format_are_refused(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text(json.dumps({"format": 2, "task": "prior-color", "seed": 0}))
     with pytest.raises(
         NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"

@@ -18,7 +18,7 @@ from seesay.models import load_model
 from seesay.pictures import icons
 from seesay.pictures.things import Thing
 from seesay.pictures.training_set import TESTS, PriorColorSet
-from seesay.runs.ask import Settings, limited, run
+from seesay.runs.ask import Settings, limit_questions, run
 from seesay.scenes.reasoners.features.extractor import PixelExtractor
 from seesay.scenes.reasoners.sources import open_source, picture_set_source
 from seesay.tasks import load_task
@@ -110,7 +110,7 @@ def test_train_and_probe(tmp_path: Path) -> None:
         app, [*arguments, "--preset", "cpu", "-o", str(folder), "--device", "cpu", "--quiet"]
     )
     assert result.exit_code == 0, result.output
-    task = limited(load_task("prior-color"), 20, 0)
+    task = limit_questions(load_task("prior-color"), 20, 0)
     finished = run(load_model(str(folder)), task, tmp_path / "runs", Settings(resamples=100))
     assert {figure.metric for figure in finished.figures} == {
         "relaxed_accuracy",

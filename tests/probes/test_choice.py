@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.models.server.toy_server import Reply, chat, serving
 from tests.shared_data import shared
 
+from seesay.condition import Condition, How
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.probes.choice import ChoiceModel, choice_model, choice_task
@@ -33,13 +34,13 @@ class Leaning(Model):
 
     def __init__(self, liking: dict[str, float], leaning: Sequence[float]) -> None:
         self.liking, self.leaning = liking, leaning
-        self.asked: list[Prompt] = []
+        self.prompts: list[Prompt] = []
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         return [[i] for i in reversed(range(len(prompts)))]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        self.asked += prompts
+        self.prompts += prompts
         return [
             Scores(
                 tuple(
@@ -60,7 +61,9 @@ def softmax(values: Sequence[float]) -> list[float]:
 
 
 @given(st.integers(2, 8), st.data())
-def test_who_always_prefers_one_position_comes_out_uniform(n: int, data: st.DataObject) -> None:
+def test_a_preference_for_one_position_gives_a_uniform_distribution(
+    n: int, data: st.DataObject
+) -> None:
     place = data.draw(st.integers(0, n - 1))
     model = ChoiceModel(Leaning({}, [0.0 if i == place else -13.0 for i in range(n)]))
     [scores] = model.answer([Prompt("Which? [MASK]", tuple("abcdefgh"[:n]))])
@@ -72,7 +75,7 @@ LOGITS = st.floats(-20, 0)
 
 
 @given(st.lists(LOGITS, min_size=4, max_size=4), st.lists(LOGITS, min_size=4, max_size=4))
-def test_a_leaning_cancels_out(liking: list[float], leaning: list[float]) -> None:
+def test_a_position_bias_cancels_out(liking: list[float], leaning: list[float]) -> None:
     model = ChoiceModel(Leaning(dict(zip(OPTIONS, liking, strict=True)), leaning))
     [scores] = model.answer([PROMPT])
     assert softmax(scores.logp) == pytest.approx(softmax(liking), abs=1e-9)
@@ -87,7 +90,7 @@ def test_every_rotation_is_shown_with_letters() -> None:
     pair = Prompt("Snow is [MASK] in winter.", ("white", "black"))
     scores = model.answer([PROMPT, pair])
     assert [np.argmax(s.logp) for s in scores] == [3, 1]
-    assert sorted(prompt.text for prompt in inner.asked) == sorted(
+    assert sorted(prompt.text for prompt in inner.prompts) == sorted(
         [
             "What is the color of a crow? (a) red (b) green (c) light blue (d) black Answer: "
             "[MASK]",
@@ -105,7 +108,7 @@ def test_every_rotation_is_shown_with_letters() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2", "t5"])
-def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], Path]) -> None:
+def test_every_family_answers_by_choice(kind: str, tiny_folder: Callable[[str], Path]) -> None:
     inner = load_model(str(tiny_folder(kind)))
     options = ("red", "green", "black")
     prompts = [
@@ -124,12 +127,15 @@ def test_real_families_answer_by_choice(kind: str, tiny_folder: Callable[[str], 
             for a, b, c in (prompt.options for prompt in turned)
         ]
     by_hand = [dict(zip(p.options, s.logp, strict=True)) for p in turned for s in inner.answer([p])]
-    expected = [np.mean([said[option] for said in by_hand]) for option in options]
+    expected = [
+        np.mean([scores_by_option[option] for scores_by_option in by_hand]) for option in options
+    ]
     assert model.answer(prompts)[0].logp == pytest.approx(expected, abs=1e-4)
-    assert model.scope == f"{inner.scope}-rotated"
+    assert model.condition == inner.condition.replace(how=How.CHOICE)
+    assert model.name == inner.name
 
 
-def test_a_chat_server_that_takes_the_first_option_is_at_chance(
+def test_a_chat_server_that_always_picks_the_first_option_is_at_chance(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def first(_: str, body: dict[str, object]) -> Reply:
@@ -154,7 +160,7 @@ def test_a_chat_server_that_takes_the_first_option_is_at_chance(
         )
         run = ask.run(model, task, tmp_path, ask.Settings(resamples=100))
     assert caplog.messages == run.manifest.notes
-    assert run.manifest.scope == "choice-rotated"
+    assert run.manifest.condition == Condition(how=How.CHOICE, scope="choice")
     assert [(figure.metric, figure.value) for figure in run.figures if figure.template is None] == [
         ("accuracy", 0.25)
     ]
@@ -169,7 +175,7 @@ class Interrupted(Leaning):
     """Fails at its fifth prompt."""
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        if len(self.asked) >= 4:
+        if len(self.prompts) >= 4:
             raise ConnectionError
         return super().answer(prompts)
 
@@ -217,8 +223,8 @@ def test_notes_stay_with_the_run_that_they_are_about(tmp_path: Path) -> None:
         ask.run(model, task, tmp_path, ask.Settings(resamples=100)).manifest.notes
         for task in (first, replace(first, name="u", questions=(pig,)))
     ]
-    assert [sum("reads text only" in note for note in own) for own in notes] == [1, 0]
-    assert [note for own in notes for note in own if note.startswith("asked")] == [
+    assert [sum("reads text only" in note for note in run_notes) for run_notes in notes] == [1, 0]
+    assert [note for run_notes in notes for note in run_notes if note.startswith("asked")] == [
         "asked about crow",
         "asked about pigs",
     ]
@@ -232,12 +238,12 @@ def test_a_task_without_a_metric_of_options_is_refused() -> None:
         choice_task(task)
 
 
-def test_a_baseline_is_left_alone() -> None:
+def test_a_baseline_is_not_wrapped() -> None:
     baseline = load_model("baseline:majority")
     assert choice_model(baseline) is baseline
 
 
-def test_a_task_has_its_own_choice_questions_or_a_blank() -> None:
+def test_a_task_without_choice_templates_keeps_its_own() -> None:
     core = load_task("core-color")
     assert choice_task(core).templates == core.choice_templates
     assert choice_task(replace(core, choice_templates=())).templates == core.templates

@@ -48,12 +48,13 @@ class Writer(Model):
     family = "causal"
 
     def __init__(self, *replies: Reply) -> None:
-        self.replies, self.asked = replies, list[Prompt]()
+        self.replies = replies
+        self.prompts = list[Prompt]()
 
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
     ) -> list[tuple[Reply, ...]]:
-        self.asked += prompts
+        self.prompts += prompts
         return [self.replies for _ in prompts]
 
 
@@ -71,7 +72,7 @@ def test_the_share_of_each_option() -> None:
     assert shares("green", "not red") == pytest.approx([0.125, 0.625, 0.125, 0.125])
 
 
-def test_what_became_of_each_reply() -> None:
+def test_the_outcome_of_each_reply() -> None:
     replies = [
         Reply("green"),
         Reply("red or blue"),
@@ -88,24 +89,25 @@ def test_what_became_of_each_reply() -> None:
     )
 
 
-def test_the_options_are_named_and_a_cue_is_last() -> None:
+def test_a_prompt_lists_the_options_and_ends_in_a_cue() -> None:
     writer = Writer(Reply("green"))
     GeneratedModel(writer, GREEDY).answer([PROMPT])
-    assert writer.asked[0].text == (
+    assert writer.prompts[0].text == (
         "Fill in the blank: The color of grass is ___.\n"
         "Answer with one of these: red, green, blue, white.\nAnswer: [MASK]"
     )
     GeneratedModel(writer, GREEDY).answer(
         [Prompt("It has [MASK].", tuple(f"part{i}" for i in range(31)))]
     )
-    assert "Answer with one or two words." in writer.asked[1].text
+    assert "Answer with one or two words." in writer.prompts[1].text
 
 
 def test_a_run_keeps_every_reply_and_counts_the_misses(tmp_path: Path) -> None:
     model = GeneratedModel(Writer(Reply("Grass is green."), Reply("")), Sampling(2, 1.0, 16))
     run = ask.run(model, TASK, tmp_path, ask.Settings(resamples=100))
-    assert run.manifest.model == "writer · generated"
-    assert "|scope:generated-2@1-16|" in run.manifest.signature
+    assert (run.manifest.model, run.label) == ("writer", "writer · generated")
+    assert run.manifest.condition.sampling == Sampling(2, 1.0, 16)
+    assert "|how:generate|sampling:2@1-16|scope:generated|" in run.manifest.signature
     rows = [json.loads(line) for line in (run.folder / "replies.jsonl").read_text().splitlines()]
     assert [(row["question"], row["outcome"], row["named"]) for row in rows] == [
         ("grass", "green", True),
@@ -153,7 +155,7 @@ def test_greedy_answers_are_choices(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "t5"])
-def test_families_that_write(kind: str, tiny_folder: Callable[[str], Path]) -> None:
+def test_every_generating_family_answers(kind: str, tiny_folder: Callable[[str], Path]) -> None:
     model = load_model(str(tiny_folder(kind)))
     prompts = [PROMPT, Prompt("The color of snow is [MASK] today.", OPTIONS)]
     generated = GeneratedModel(model, Sampling(3, 1.0, 5, seed=1))
@@ -175,7 +177,7 @@ def test_a_vision_model_writes_about_a_picture(tmp_path: Path) -> None:
     assert reply.cut or reply.text
 
 
-def test_who_cannot_write_is_refused(tiny_folder: Callable[[str], Path]) -> None:
+def test_a_model_that_cannot_generate_is_refused(tiny_folder: Callable[[str], Path]) -> None:
     with pytest.raises(UserError, match="cannot generate text"):
         generated_model(load_model(str(tiny_folder("bert"))), GREEDY)
     baseline = load_model("baseline:uniform")

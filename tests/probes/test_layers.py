@@ -21,9 +21,9 @@ from seesay.probes.linear_layer import ProbeConfig, train_layer, train_layers
 from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.questions import Task
 from seesay.reports.pages.layers import write_layers
-from seesay.runs.ask import Settings, ask, limited
+from seesay.runs.ask import Settings, ask, limit_questions, pairs
 from seesay.runs.journal import Journal
-from seesay.runs.layers import chosen_layers
+from seesay.runs.layers import parse_layers
 from seesay.runs.lens import JOURNAL, lens
 from seesay.tasks import load_task
 
@@ -40,11 +40,14 @@ def task() -> Task:
     whole = load_task("core-color")
     parts = {name: part.questions[:60] for name, part in whole.splits().items()}
     return replace(
-        whole, questions=parts["test"], templates=whole.templates[:2], load_splits=lambda: parts
+        whole,
+        questions=parts["test"],
+        templates=whole.templates[:2],
+        training=replace(whole.training, load_splits=lambda: parts),
     )
 
 
-def test_layers_trained_together_have_the_weights_of_each_alone() -> None:
+def test_training_layers_together_gives_the_same_weights() -> None:
     draw = np.random.default_rng(0)
     vectors, validation = (draw.normal(size=(3, n, 6)).astype(np.float32) for n in (50, 20))
     gold, val_gold = (np.eye(4, dtype=bool)[draw.integers(0, 4, n)] for n in (50, 20))
@@ -56,7 +59,7 @@ def test_layers_trained_together_have_the_weights_of_each_alone() -> None:
         assert (layer.epoch, layer.history) == (alone.epoch, alone.history)
 
 
-def test_kept_layers_are_the_encoders(folder: str, tmp_path: Path) -> None:
+def test_cached_layers_equal_the_encoder_output(folder: str, tmp_path: Path) -> None:
     encoder = load_encoder(folder)
     texts = ["the color of snow", "the color of grass", "the color of snow"]
     cache = LayerCache(encoder, tmp_path)
@@ -87,7 +90,7 @@ def test_control_labels_belong_to_things() -> None:
     assert not shares_things(linear_task(load_task("core-color")).splits())  # split by object
 
 
-def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path: Path) -> None:
+def test_the_last_layer_equals_the_plain_probe(folder: str, task: Task, tmp_path: Path) -> None:
     parts = linear_task(task).splits()
     cache = LayerCache(load_encoder(folder), tmp_path / "vectors")
     curves, errors = api.layers(
@@ -96,7 +99,7 @@ def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path:
     assert not errors
     (curve,) = curves
     assert [figure.layer for figure in curve.figures] == [0, 1, 2]
-    assert curve.kept > 0
+    assert curve.vector_bytes > 0
     assert curve.notes
     assert "learnt by heart" in curve.notes[0]
     runs = api.probe(
@@ -118,17 +121,18 @@ def test_the_last_layer_is_the_probe_of_today(folder: str, task: Task, tmp_path:
     assert isinstance(cache, VectorCache)
 
 
-def test_the_lens_ends_in_the_models_answers_and_resumes(
+def test_the_last_layer_of_the_lens_equals_the_answers_and_it_resumes(
     folder: str, task: Task, tmp_path: Path
 ) -> None:
     model, settings = load_model(folder), Settings(resamples=RESAMPLES, limit=20)
     curve = lens(model, task, tmp_path, settings, "all")
-    small = replace(limited(task, 20, 0), neutral={})
-    own = ask(model, small, Journal(tmp_path / "own.jsonl"))
+    small = replace(limit_questions(task, 20, 0), neutral={})
+    answers = ask(model, small, Journal(tmp_path / "own.jsonl"))
     (path,) = tmp_path.rglob(JOURNAL)
-    kept = Journal(path).read()
-    for key, scores in own.items():
-        np.testing.assert_allclose(kept[f"{key}:2"].logp, scores.logp, atol=1e-5)
+    by_layer = Journal(path).read()
+    for answer, (_, _, prompt, _) in zip(answers, pairs(small), strict=True):
+        last_layer = by_layer[f"{prompt.key}:2"]
+        np.testing.assert_allclose(last_layer.logp, answer.scores.logp, atol=1e-5)
     lines = path.read_bytes().splitlines(keepends=True)
     # killed in the middle of a line
     path.write_bytes(b"".join(lines[: len(lines) // 2]) + lines[-1][:20])
@@ -149,15 +153,15 @@ def test_a_lens_on_text_asks_nothing_about_pictures(
         lens(load_model(folder), shown, tmp_path, Settings(resamples=RESAMPLES), "all")
 
 
-def test_layers_are_chosen_by_number() -> None:
-    assert chosen_layers("all", 3) == [0, 1, 2]
-    assert chosen_layers("-1,0", 31) == [0, 30]
+def test_parsing_of_layer_numbers() -> None:
+    assert parse_layers("all", 3) == [0, 1, 2]
+    assert parse_layers("-1,0", 31) == [0, 30]
     for wrong in ("3", "-4", "first", ""):
         with pytest.raises(UserError, match="--layers"):
-            chosen_layers(wrong, 3)
+            parse_layers(wrong, 3)
 
 
-def test_what_has_no_layers_is_refused(task: Task, tmp_path: Path) -> None:
+def test_a_model_without_layers_is_refused(task: Task, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be asked by layer"):
         api.layers("mock", task, how="cloze", output=tmp_path)
     with pytest.raises(UserError, match="--layers goes with"):

@@ -12,6 +12,7 @@ from tests.needs import absent
 from tests.probes.test_vector_cache import Letters
 from tests.shared_data import shared
 
+from seesay.condition import Condition, How
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.models.base import Model
@@ -26,7 +27,7 @@ from seesay.probes.linear import (
 )
 from seesay.probes.linear_layer import ProbeConfig, log_softmax, with_bias
 from seesay.probes.vector_cache import VectorCache
-from seesay.questions import Prompt, Question, Task, Template
+from seesay.questions import Prompt, Question, Task, Template, Training
 from seesay.runs.ask import Settings, run
 from seesay.runs.seeds import over_seeds
 from seesay.tasks import load_task
@@ -65,7 +66,7 @@ def trained(tmp_path: Path) -> LinearProbe:
     return train_probe(VectorCache(Letters(), tmp_path / "features"), SPLITS, config=CONFIG)
 
 
-def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
+def test_a_probe_is_asked_like_any_model(trained: LinearProbe, tmp_path: Path) -> None:
     assert isinstance(trained, Model)
     done = run(trained, SPLITS["test"], tmp_path / "runs", Settings(resamples=100))
     figures = {
@@ -75,32 +76,32 @@ def test_it_answers_like_any_model(trained: LinearProbe, tmp_path: Path) -> None
     }
     assert figures["relaxed_accuracy"] == 1
     assert 0.6 < figures["true_confidence"] <= 1
-    assert done.manifest.family == done.manifest.scope == "linear"
-    assert done.manifest.model == "letters · linear · seed 0"
-    assert (done.manifest.probe, done.manifest.probe_seed) == ("letters · linear", 0)
+    assert done.manifest.family == "linear"
+    assert done.manifest.condition == Condition(how=How.LINEAR, probe_seed=0, scope="linear")
+    assert (done.manifest.model, done.label) == ("letters", "letters · linear · seed 0")
 
 
-def test_answers_are_the_layers_log_probabilities(trained: LinearProbe) -> None:
+def test_answers_are_log_probabilities_of_the_layer(trained: LinearProbe) -> None:
     prompts = [SPLITS["test"].templates[0].ask(q) for q in SPLITS["test"].questions]
-    found = np.array([scores.logp for scores in trained.answer(prompts)])
+    logps = np.array([scores.logp for scores in trained.answer(prompts)])
     vectors = Letters().encode([text_before_slot(p) for p in prompts])
     np.testing.assert_allclose(
-        found, log_softmax(with_bias(vectors) @ trained.layer.weights), atol=1e-6
+        logps, log_softmax(with_bias(vectors) @ trained.layer.weights), atol=1e-6
     )
-    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(np.exp(logps).sum(axis=1), 1, atol=1e-6)
     turned = [replace(p, options=p.options[::-1]) for p in prompts]
-    np.testing.assert_array_equal([s.logp[::-1] for s in trained.answer(turned)], found)
+    np.testing.assert_array_equal([s.logp[::-1] for s in trained.answer(turned)], logps)
 
 
-def test_plans_hold_every_prompt_once(trained: LinearProbe) -> None:
+def test_plan_covers_every_prompt_once(trained: LinearProbe) -> None:
     prompts = [Prompt(f"the word {i % 700} [MASK]", ("a", "b")) for i in range(3000)]
     plan = trained.plan(prompts)
     assert sorted(i for batch in plan for i in batch) == list(range(3000))
     assert [prompts[i].text for batch in plan for i in batch] == sorted(p.text for p in prompts)
 
 
-def test_what_it_was_trained_on_is_in_its_fingerprint(tmp_path: Path) -> None:
-    def made(
+def test_the_fingerprint_covers_the_training_data(tmp_path: Path) -> None:
+    def fingerprint(
         seed: int = 0,
         encoder: str = "letters-1",
         config: ProbeConfig = CONFIG,
@@ -113,13 +114,13 @@ def test_what_it_was_trained_on_is_in_its_fingerprint(tmp_path: Path) -> None:
 
     fewer = replace(SPLITS["train"], questions=SPLITS["train"].questions[1:])
     changed = [
-        made(seed=1),
-        made(encoder="letters-2"),
-        made(config=ProbeConfig(epochs=2)),
-        made(train=fewer),
+        fingerprint(seed=1),
+        fingerprint(encoder="letters-2"),
+        fingerprint(config=ProbeConfig(epochs=2)),
+        fingerprint(train=fewer),
     ]
-    assert made() == made()
-    assert len({made(), *changed}) == 5
+    assert fingerprint() == fingerprint()
+    assert len({fingerprint(), *changed}) == 5
 
 
 def test_other_questions_are_refused(trained: LinearProbe) -> None:
@@ -178,26 +179,30 @@ def test_viphy_is_asked_with_the_published_text(
     name: str, text: str, metric: str, rows: dict[str, float]
 ) -> None:
     """The texts of the published probe; figures of Singh, Qasemi & Chen 2023, tables 4 to 6."""
-    asked = linear_task(load_task(name, shared("viphy/results").parent))
-    assert probe_texts(asked)[0] == text
-    assert asked.metrics[0] == metric
-    assert not any(name.startswith("vocabulary") for name in asked.metrics)
-    published = {row.model: row.value for row in asked.published if row.metric == metric}
+    task_of_probe = linear_task(load_task(name, shared("viphy/results").parent))
+    assert probe_texts(task_of_probe)[0] == text
+    assert task_of_probe.metrics[0] == metric
+    assert not any(name.startswith("vocabulary") for name in task_of_probe.metrics)
+    published = {row.model: row.value for row in task_of_probe.published if row.metric == metric}
     assert rows.items() <= published.items()
 
 
 def test_a_probe_of_the_question_stands_beside_unified_qa() -> None:
     """The question with its lettered options, in UnifiedQA's format (a backslash and an n, all in
     lower case)."""
-    asked = linear_task(load_task("viphy-space", shared("viphy/results").parent), as_question=True)
-    assert probe_texts(asked)[0] == (
+    task_of_probe = linear_task(
+        load_task("viphy-space", shared("viphy/results").parent), as_question=True
+    )
+    assert probe_texts(task_of_probe)[0] == (
         "in a kitchen, where is refrigerator located in comparison to refrigerator door? "
         "\\n (a) above (b) similar level (c) below"
     )
-    assert [template.name for template in asked.templates] == ["linear-question"]
-    assert {row.model: row.value for row in asked.published}["UnifiedQA-large"] == 0.6204
+    assert [template.name for template in task_of_probe.templates] == ["linear-question"]
+    assert {row.model: row.value for row in task_of_probe.published}["UnifiedQA-large"] == 0.6204
     with pytest.raises(UserError, match="use --how linear"):
-        linear_task(replace(SPLITS["train"], linear_text="x", load_splits=dict), as_question=True)
+        linear_task(
+            replace(SPLITS["train"], training=Training("x", load_splits=dict)), as_question=True
+        )
 
 
 def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
@@ -214,14 +219,15 @@ def test_seeds_are_reported_with_their_spread(tmp_path: Path) -> None:
         row for row in over_seeds(runs) if row.metric == "relaxed_accuracy" and row.slice is None
     )
     assert len(set(values)) > 1
-    assert (row.model, row.task, row.seeds) == ("letters · linear", "letters", 4)
+    assert (row.model, row.label) == ("letters", "letters · linear")
+    assert (row.task, row.seeds) == ("letters", 4)
     assert row.mean == pytest.approx(sum(values) / 4)
     assert (row.low, row.high) == (min(values), max(values))
     deviations = sum((value - row.mean) ** 2 for value in values)
     assert row.spread == pytest.approx((deviations / 3) ** 0.5)
 
 
-def test_a_template_with_words_after_the_slot_is_no_probe() -> None:
+def test_a_template_with_words_after_the_slot_is_refused() -> None:
     with pytest.raises(UserError, match="ends in"):
         probe_texts(replace(SPLITS["test"], templates=(Template("cloze", "{word} is [MASK]."),)))
 
@@ -234,19 +240,19 @@ def minilm() -> Model:
         absent(str(error))
 
 
-def test_minilm_knows_more_of_colours_than_the_commonest_one(minilm: Model, tmp_path: Path) -> None:
+def test_minilm_beats_the_majority_color(minilm: Model, tmp_path: Path) -> None:
     """Real weights on a part of the published colours: well above always saying the commonest
     colour."""
     splits = linear_task(load_task("viphy-color", shared("viphy/results").parent)).splits()
     some = {part: replace(of, questions=of.questions[:600]) for part, of in splits.items()}
     trained = train_probe(VectorCache(minilm, tmp_path), some, config=ProbeConfig(rate=1e-3))
     prompts = [some["test"].templates[0].ask(q) for q in some["test"].questions]
-    said = [
+    answers = [
         p.options[int(np.argmax(s.logp))]
         for p, s in zip(prompts, trained.answer(prompts), strict=True)
     ]
     right = np.mean(
-        [label in q.gold for label, q in zip(said, some["test"].questions, strict=True)]
+        [label in q.gold for label, q in zip(answers, some["test"].questions, strict=True)]
     )
     majority = max(
         np.mean([label in q.gold for q in some["test"].questions])

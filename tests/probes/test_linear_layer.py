@@ -66,12 +66,12 @@ def test_the_first_step_by_hand() -> None:
 def test_the_gradient_by_hand() -> None:
     """Even logits of two labels, one row of (2, 1): soft-max (½, ½) minus target (1, 0), times the
     row."""
-    found = gradient(
+    result = gradient(
         np.zeros((2, 2), np.float32),
         np.array([[2.0, 1.0]], np.float32),
         np.array([[1.0, 0.0]], np.float32),
     )
-    np.testing.assert_allclose(found, [[-1.0, 1.0], [-0.5, 0.5]])
+    np.testing.assert_allclose(result, [[-1.0, 1.0], [-0.5, 0.5]])
 
 
 def test_the_best_epoch_is_kept() -> None:
@@ -88,7 +88,7 @@ def test_the_best_epoch_is_kept() -> None:
     )
 
 
-def test_a_seed_is_a_probe() -> None:
+def test_training_is_deterministic_in_the_seed() -> None:
     sets = (*made_up(50, 6, 3), *made_up(30, 6, 3, seed=1))
     config = ProbeConfig(epochs=3, rate=0.01)
     first, again, other = (train_layer(*sets, seed=seed, config=config) for seed in (0, 0, 1))
@@ -96,7 +96,7 @@ def test_a_seed_is_a_probe() -> None:
     assert not np.array_equal(first.weights, other.weights)
 
 
-def test_it_learns_what_vectors_tell() -> None:
+def test_it_learns_a_separable_problem() -> None:
     vectors, gold = made_up(800, 16, 4)
     val, test = made_up(200, 16, 4, seed=1), made_up(400, 16, 4, seed=2)
     trained = train_layer(vectors, gold, *val, seed=0, config=ProbeConfig(rate=1e-3))
@@ -104,7 +104,7 @@ def test_it_learns_what_vectors_tell() -> None:
     assert right > 0.8 > test[1].mean(axis=0).max() + 0.3
 
 
-def test_first_weights_are_drawn_as_pytorch_draws_them() -> None:
+def test_initial_weights_are_distributed_as_in_pytorch() -> None:
     """Both even within ±1/√64 = ±0.125: standard deviation 0.125/√3."""
     weights = initial_weights(65, 2000, np.random.default_rng(0))
     theirs = torch.nn.Linear(64, 2000)

@@ -64,7 +64,7 @@ def as_rows(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def test_log_probabilities_give_the_figures_of_their_model(
+def test_stored_log_probabilities_give_the_same_figures(
     task: Task, answered: Run, tmp_path: Path
 ) -> None:
     rows = as_rows(answered)
@@ -100,7 +100,7 @@ def test_texts_are_matched_like_free_answers(task: Task, tmp_path: Path) -> None
     assert any(figure.metric == "true_confidence" for figure in run.figures)
 
 
-def test_what_does_not_fit_is_reported(task: Task, answered: Run, tmp_path: Path) -> None:
+def test_rows_that_do_not_fit_are_reported(task: Task, answered: Run, tmp_path: Path) -> None:
     rows = as_rows(answered)
     rows[1] = {**rows[1], "logp": {"green": -1.0}}  # other options
     rows[2] = {**rows[2], "logp": dict.fromkeys(rows[2]["logp"], 0.5)}  # no log-probability
@@ -118,9 +118,7 @@ def test_what_does_not_fit_is_reported(task: Task, answered: Run, tmp_path: Path
     assert "not JSON" in notes
 
 
-def test_a_template_that_nobody_answered_is_left_out(
-    task: Task, answered: Run, tmp_path: Path
-) -> None:
+def test_an_unanswered_template_is_left_out(task: Task, answered: Run, tmp_path: Path) -> None:
     first = task.templates[0].name
     rows = [row for row in as_rows(answered) if row["template"] == first]
     run = scored(lines(tmp_path / "one.jsonl", rows), task, tmp_path)
@@ -128,7 +126,7 @@ def test_a_template_that_nobody_answered_is_left_out(
     assert not run.manifest.notes
 
 
-def test_a_users_mistakes(task: Task, tmp_path: Path) -> None:
+def test_user_mistakes_are_refused(task: Task, tmp_path: Path) -> None:
     other = lines(tmp_path / "other.jsonl", [{"question": "nobody", "answer": "red"}])
     for path, message in (
         (tmp_path / "none.jsonl", "no file"),
@@ -146,7 +144,7 @@ def test_a_users_mistakes(task: Task, tmp_path: Path) -> None:
         scored(known, task, tmp_path, how="choice")
 
 
-def test_lm_evals_logged_samples(task: Task, tmp_path: Path) -> None:
+def test_logged_samples_of_lm_eval(task: Task, tmp_path: Path) -> None:
     """Lines as lm-eval 0.4.13 writes them (`tests/export/test_lm_eval.py` runs the program
     itself)."""
     rows = []

@@ -25,10 +25,10 @@ class Letters(Model):
 
     def __init__(self, fingerprint: str = "letters-1") -> None:
         self.fingerprint = fingerprint
-        self.asked: list[str] = []
+        self.texts: list[str] = []
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += texts
+        self.texts += texts
         return np.array(
             [[text.count(letter) for letter in "abcdefgh"] for text in texts], np.float32
         )
@@ -37,23 +37,23 @@ class Letters(Model):
 TEXTS = ["cab", "a bad cab", "cab", "face", ""]
 
 
-def test_rows_stand_in_order_and_each_text_is_encoded_once(tmp_path: Path) -> None:
+def test_rows_are_in_order_and_each_text_is_encoded_once(tmp_path: Path) -> None:
     encoder = Letters()
     features = VectorCache(encoder, tmp_path)
     np.testing.assert_array_equal(features.rows(TEXTS), Letters().encode(TEXTS))
-    assert encoder.asked == ["", "a bad cab", "cab", "face"]
+    assert encoder.texts == ["", "a bad cab", "cab", "face"]
     np.testing.assert_array_equal(features.rows(TEXTS[::-1]), Letters().encode(TEXTS[::-1]))
-    assert len(encoder.asked) == 4
+    assert len(encoder.texts) == 4
     assert features.rows([]).shape[0] == 0
 
 
-def test_another_process_finds_them(tmp_path: Path) -> None:
+def test_vectors_are_read_by_another_process(tmp_path: Path) -> None:
     VectorCache(Letters(), tmp_path).rows(TEXTS)
     later = Letters()
     np.testing.assert_array_equal(
         VectorCache(later, tmp_path).rows(["face", "bed", "cab"])[1], [0, 1, 0, 1, 1, 0, 0, 0]
     )
-    assert later.asked == ["bed"]
+    assert later.texts == ["bed"]
 
 
 def test_another_encoder_has_a_folder_of_its_own(
@@ -63,18 +63,18 @@ def test_another_encoder_has_a_folder_of_its_own(
     VectorCache(Letters()).rows(TEXTS)
     other = Letters("letters-2")
     VectorCache(other).rows(TEXTS)
-    assert len(other.asked) == 4
+    assert len(other.texts) == 4
     assert len(list(VECTORS.folder.iterdir())) == 2
 
 
 def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(VectorCache, "shard", 2)
     VectorCache(Letters(), tmp_path).rows(["a", "b", "c"])
-    told: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
     VectorCache(Letters(), tmp_path).rows(
-        ["a", "b", "c", "d", "e", "f"], lambda done, total: told.append((done, total))
+        ["a", "b", "c", "d", "e", "f"], lambda done, total: calls.append((done, total))
     )
-    assert told == [(3, 6), (2, 6), (1, 6)]
+    assert calls == [(3, 6), (2, 6), (1, 6)]
 
 
 @pytest.mark.parametrize("damage", ["rows", "keys", "cut", "empty"])
@@ -94,7 +94,7 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         VectorCache(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS)
     )
-    assert len(encoder.asked) == 4
+    assert len(encoder.texts) == 4
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
         time.sleep(0.01)
     process.kill()
     process.join()
-    kept = len(list(tmp_path.glob("*.keys")))
-    assert 3 <= kept < 100
+    shards = len(list(tmp_path.glob("*.keys")))
+    assert 3 <= shards < 100
     encoder = Letters()
     rows = VectorCache(encoder, tmp_path).rows([f"cab {i}" for i in range(400)])
-    assert len(encoder.asked) == 400 - 4 * kept
+    assert len(encoder.texts) == 400 - 4 * shards
     np.testing.assert_array_equal(rows, Letters().encode([f"cab {i}" for i in range(400)]))

@@ -5,7 +5,19 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from seesay.questions import Answer, BadRow, Published, Question, Scores, Slice, Task, Template
+from seesay.condition import Condition, How
+from seesay.questions import (
+    Answer,
+    BadRow,
+    Provenance,
+    Published,
+    Question,
+    Scores,
+    Slice,
+    Task,
+    Template,
+)
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 
@@ -63,14 +75,20 @@ def task(
         templates,
         questions,
         ("accuracy", "true_confidence"),
-        citation=f"Cite {name}",
+        provenance=Provenance(citation=f"Cite {name}"),
     )
 
 
 def run(
-    task: Task, model: str = "a-model", seed: int = 0, length: str = "sum", signature: str = ""
+    task: Task,
+    model: str = "a-model",
+    seed: int = 0,
+    length: str = "sum",
+    signature: str = "",
+    how: How = How.CLOZE,
 ) -> Run:
     """A run with seeded scores and plausible figures."""
+    condition = Condition(how=how, scope="sentence", length=length)
     draw = random.Random(seed)
     answers = []
     for template in task.templates:
@@ -89,6 +107,7 @@ def run(
     ) -> Figure:
         return Figure(
             model=model,
+            condition=condition,
             task=task.name,
             metric=metric,
             template=template,
@@ -117,22 +136,21 @@ def run(
         model=model,
         family="masked",
         model_fingerprint="0123456789abcdef",
+        condition=condition,
         task=task.name,
         task_version=task.version,
         task_fingerprint=task.fingerprint,
         templates=[template.name for template in task.templates],
         questions=len(task.questions),
         limit=None,
-        scope="sentence",
-        length=length,
         seed=0,
         resamples=1000,
         signature=signature,
         environment={"python": "3.11"},
-        citation=task.citation,
+        citation=task.provenance.citation,
         bad_rows=[BadRow(7, "no gold")],
     )
-    return Run(Path("runs") / model[:20], manifest, task, tuple(answers), tuple(figures))
+    return Run(Path("runs") / model[:20], manifest, task, AnswerTable.of(answers), tuple(figures))
 
 
 def hostile_run() -> Run:
@@ -148,7 +166,7 @@ def hostile_run() -> Run:
         Published(HOSTILE[1], "accuracy", 0.5, HOSTILE[2]),
         Published(HOSTILE[0], "accuracy", 0.4, "x"),
     )
-    made = Task(
+    hostile_task = Task(
         HOSTILE[2],
         HOSTILE[0],
         HOSTILE[1],
@@ -157,9 +175,9 @@ def hostile_run() -> Run:
         ("accuracy",),
         {},
         published,
-        HOSTILE[0] + HOSTILE[7],
+        provenance=Provenance(citation=HOSTILE[0] + HOSTILE[7]),
     )
-    return run(made, model=HOSTILE[1], signature="|".join(HOSTILE))
+    return run(hostile_task, model=HOSTILE[1], signature="|".join(HOSTILE))
 
 
 def comparison(

@@ -38,7 +38,7 @@ def parsed(chart: Markup) -> ET.Element:
     return ET.fromstring(str(chart).replace(' xmlns="http://www.w3.org/2000/svg"', ""))
 
 
-def found(chart: Markup, kind: str) -> list[ET.Element]:
+def elements(chart: Markup, kind: str) -> list[ET.Element]:
     """The elements whose class names the kind."""
     return [e for e in parsed(chart).iter() if kind in e.get("class", "").split()]
 
@@ -47,7 +47,7 @@ def box(element: ET.Element) -> tuple[float, ...]:
     return tuple(float(element.get(side, "")) for side in ("x", "y", "width", "height"))
 
 
-def told(element: ET.Element) -> str:
+def title_of(element: ET.Element) -> str:
     return element.findtext("title") or ""
 
 
@@ -63,28 +63,28 @@ def test_a_curve_goes_through_its_points() -> None:
         x_label="x",
         y_label="y",
     )
-    spots = [(float(s.get("cx", "")), float(s.get("cy", ""))) for s in found(chart, "spot")]
+    spots = [(float(s.get("cx", "")), float(s.get("cy", ""))) for s in elements(chart, "spot")]
     assert spots == [(40.0, 220.0), (215.75, 20.0), (391.5, 120.0)]
-    (curve,) = found(chart, "curve")
+    (curve,) = elements(chart, "curve")
     assert curve.get("d") == "M40 220L215.75 20L391.5 120"
-    (band,) = found(chart, "band")
+    (band,) = elements(chart, "band")
     assert band.get("d") == "M40 170L215.75 20L391.5 70L391.5 170L215.75 60L40 220Z"
-    assert told(found(chart, "spot")[1]) == "curve: 1, 1 (0.8 to 1)"
+    assert title_of(elements(chart, "spot")[1]) == "curve: 1, 1 (0.8 to 1)"
 
 
 def test_points_are_drawn_in_order_of_x_and_a_missing_one_is_a_gap() -> None:
     chart = lines([Series("a", [4, 1, 3, 2], [4, 1, NAN, 2])], title="t", x_label="x", y_label="y")
-    assert len(found(chart, "spot")) == 3
-    (curve,) = found(chart, "curve")
+    assert len(elements(chart, "spot")) == 3
+    (curve,) = elements(chart, "curve")
     assert (curve.get("d") or "").count("L") == 1
-    assert [told(spot).split()[1] for spot in found(chart, "spot")] == ["1,", "2,", "4,"]
+    assert [title_of(spot).split()[1] for spot in elements(chart, "spot")] == ["1,", "2,", "4,"]
 
 
 def test_a_logarithmic_axis_gives_every_factor_the_same_room() -> None:
     chart = lines(
         [Series("a", [1, 10, 100], [1, 2, 3])], title="t", x_label="x", y_label="y", log_x=True
     )
-    xs = [float(spot.get("cx", "")) for spot in found(chart, "spot")]
+    xs = [float(spot.get("cx", "")) for spot in elements(chart, "spot")]
     assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1])
     with pytest.raises(ValueError, match="above 0"):
         lines([Series("a", [0, 1], [1, 2])], title="t", x_label="x", y_label="y", log_x=True)
@@ -94,35 +94,35 @@ def test_names_at_the_ends_do_not_lie_on_one_another() -> None:
     chart = lines(
         [Series(n, [0, 1], [0, 0.5]) for n in "abcd"], title="t", x_label="x", y_label="y"
     )
-    heights = sorted(float(name.get("y", "")) for name in found(chart, "series"))
+    heights = sorted(float(name.get("y", "")) for name in elements(chart, "series"))
     assert all(after - before >= 13 for before, after in pairwise(heights))
 
 
-def test_a_long_name_is_told_whole_in_a_legend() -> None:
+def test_a_long_name_is_shown_in_full_in_a_legend() -> None:
     name = "a model with a rather long name"
     chart = lines([Series(name, [0, 1], [0, 1])], title="t", x_label="x", y_label="y")
     assert name in words(chart)
-    (coordinate,) = found(chart, "series")
+    (coordinate,) = elements(chart, "series")
     assert (coordinate.text or "").endswith("…")
-    assert told(coordinate) == name
+    assert title_of(coordinate) == name
 
 
 def test_a_single_point_shows_its_interval() -> None:
     chart = lines([Series("a", [5], [2], [1], [3])], title="t", x_label="x", y_label="y")
-    assert len(found(chart, "spot")) == 1
-    (line,) = found(chart, "curve")
+    assert len(elements(chart, "spot")) == 1
+    (line,) = elements(chart, "curve")
     assert float(line.get("y1", "")) > float(line.get("y2", ""))
 
 
 def test_cells_stand_in_their_row_and_column_and_darken_with_the_value() -> None:
     chart = heat_map([[0, 1], [3, 4], [2, NAN]], ["a", "b", "c"], ["x", "y"], title="t")
-    cells = [cell for cell in found(chart, "heat") if told(cell)]
-    at = {told(cell).split(":")[0]: box(cell) for cell in cells}
+    cells = [cell for cell in elements(chart, "heat") if title_of(cell)]
+    at = {title_of(cell).split(":")[0]: box(cell) for cell in cells}
     assert at["a, x"][0] == at["b, x"][0] == at["c, x"][0]
     assert at["b, x"][1] == at["b, y"][1]
     assert at["a, y"][0] - at["a, x"][0] == pytest.approx(44)
     assert at["b, x"][1] - at["a, x"][1] == pytest.approx(26)
-    shade = {told(cell).split(": ")[1]: float(cell.get("fill-opacity", "")) for cell in cells}
+    shade = {title_of(cell).split(": ")[1]: float(cell.get("fill-opacity", "")) for cell in cells}
     assert [key for key, _ in sorted(shade.items(), key=lambda item: item[1])] == [
         "0",
         "1",
@@ -132,15 +132,15 @@ def test_cells_stand_in_their_row_and_column_and_darken_with_the_value() -> None
     ]
     assert (shade["0"], shade["4"]) == (0.04, 1.0)
     assert shade["2"] == pytest.approx(0.52)
-    (missing,) = found(chart, "missing")
-    assert told(missing) == "c, y: –"
+    (missing,) = elements(chart, "missing")
+    assert title_of(missing) == "c, y: –"
 
 
 def test_a_large_heat_map_keeps_room_for_its_names() -> None:
     chart = heat_map(
         [[i * j for j in range(57)] for i in range(67)], ["row"] * 67, ["column"] * 57, title="t"
     )
-    cells = [cell for cell in found(chart, "heat") if told(cell)]
+    cells = [cell for cell in elements(chart, "heat") if title_of(cell)]
     assert len(cells) == 67 * 57
     assert min(box(cell)[3] for cell in cells) >= 11
     assert "wide" in (parsed(chart).get("class") or "")
@@ -152,7 +152,7 @@ def test_branches_meet_at_their_distance() -> None:
     """Leaves one (0) and two (1) at 0.5, then three at 1.0; x of distance d is 402.5 − 394.5 d, a
     row is 14 high."""
     chart = dendrogram([(0, 1, 0.5, 2), (2, 3, 1.0, 3)], ["one", "two", "three"], title="t")
-    first, second = found(chart, "branch")
+    first, second = elements(chart, "branch")
     right = 440 - (5 * 6.5 + 4) - 10
     half = (right + 8) / 2
     assert second.get("d") == f"M{right} 7H8V28H{half:.2f}".replace(".50", ".5")
@@ -171,9 +171,9 @@ def test_branches_meet_at_their_distance() -> None:
 def test_every_leaf_of_a_tree_is_named_once(n: int, draw: object) -> None:
     roots, merges = list(range(n)), []
     for step in range(n - 1):
-        one, other = draw.sample(roots, 2)  # type: ignore[attr-defined]
-        roots = [node for node in roots if node not in {one, other}] + [n + step]
-        merges.append((one, other, step + 1.0, 2.0))
+        first, other = draw.sample(roots, 2)  # type: ignore[attr-defined]
+        roots = [node for node in roots if node not in {first, other}] + [n + step]
+        merges.append((first, other, step + 1.0, 2.0))
     chart = dendrogram(merges, [f"leaf {i}" for i in range(n)], title="t")
     assert sorted(w for w in words(chart) if w.startswith("leaf")) == sorted(
         f"leaf {i}" for i in range(n)
@@ -190,13 +190,13 @@ def test_bars_begin_at_zero_and_end_at_their_value() -> None:
     """A name of one letter takes 10.5 + 8: the axis runs from 18.5 to 394 for −0.5 to 1."""
     rows = [Bar("a", 1.0, 0.5, 1.0), Bar("b", -0.5), Bar("c", NAN)]
     chart = bars(rows, title="t")
-    positive, negative = (box(bar) for bar in found(chart, "fill"))
+    positive, negative = (box(bar) for bar in elements(chart, "fill"))
     unit = (394 - 18.5) / 1.5
     zero = 18.5 + 0.5 * unit
     assert positive[0] == pytest.approx(zero, abs=0.01)
     assert positive[2] == pytest.approx(unit, abs=0.01)
     assert (negative[0], negative[2]) == pytest.approx((18.5, 0.5 * unit), abs=0.01)
-    (whisker,) = found(chart, "spread")
+    (whisker,) = elements(chart, "spread")
     assert float(whisker.get("x1", "")) == pytest.approx(zero + 0.5 * unit, abs=0.01)
     assert float(whisker.get("x2", "")) == pytest.approx(394)
     assert {"a", "b", "c", "–"} <= set(words(chart))
@@ -209,20 +209,20 @@ def test_bars_of_one_name_stand_together() -> None:
         for name in ("a", "b")
     ]
     chart = bars(rows, title="title")
-    order = [told(bar) for bar in found(chart, "fill") if told(bar)]
+    order = [title_of(bar) for bar in elements(chart, "fill") if title_of(bar)]
     assert order == ["a, s: 1", "a, t: 2", "b, s: 1", "b, t: 2"]
     assert {"s", "t"} <= set(words(chart))
 
 
 def test_a_stacked_bar_is_divided_as_its_values_are() -> None:
     chart = stacked_bars([("apple", (3, 1, 0)), ("none", (0, 0, 0))], COLORS, title="t")
-    red, green = (e for e in found(chart, "part") if told(e))
+    red, green = (e for e in elements(chart, "part") if title_of(e))
     left = 5 * 6.5 + 4 + 8
     assert box(red)[:1] + box(red)[2:3] == pytest.approx((left, (440 - left) * 0.75), abs=0.01)
     assert box(green)[:1] + box(green)[2:3] == pytest.approx(
         (left + (440 - left) * 0.75, (440 - left) * 0.25), abs=0.01
     )
-    assert (told(red), told(green)) == ("apple: red 75 %", "apple: green 25 %")
+    assert (title_of(red), title_of(green)) == ("apple: red 75 %", "apple: green 25 %")
     assert "c-red" in (red.get("class") or "")
     assert "–" in words(chart)
     for wrong in ((1, 2), (1, 2, -1)):
@@ -232,22 +232,22 @@ def test_a_stacked_bar_is_divided_as_its_values_are() -> None:
 
 def test_columns_are_as_high_as_their_counts() -> None:
     chart = columns([("red", 10), ("b", 5), ("c", NAN)], title="t", y_label="n")
-    (red,) = [e for e in found(chart, "c-red") if told(e)]
-    (other,) = found(chart, "fill")
+    (red,) = [e for e in elements(chart, "c-red") if title_of(e)]
+    (other,) = elements(chart, "fill")
     assert box(red)[1::2] == (20.0, 160.0)
     assert box(other)[1::2] == (100.0, 80.0)
-    assert told(other) == "b: 5"
+    assert title_of(other) == "b: 5"
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60))
 def test_a_histogram_counts_every_value_once(values: list[float]) -> None:
     chart = histograms([("", [*values, NAN, math.inf])], title="t", x_label="x")
-    assert sum(int(told(e).rpartition(": ")[2]) for e in found(chart, "fill")) == len(values)
+    assert sum(int(title_of(e).rpartition(": ")[2]) for e in elements(chart, "fill")) == len(values)
 
 
 def test_a_histogram_puts_values_into_their_bins() -> None:
     chart = histograms([("", [0.0, 0.1, 0.9, 1.0])], title="t", x_label="x", bins=2)
-    assert [told(e) for e in found(chart, "fill")] == ["0 to 0.5: 2", "0.5 to 1: 2"]
+    assert [title_of(e) for e in elements(chart, "fill")] == ["0 to 0.5: 2", "0.5 to 1: 2"]
 
 
 EMPTY = (
@@ -266,35 +266,38 @@ EMPTY = (
 
 
 @pytest.mark.parametrize("chart", EMPTY, ids=range(len(EMPTY)))
-def test_nothing_to_draw_is_said(chart: Markup) -> None:
+def test_an_empty_chart_says_so(chart: Markup) -> None:
     assert "No data." in words(chart)
 
 
-def test_one_leaf_is_a_tree_and_one_value_a_map() -> None:
+def test_charts_of_a_single_value() -> None:
     assert "alone" in words(dendrogram([], ["alone"], title="t"))
-    assert len([c for c in found(heat_map([[7]], ["a"], ["b"], title="t"), "heat") if told(c)]) == 1
-    assert len(found(bars([Bar("a", 0.0)], title="t"), "fill")) == 1
+    assert (
+        len([c for c in elements(heat_map([[7]], ["a"], ["b"], title="t"), "heat") if title_of(c)])
+        == 1
+    )
+    assert len(elements(bars([Bar("a", 0.0)], title="t"), "fill")) == 1
 
 
 def hostile(name: str) -> list[Markup]:
-    named = {"title": name, "x_label": name, "y_label": name}
+    texts = {"title": name, "x_label": name, "y_label": name}
     return [
-        lines([Series(name, [0, 1], [0, 1], [0, 0], [1, 1]), Series("b", [0], [1])], **named),  # type: ignore[arg-type]
+        lines([Series(name, [0, 1], [0, 1], [0, 0], [1, 1]), Series("b", [0], [1])], **texts),  # type: ignore[arg-type]
         heat_map([[0, 1]], [name], [name, "b"], title=name, low_label=name, high_label=name),
         dendrogram([(0, 1, 1, 2)], [name, "b"], title=name),
         bars([Bar(name, 1, 0, 2, name), Bar("b", 1)], title=name, x_label=name),
         stacked_bars([(name, (1, 2))], [name, "b"], title=name),
-        columns([(name, 1), ("b", 2)], **named),
+        columns([(name, 1), ("b", 2)], **texts),
         histograms([("", [1, 2])], title=name, x_label=name, y_label=name),
     ]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_names_are_only_text(name: str) -> None:
-    ours = {"svg", "g", "text", "title", "line", "path", "circle", "rect"}
+    allowed_tags = {"svg", "g", "text", "title", "line", "path", "circle", "rect"}
     for chart in hostile(name):
         tree = parsed(chart)
-        assert {e.tag for e in tree.iter()} <= ours
+        assert {e.tag for e in tree.iter()} <= allowed_tags
         assert not any(
             key.startswith("on") or key in {"style", "href"}
             for e in tree.iter()
@@ -351,15 +354,15 @@ def test_a_file_stands_alone_in_light_colours(tmp_path: Path) -> None:
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), st.booleans())
 def test_an_axis_holds_its_values(values: list[float], zero: bool) -> None:
-    made = axis(values, 0, 100, zero=zero)
-    assert all(-1e-6 <= made.at(value) <= 100 + 1e-6 for value in values)
-    assert 2 <= len(made.ticks) <= 8
+    scale = axis(values, 0, 100, zero=zero)
+    assert all(-1e-6 <= scale.at(value) <= 100 + 1e-6 for value in values)
+    assert 2 <= len(scale.ticks) <= 8
     assert all(
-        made.low - 1e-6 * abs(made.low) <= tick <= made.high + 1e-6 * abs(made.high)
-        for tick in made.ticks
+        scale.low - 1e-6 * abs(scale.low) <= tick <= scale.high + 1e-6 * abs(scale.high)
+        for tick in scale.ticks
     )
     if zero:
-        assert 0 <= made.at(0) <= 100
+        assert 0 <= scale.at(0) <= 100
 
 
 def test_a_logarithmic_axis_has_ticks_at_round_numbers() -> None:
@@ -368,8 +371,8 @@ def test_a_logarithmic_axis_has_ticks_at_round_numbers() -> None:
 
 
 @given(st.lists(st.floats(0, 100), max_size=8))
-def test_spread_places_keep_their_distance(wanted: list[float]) -> None:
-    places = spread_apart(sorted(wanted), 10, 0, 100)
+def test_spread_places_keep_their_distance(positions: list[float]) -> None:
+    places = spread_apart(sorted(positions), 10, 0, 100)
     assert all(after - before >= 10 - 1e-9 for before, after in pairwise(places))
     assert all(place <= 100 for place in places)
 
@@ -384,5 +387,5 @@ def test_ticks_of_counts_are_whole_numbers(count: int) -> None:
 @pytest.mark.parametrize("chance", [0.0, 0.5])
 def test_chance_lies_within_a_scatter_plot(chance: float) -> None:
     spots = [Spot("a", 1, 0.5, 0.4, 0.6), Spot("b", 10, 0.6, 0.5, 0.7)]
-    (line,) = found(scatter(spots, title="t", x_label="x", y_label="y", chance=chance), "chance")
+    (line,) = elements(scatter(spots, title="t", x_label="x", y_label="y", chance=chance), "chance")
     assert 0 <= float(line.get("y1", "")) <= HEIGHT

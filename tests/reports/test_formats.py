@@ -24,8 +24,12 @@ from seesay.runs.run import Run
 
 def two_models() -> tuple[list[Run], Comparison]:
     """Two models on two tasks, and the test between them on the first."""
-    asked = replace(task(), published=(Published("people", "accuracy", 0.94, "Norlund 2021"),))
-    runs = [run(asked, "a_model"), run(asked, "b-model", 1), run(task("other_task"), "b-model", 2)]
+    example = replace(task(), published=(Published("people", "accuracy", 0.94, "Norlund 2021"),))
+    runs = [
+        run(example, "a_model"),
+        run(example, "b-model", 1),
+        run(task("other_task"), "b-model", 2),
+    ]
     better = tuple(
         f.model_copy(update={"value": 0.6, "low": 0.5, "high": 0.7}) for f in runs[0].figures
     )
@@ -109,7 +113,8 @@ def test_latex_compiles_with_booktabs(tmp_path: Path, pdflatex: str) -> None:
         hostile_run(), figures=tuple(f for f in hostile_run().figures if f.template is None)
     )
     table = as_text("latex", [*runs, *many, hostile], [shown])
-    document = f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{table}\n\\end{{document}}\n"
+    preamble = "\\documentclass{article}\n\\usepackage{booktabs}\n"
+    document = f"{preamble}\\begin{{document}}\n{table}\n\\end{{document}}\n"
     (tmp_path / "paper.tex").write_text(document, encoding="utf-8")
     done = subprocess.run(
         [pdflatex, "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],

@@ -27,7 +27,7 @@ def test_numbers_have_three_decimals_and_a_real_minus() -> None:
 
 
 @pytest.mark.parametrize(
-    ("difference", "metric", "said"),
+    ("difference", "metric", "sentence"),
     [
         (0.05, "accuracy", "a is ahead of b by 0.050 (0.020 to 0.080)."),
         (-0.05, "accuracy", "b is ahead of a by 0.050 (0.020 to 0.080)."),
@@ -36,9 +36,9 @@ def test_numbers_have_three_decimals_and_a_real_minus() -> None:
     ],
 )
 def test_a_finding_claims_no_more_than_its_interval(
-    difference: float, metric: str, said: str
+    difference: float, metric: str, sentence: str
 ) -> None:
-    assert finding(comparison("a", "b", difference, metric)) == said
+    assert finding(comparison("a", "b", difference, metric)) == sentence
 
 
 def test_a_terminal_never_sees_control_codes() -> None:

@@ -67,37 +67,38 @@ def spreads(analysis: Analysis) -> list[GoldDistribution]:
 
 
 def test_cardinality_by_hand() -> None:
-    found = shares(cardinality(made_up()))
-    assert list(found) == ["1", "2", "3"]
-    assert found["1"] == (2, {"red": 0.0, "green": 0.5, "white": 0.5})
-    assert found["2"] == (1, {"red": 0.5, "green": 0.5, "white": 0.0})
-    assert found["3"] == (1, {"red": 0.25, "green": 0.25, "white": 0.5})
+    result = shares(cardinality(made_up()))
+    assert list(result) == ["1", "2", "3"]
+    assert result["1"] == (2, {"red": 0.0, "green": 0.5, "white": 0.5})
+    assert result["2"] == (1, {"red": 0.5, "green": 0.5, "white": 0.0})
+    assert result["3"] == (1, {"red": 0.25, "green": 0.25, "white": 0.5})
 
 
 def test_categories_by_hand() -> None:
-    found = shares(by_category(made_up()))
-    assert found["food"] == (2, {"red": 0.25, "green": 0.75, "white": 0.0})
-    assert found["nature"] == (2, {"red": 0.125, "green": 0.125, "white": 0.75})
+    result = shares(by_category(made_up()))
+    assert result["food"] == (2, {"red": 0.25, "green": 0.75, "white": 0.0})
+    assert result["nature"] == (2, {"red": 0.125, "green": 0.125, "white": 0.75})
 
 
 def test_entropy_by_hand() -> None:
     """0 bits for one colour, 1 for two alike, 1.5 for ¼ ¼ ½; equals in the order of the
     alphabet."""
-    found = entropies(made_up())
-    assert [(row.object, row.entropy) for row in spreads(found)] == [
+    result = entropies(made_up())
+    assert [(row.object, row.entropy) for row in spreads(result)] == [
         ("pear", 0.0),
         ("snow", 0.0),
         ("apple", 1.0),
         ("flag", 1.5),
     ]
-    assert math.copysign(1, spreads(found)[0].entropy) == 1
-    drawn = [
-        e.text for e in ET.fromstring(str(found.charts[0])).iter("{http://www.w3.org/2000/svg}text")
+    assert math.copysign(1, spreads(result)[0].entropy) == 1
+    names = [
+        e.text
+        for e in ET.fromstring(str(result.charts[0])).iter("{http://www.w3.org/2000/svg}text")
     ]
-    assert drawn.index("pear") < drawn.index("snow") < drawn.index("apple") < drawn.index("flag")
+    assert names.index("pear") < names.index("snow") < names.index("apple") < names.index("flag")
 
 
-def test_what_is_analysed_follows_from_what_is_known() -> None:
+def test_analyses_depend_on_labels_and_tags() -> None:
     assert [a.name for a in task_analyses(made_up())] == [
         "cardinality",
         "distributions-by-entropy",
@@ -114,8 +115,8 @@ def test_the_published_colours(colors: Task) -> None:
     """The published test split, counted with json and arithmetic alone."""
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
     assert len(rows) == 9_275
-    found = shares(cardinality(colors))
-    assert {part: n for part, (n, _) in found.items()} == Counter(
+    result = shares(cardinality(colors))
+    assert {part: n for part, (n, _) in result.items()} == Counter(
         str(len(gold)) for gold in rows.values()
     )
     category = json.loads(shared("viphy/extra/obj2cat.json").read_text(encoding="utf-8"))
@@ -133,11 +134,11 @@ def test_the_published_colours(colors: Task) -> None:
 
 
 def test_the_published_colours_by_entropy(colors: Task) -> None:
-    found = spreads(entropies(colors))
-    assert len(found) == 9_275
-    assert all(one.entropy <= other.entropy for one, other in pairwise(found))
+    result = spreads(entropies(colors))
+    assert len(result) == 9_275
+    assert all(one.entropy <= other.entropy for one, other in pairwise(result))
     rows = json.loads(shared("viphy/dataset/color/test.json").read_text(encoding="utf-8"))
-    for row in found[::500]:
+    for row in result[::500]:
         gold = [share / sum(rows[row.object].values()) for share in rows[row.object].values()]
         assert row.entropy == pytest.approx(
             sum(-p * math.log(p) for p in gold) / math.log(2), abs=1e-6
@@ -155,8 +156,8 @@ def test_the_published_places() -> None:
         if any(set(row[name]) <= set("<=>,") and row[name] for row in rows[:1])
     )
     task = space.load(shared("viphy"))
-    found = shares(by_scene(task))
-    assert {part: n for part, (n, _) in found.items()} == Counter(
+    result = shares(by_scene(task))
+    assert {part: n for part, (n, _) in result.items()} == Counter(
         row["scene"].replace("_", " ") for row in rows
     )
     counted = shares(cardinality(task))
@@ -167,5 +168,5 @@ def test_the_published_places() -> None:
     assert parts == pytest.approx({words[sign]: alone[sign] / n for sign in words})
 
 
-def test_sizes_have_nothing_to_divide() -> None:
+def test_sizes_have_no_analyses() -> None:
     assert task_analyses(size.load(shared("viphy"))) == []

@@ -11,22 +11,26 @@ import pytest
 from tests.reports.made_up import HOSTILE, run
 from tests.reports.test_gold_analyses import made_up
 
+from seesay.condition import How
 from seesay.questions import Answer, Published, Scores, Task, Template
 from seesay.reports import render, write
 from seesay.reports.analysis import Analysis, LabelShares, PartScore, write_analyses
 from seesay.reports.gold_analyses import category_agreement, task_analyses
 from seesay.reports.groups import group_runs
 from seesay.reports.score_analyses import cross_task_analyses, group_analyses, learning_curves
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.figures import figures
 from seesay.runs.learning_curve import Point, bands
 from seesay.runs.run import Run
 
 
-def answered(task: Task, said: Sequence[str], model: str = "a-model") -> Run:
+def answered(
+    task: Task, labels: Sequence[str], model: str = "a-model", how: How = How.CLOZE
+) -> Run:
     """A run in which the model surely says one label to each question, with figures by the real
     code."""
-    first = run(task, model)
-    answers = tuple(
+    first = run(task, model, how=how)
+    answers = AnswerTable.of(
         Answer(
             question.id,
             template.name,
@@ -38,7 +42,7 @@ def answered(task: Task, said: Sequence[str], model: str = "a-model") -> Run:
             ),
         )
         for template in task.templates
-        for question, label in zip(task.questions, said, strict=True)
+        for question, label in zip(task.questions, labels, strict=True)
     )
     manifest = first.manifest.model_copy(update={"resamples": 100})
     return replace(
@@ -51,28 +55,28 @@ def scores(analysis: Analysis) -> dict[tuple[str, str], float]:
 
 
 def sizes(name: str, published: float | None = None) -> Task:
-    asked = made_up()
+    example = made_up()
     row = (
         ()
         if published is None
         else (Published("BERT-base", "relaxed_accuracy", published, "Table 6"),)
     )
-    questions = tuple(replace(q, tags={}) for q in asked.questions)
-    return replace(asked, name=name, questions=questions, published=row)
+    questions = tuple(replace(q, tags={}) for q in example.questions)
+    return replace(example, name=name, questions=questions, published=row)
 
 
 def test_by_cardinality_and_category_by_hand() -> None:
     """Apple and flag right, pear and snow wrong: one label 0 of 2, two 1 of 1, three 1 of 1; each
     category 1 of 2."""
     (g,) = group_runs([answered(made_up(), ["red", "red", "green", "white"])])
-    found = {analysis.name: analysis for analysis in group_analyses(g)}
-    by_labels = found["score-by-cardinality"]
+    result = {analysis.name: analysis for analysis in group_analyses(g)}
+    by_labels = result["score-by-cardinality"]
     assert scores(by_labels) == {
         ("a-model", "1"): 0.0,
         ("a-model", "2"): 1.0,
         ("a-model", "3"): 1.0,
     }
-    assert scores(found["score-by-category"]) == {
+    assert scores(result["score-by-category"]) == {
         ("a-model", "food"): 0.5,
         ("a-model", "nature"): 0.5,
     }
@@ -81,21 +85,21 @@ def test_by_cardinality_and_category_by_hand() -> None:
 
 
 def test_by_scene_and_two_models() -> None:
-    asked = made_up()
+    example = made_up()
     tagged = replace(
-        asked,
+        example,
         questions=tuple(
             replace(q, tags={"scene": "kitchen" if i else "office"})
-            for i, q in enumerate(asked.questions)
+            for i, q in enumerate(example.questions)
         ),
     )
     runs = [
         answered(tagged, ["red", "green", "white", "red"]),
         answered(tagged, ["white"] * 4, "b-model"),
     ]
-    found = {analysis.name: analysis for analysis in group_analyses(*group_runs(runs))}
-    assert "score-by-cardinality" not in found
-    assert scores(found["score-by-scene"]) == pytest.approx(
+    result = {analysis.name: analysis for analysis in group_analyses(*group_runs(runs))}
+    assert "score-by-cardinality" not in result
+    assert scores(result["score-by-scene"]) == pytest.approx(
         {
             ("a-model", "kitchen"): 1.0,
             ("a-model", "office"): 1.0,
@@ -114,15 +118,15 @@ def test_sizes_stand_side_by_side() -> None:
         answered(sizes("viphy-size-transitive"), ["red", "green", "red", "red"]),
     ]
     assert cross_task_analyses(group_runs(runs[:1])) == []
-    (found,) = cross_task_analyses(group_runs(runs))
-    assert scores(found) == {
+    (result,) = cross_task_analyses(group_runs(runs))
+    assert scores(result) == {
         ("a-model", "standard"): 1.0,
         ("BERT-base", "standard"): 0.7835,
         ("a-model", "subtype"): 0.5,
         ("BERT-base", "subtype"): 0.7228,
         ("a-model", "transitive"): 0.75,
     }
-    assert "BERT-base (published)" in found.charts[0]
+    assert "BERT-base (published)" in result.charts[0]
 
 
 def test_the_larger_of_two_runs_of_a_set_stands() -> None:
@@ -133,21 +137,21 @@ def test_the_larger_of_two_runs_of_a_set_stands() -> None:
         answered(whole, ["red", "green", "white", "white"]),
         answered(sizes("viphy-size-subtype"), ["red"] * 4),
     ]
-    (found,) = cross_task_analyses(group_runs(runs))
-    assert scores(found)["a-model", "standard"] == 1.0
+    (result,) = cross_task_analyses(group_runs(runs))
+    assert scores(result)["a-model", "standard"] == 1.0
 
 
-def test_ways_of_asking_are_not_mixed() -> None:
+def test_conditions_are_not_mixed() -> None:
     """Cloze and linear runs of the same sets: a table each, and a title that tells the two
     apart."""
     right = ["red", "green", "white", "white"]
     cloze = [sizes("viphy-size"), sizes("viphy-size-subtype")]
-    linear = [
-        replace(task, templates=(Template("linear", "the size of {object} [MASK]"),))
-        for task in cloze
-    ]
+    # called like a template for a choice: its name says nothing about how it was asked
+    template = Template("question", "the size of {object} [MASK]")
+    linear = [replace(task, templates=(template,)) for task in cloze]
     groups = group_runs(
-        [answered(task, ["red"] * 4) for task in cloze] + [answered(task, right) for task in linear]
+        [answered(task, ["red"] * 4) for task in cloze]
+        + [answered(task, right, how=How.LINEAR) for task in linear]
     )
     first, second = cross_task_analyses(groups)
     assert scores(first) == {("a-model", "standard"): 0.5, ("a-model", "subtype"): 0.5}
@@ -163,36 +167,36 @@ def test_few_shot_curves_by_hand() -> None:
         for fraction, values in ((0.1, (0.2, 0.4)), (1.0, (0.6, 0.6)))
         for seed, value in enumerate(values)
     ]
-    (found,) = learning_curves(bands(points))
-    assert found.task == "viphy-color"
-    record = found.record
+    (result,) = learning_curves(bands(points))
+    assert result.task == "viphy-color"
+    record = result.record
     assert [(row["fraction"], row["mean"], row["low"], row["high"]) for row in record["rows"]] == [
         (0.1, pytest.approx(0.3), 0.2, 0.4),
         (1.0, 0.6, 0.6, 0.6),
     ]
-    assert "minilm: 0.1, 0.3 (0.2 to 0.4)" in found.charts[0]
-    page = render([answered(made_up(), ["red"] * 4)], more=[found])
-    assert found.charts[0] in page
+    assert "minilm: 0.1, 0.3 (0.2 to 0.4)" in result.charts[0]
+    page = render([answered(made_up(), ["red"] * 4)], more=[result])
+    assert result.charts[0] in page
     assert 'href="#across"' in page
 
 
 def test_agreement_with_published_categories_by_hand() -> None:
     """Food: one of two agrees; animal: its one goes to food. One of three in all; by chance (2·2 +
     0·1 + 1·0) / 9."""
-    ours = {"apple": "food", "cow": "food", "beef": "person", "new": "food"}
-    theirs = {"apple": "food", "cow": "animal", "beef": "food"}
-    found = category_agreement("colors", ours, theirs, "minilm")
-    assert "33.3 % of 3 names" in found.text
-    assert "kappa -0.200" in found.text
-    rows = {row.part: row for row in found.rows if isinstance(row, LabelShares)}
+    categories = {"apple": "food", "cow": "food", "beef": "person", "new": "food"}
+    published = {"apple": "food", "cow": "animal", "beef": "food"}
+    result = category_agreement("colors", categories, published, "minilm")
+    assert "33.3 % of 3 names" in result.text
+    assert "kappa -0.200" in result.text
+    rows = {row.part: row for row in result.rows if isinstance(row, LabelShares)}
     assert list(rows) == ["animal", "food"]
     assert rows["food"].shares["food"] == 0.5
     assert rows["animal"].shares["food"] == 1.0
 
 
 def test_the_report_draws_them_and_writes_their_rows(tmp_path: Path) -> None:
-    asked = made_up()
-    path = write(tmp_path / "report.html", [answered(asked, ["red", "red", "green", "white"])])
+    example = made_up()
+    path = write(tmp_path / "report.html", [answered(example, ["red", "red", "green", "white"])])
     text = path.read_text(encoding="utf-8")
     for title in (
         "How many labels are right",
@@ -219,27 +223,27 @@ def test_the_report_draws_them_and_writes_their_rows(tmp_path: Path) -> None:
     assert len(by_name["distributions-by-entropy"]["rows"]) == 4
 
 
-def test_other_tasks_stay_as_they_were(tmp_path: Path) -> None:
-    asked = replace(made_up(), name="colors")
-    write(tmp_path / "report.html", [answered(asked, ["red"] * 4)])
+def test_other_tasks_have_no_analyses(tmp_path: Path) -> None:
+    example = replace(made_up(), name="colors")
+    write(tmp_path / "report.html", [answered(example, ["red"] * 4)])
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     (tmp_path / "report.analyses.json").write_text("old", encoding="utf-8")
-    write(tmp_path / "report.html", [answered(asked, ["red"] * 4)])
+    write(tmp_path / "report.html", [answered(example, ["red"] * 4)])
     assert json.loads((tmp_path / "report.analyses.json").read_text(encoding="utf-8")) == []
 
 
 def test_hostile_names_stay_text() -> None:
-    asked = made_up()
+    example = made_up()
     questions = tuple(
         replace(
             q, object=name, tags={"labels": name[:40], "category": name[:40], "scene": name[:40]}
         )
-        for q, name in zip(asked.questions, HOSTILE, strict=False)
+        for q, name in zip(example.questions, HOSTILE, strict=False)
     )
-    made = answered(replace(asked, questions=questions), ["red"] * 4, HOSTILE[0])
+    hostile = answered(replace(example, questions=questions), ["red"] * 4, HOSTILE[0])
     text = render(
         [
-            made,
+            hostile,
             answered(sizes("viphy-size"), ["red"] * 4),
             answered(sizes("viphy-size-subtype"), ["red"] * 4),
         ]

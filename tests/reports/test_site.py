@@ -131,10 +131,12 @@ def test_the_hub_reads_its_files(site: Path) -> None:
     assert "95 % interval 0.362–0.462, n = 3; task:core-size|" in entry.notes
 
 
-def test_a_task_asked_in_two_ways_has_two_files_for_the_hub(tmp_path: Path) -> None:
-    asked = task()
-    other = replace(asked, templates=(Template("question", "What colour is the {object}? [MASK]"),))
-    write_site(tmp_path, [run(asked), run(other, signature="other")])
+def test_a_task_asked_in_two_conditions_has_two_files_for_the_hub(tmp_path: Path) -> None:
+    example = task()
+    other = replace(
+        example, templates=(Template("question", "What colour is the {object}? [MASK]"),)
+    )
+    write_site(tmp_path, [run(example), run(other, signature="other")])
     files = sorted(tmp_path.glob("hub/*/.eval_results/*.yaml"))
     assert [file.name for file in files] == ["made-up-2.yaml", "made-up.yaml"]
     assert ["other" in file.read_text() for file in files] == [True, False]

@@ -48,10 +48,13 @@ def test_one_model_needs_no_model_column() -> None:
 
 def test_several_models_fit_80_columns_uncut() -> None:
     published = (Published("BERT-base", "accuracy", 0.252, "Hagström & Johansson 2022", 0.102),)
-    asked = replace(task("memory-colors"), published=published)
+    example = replace(task("memory-colors"), published=published)
     lines = printed(
         overview(
-            [run(asked, "google-bert/bert-base-uncased"), run(asked, "HuggingFaceTB/SmolLM2-135M")]
+            [
+                run(example, "google-bert/bert-base-uncased"),
+                run(example, "HuggingFaceTB/SmolLM2-135M"),
+            ]
         )
     )
     assert max(map(len, lines)) <= 80
@@ -68,7 +71,7 @@ def test_several_models_fit_80_columns_uncut() -> None:
     assert "¹ Hagström & Johansson 2022" in text
 
 
-def test_owners_are_kept_where_they_tell_models_apart() -> None:
+def test_owners_are_shown_where_names_are_ambiguous() -> None:
     text = "\n".join(printed(overview([run(task(), "a/same"), run(task(), "b/same")])))
     assert "a/same" in text
     assert "b/same" in text

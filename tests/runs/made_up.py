@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from seesay.models.base import Model
-from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.questions import Prompt, Provenance, Question, Scores, Task, Template
 
 COLORS = ("red", "green", "blue")
 
@@ -36,7 +36,7 @@ def task(count: int = 4, neutral: bool = True) -> Task:
         questions,
         ("accuracy",),
         neutral={"thing": "something"} if neutral else {},
-        citation="Nobody 2020",
+        provenance=Provenance(citation="Nobody 2020"),
     )
 
 

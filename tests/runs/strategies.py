@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from seesay.questions import Answer, BadRow, Published, Question, Scores, Task, Template
+from seesay.questions import Answer, BadRow, Provenance, Published, Question, Scores, Task, Template
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 fields = st.dictionaries(names, names, max_size=3)
@@ -59,6 +59,8 @@ def tasks(draw: st.DrawFn) -> Task:
         tuple(
             draw(st.lists(st.builds(Published, names, names, st.floats(0, 1), names), max_size=2))
         ),
-        draw(names),
-        tuple(draw(st.lists(st.builds(BadRow, st.integers(0, 9), names), max_size=2))),
+        provenance=Provenance(
+            bad_rows=tuple(draw(st.lists(st.builds(BadRow, st.integers(0, 9), names), max_size=2))),
+            citation=draw(names),
+        ),
     )

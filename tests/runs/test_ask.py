@@ -20,17 +20,17 @@ from tests.tiny import COLORS
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.questions import Prompt, Question, Scores, Task, Template
-from seesay.runs import answer_table, ask, records, store
-from seesay.runs.ask import Settings, describe, limited, run
-from seesay.runs.chosen import readable
+from seesay.runs import answer_file, ask, records, store
+from seesay.runs.ask import Settings, describe, limit_questions, run
+from seesay.runs.chosen import explain_answers
 from seesay.runs.journal import Journal
 
 FEW = Settings(resamples=100)
 
 
 def test_equal_prompts_are_asked_once(tmp_path: Path) -> None:
-    asked, model = task(4), Counting()
-    ask.ask(model, asked, Journal(tmp_path / "journal.jsonl"))
+    whole_task, model = task(4), Counting()
+    ask.ask(model, whole_task, Journal(tmp_path / "journal.jsonl"))
     assert set(Counter(model.asked).values()) == {1}
     # every question in both templates, and each template's neutral prompt
     assert len(model.asked) == 4 * 2 + 2
@@ -45,26 +45,26 @@ def test_no_neutral_prompts_without_neutral_fields(tmp_path: Path) -> None:
     assert {figure.metric for figure in done.figures} == {"accuracy"}
 
 
-def test_questions_that_read_alike_share_their_answer(tmp_path: Path) -> None:
+def test_questions_with_equal_prompts_share_their_answer(tmp_path: Path) -> None:
     alike = Question(
         "again", {"thing": "thing 0"}, ("red", "green", "blue"), {"blue": 1.0}, "object 9"
     )
-    asked, model = replace(task(2), questions=(*task(2).questions, alike)), Counting()
-    done = run(model, asked, tmp_path, FEW)
+    whole_task, model = replace(task(2), questions=(*task(2).questions, alike)), Counting()
+    done = run(model, whole_task, tmp_path, FEW)
     assert len(model.asked) == 2 * 2 + 2
-    said = {(a.question, a.template): a.scores for a in done.answers}
-    assert said["again", "is"] == said["q0", "is"]
+    scores = {(a.question, a.template): a.scores for a in done.answers}
+    assert scores["again", "is"] == scores["q0", "is"]
 
 
-def test_a_breakdown_in_the_middle_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+def test_a_crash_loses_no_answer(tmp_path: Path) -> None:
     whole = run(Counting(), task(9), tmp_path / "whole", FEW)
     broken = Counting(breaks_after=6)
     with pytest.raises(ConnectionError):
         run(broken, task(9), tmp_path / "broken", FEW)
-    rest = Counting()
-    resumed = run(rest, task(9), tmp_path / "broken", FEW)
-    assert not set(broken.asked) & set(rest.asked)
-    assert len(broken.asked) + len(rest.asked) == 9 * 2 + 2
+    second = Counting()
+    resumed = run(second, task(9), tmp_path / "broken", FEW)
+    assert not set(broken.asked) & set(second.asked)
+    assert len(broken.asked) + len(second.asked) == 9 * 2 + 2
     assert resumed.answers == whole.answers
     assert resumed.figures == whole.figures
     assert resumed.manifest.signature == whole.manifest.signature
@@ -84,7 +84,7 @@ def test_a_finished_run_is_read_not_asked(tmp_path: Path) -> None:
     assert progress == [(8, 8)]
 
 
-def test_figures_that_are_missing_are_made_from_the_answers(tmp_path: Path) -> None:
+def test_missing_figures_are_computed_from_the_answers(tmp_path: Path) -> None:
     done = run(Counting(), task(), tmp_path, FEW)
     (done.folder / store.FIGURES).unlink()
     model = Counting()
@@ -100,23 +100,25 @@ def test_progress_counts_every_prompt(tmp_path: Path) -> None:
 
 
 def test_a_limit_takes_whole_objects_by_a_seed() -> None:
-    asked = task(40)
-    some = limited(asked, 10, seed=0)
+    whole_task = task(40)
+    some = limit_questions(whole_task, 10, seed=0)
     assert len(some.questions) == 10
     assert set(Counter(q.object for q in some.questions).values()) == {2}
-    assert limited(asked, 10, seed=0) == some
-    assert limited(asked, 10, seed=1) != some
-    assert {q.id for q in some.questions} < {q.id for q in limited(asked, 20, seed=0).questions}
-    assert len(limited(asked, 11, seed=0).questions) == 10
-    assert len(limited(asked, 1, seed=0).questions) == 1
-    assert limited(asked, 1000, seed=0) == asked
+    assert limit_questions(whole_task, 10, seed=0) == some
+    assert limit_questions(whole_task, 10, seed=1) != some
+    assert {q.id for q in some.questions} < {
+        q.id for q in limit_questions(whole_task, 20, seed=0).questions
+    }
+    assert len(limit_questions(whole_task, 11, seed=0).questions) == 10
+    assert len(limit_questions(whole_task, 1, seed=0).questions) == 1
+    assert limit_questions(whole_task, 1000, seed=0) == whole_task
 
 
 def test_a_limit_does_not_depend_on_the_order_of_the_questions() -> None:
-    asked = task(40)
-    turned = replace(asked, questions=asked.questions[::-1])
-    assert {q.id for q in limited(asked, 10, 3).questions} == {
-        q.id for q in limited(turned, 10, 3).questions
+    whole_task = task(40)
+    turned = replace(whole_task, questions=whole_task.questions[::-1])
+    assert {q.id for q in limit_questions(whole_task, 10, 3).questions} == {
+        q.id for q in limit_questions(turned, 10, 3).questions
     }
 
 
@@ -131,7 +133,7 @@ def test_a_limit_does_not_depend_on_the_order_of_the_questions() -> None:
         {"resamples": 10**12},
     ],
 )
-def test_settings_are_checked(wrong: dict[str, int]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(UserError):
         Settings(**wrong)  # type: ignore[arg-type]
 
@@ -146,12 +148,14 @@ def test_every_field_is_described(document: type[pydantic.BaseModel]) -> None:
 
 
 def test_the_manifest_says_how_the_run_was_made() -> None:
-    asked = task()
+    whole_task = task()
     manifest = describe(
-        Counting(), asked, Settings(length="mean", limit=4, seed=3, command="seesay probe counting")
+        Counting(),
+        whole_task,
+        Settings(length="mean", limit=4, seed=3, command="seesay probe counting"),
     )
     for part in (
-        "made-up.1@" + asked.fingerprint,
+        "made-up.1@" + whole_task.fingerprint,
         "counting@f",
         "scope:option",
         "length:mean",
@@ -211,8 +215,8 @@ def test_a_score_that_is_no_number_is_refused_before_it_is_written(
 
 
 def test_a_model_that_only_chooses_gets_right_or_wrong_figures(tmp_path: Path) -> None:
-    asked = replace(task(3), metrics=("accuracy", "true_confidence"))
-    done = run(Says((0.0, -9.0, -9.0), scope="choice"), asked, tmp_path, FEW)
+    whole_task = replace(task(3), metrics=("accuracy", "true_confidence"))
+    done = run(Says((0.0, -9.0, -9.0), scope="choice"), whole_task, tmp_path, FEW)
     assert {figure.metric for figure in done.figures} == {"accuracy"}
     with pytest.raises(
         UserError, match="needs probabilities, which 'counting' does not give: ask a model"
@@ -318,18 +322,16 @@ def test_a_models_answer_passes_the_check_of_the_journal(
         run(Says(logp), task(2), tmp_path, FEW)
 
 
-def test_many_questions_are_looked_up_and_held_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_questions_are_held_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once per part of the answers was a time that grew with the square of their number."""
     calls: list[int] = []
 
     def counted(*arguments: Any) -> Any:
         calls.append(1)
-        return readable(*arguments)
+        return explain_answers(*arguments)
 
-    monkeypatch.setattr(answer_table, "readable", counted)
-    monkeypatch.setattr(answer_table, "_ROWS", 2)
+    monkeypatch.setattr(answer_file, "explain_answers", counted)
+    monkeypatch.setattr(answer_file, "_ROWS", 2)
     whole = task(9)
     done = run(Counting(), whole, tmp_path, FEW)
     assert len(calls) == 1
@@ -369,7 +371,10 @@ def test_a_tokenizer_that_splits_most_options_is_noted_with_the_time_it_takes(
     model = load_model(str(tiny_folder("bert")))
     with caplog.at_level(logging.WARNING):
         done = run(model, many, tmp_path, FEW)
-    note = f"The tokenizer of '{model.name}' splits 110 of 110 options into several pieces: they take longer to score"
+    note = (
+        f"The tokenizer of '{model.name}' splits 110 of 110 options into several pieces: "
+        "they take longer to score"
+    )
     assert [text.startswith(note) for text in done.manifest.notes] == [True]
     assert re.search(r"about \d+ s for 4 prompts", caplog.text)
     few = replace(many, questions=tuple(replace(q, options=options[:99]) for q in questions))

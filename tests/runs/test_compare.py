@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runs.made_up import Counting, task
 
+from seesay.condition import How
 from seesay.errors import UserError
 from seesay.questions import Answer, Question, Scores, Task, Template
-from seesay.runs.ask import Settings, describe, limited, run
+from seesay.runs.answer_table import AnswerTable
+from seesay.runs.ask import Settings, describe, limit_questions, run
 from seesay.runs.compare import compare
 from seesay.runs.run import Run
 
@@ -20,47 +23,49 @@ def answered(name: str, right: list[bool], metrics: tuple[str, ...] = ("accuracy
     questions = tuple(
         Question(f"q{i}", {}, ("yes", "no"), {"yes": 1.0}, f"o{i}") for i in range(len(right))
     )
-    asked = Task("known", "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
-    answers = tuple(
+    whole_task = Task("known", "1", "", (Template("is", "It is [MASK]."),), questions, metrics)
+    answers = AnswerTable.of(
         Answer(q.id, "is", q.options, Scores((-1.0, -2.0) if ok else (-2.0, -1.0), (1, 1), (3, 2)))
         for q, ok in zip(questions, right, strict=True)
     )
-    return Run(Path(name), describe(Counting(name), asked, Settings()), asked, answers, ())
+    return Run(
+        Path(name), describe(Counting(name), whole_task, Settings()), whole_task, answers, ()
+    )
 
 
 def test_a_known_example() -> None:
     a = answered("a", [True] * 15 + [False] * 5)
     b = answered("b", [True] * 5 + [False] * 15)
-    (found,) = compare([a, b], resamples=2000)
-    assert (found.a, found.b, found.task, found.metric, found.n) == (
+    (comparison,) = compare([a, b], resamples=2000)
+    assert (comparison.a, comparison.b, comparison.task, comparison.metric, comparison.n) == (
         "a",
         "b",
         "known",
         "accuracy",
         20,
     )
-    assert (found.value_a, found.value_b, found.difference) == (0.75, 0.25, 0.5)
-    assert 0.2 < found.low < 0.5 < found.high < 0.8
+    assert (comparison.value_a, comparison.value_b, comparison.difference) == (0.75, 0.25, 0.5)
+    assert 0.2 < comparison.low < 0.5 < comparison.high < 0.8
     # ten questions that only a has right: 2 × ½¹⁰
-    assert found.p_mcnemar == pytest.approx(2 / 2**10)
-    assert found.p_signflip == pytest.approx(2 / 2**10, abs=0.003)
-    assert found.p_bootstrap < 0.01
+    assert comparison.p_mcnemar == pytest.approx(2 / 2**10)
+    assert comparison.p_signflip == pytest.approx(2 / 2**10, abs=0.003)
+    assert comparison.p_bootstrap < 0.01
     (turned,) = compare([b, a], resamples=2000)
-    assert turned.difference == -found.difference
-    assert turned.p_mcnemar == found.p_mcnemar
+    assert turned.difference == -comparison.difference
+    assert turned.p_mcnemar == comparison.p_mcnemar
 
 
 def test_equal_answers_do_not_differ() -> None:
     right = [True, False, True, True]
-    for found in compare(
+    for comparison in compare(
         [
             answered("a", right, ("accuracy", "true_confidence")),
             answered("b", right, ("accuracy", "true_confidence")),
         ]
     ):
-        assert (found.difference, found.low, found.high) == (0, 0, 0)
-        assert found.p_bootstrap == found.p_signflip == 1
-        assert found.p_mcnemar == (1 if found.metric == "accuracy" else None)
+        assert (comparison.difference, comparison.low, comparison.high) == (0, 0, 0)
+        assert comparison.p_bootstrap == comparison.p_signflip == 1
+        assert comparison.p_mcnemar == (1 if comparison.metric == "accuracy" else None)
 
 
 def test_each_run_is_compared_with_the_best_unless_told_otherwise() -> None:
@@ -91,11 +96,40 @@ def test_a_limited_run_is_not_the_best() -> None:
     ]
 
 
+def asked_otherwise(run: Run, folder: str, **changes: Any) -> Run:
+    """The same run under another condition."""
+    condition = run.manifest.condition.replace(**changes)
+    manifest = run.manifest.model_copy(update={"condition": condition})
+    return replace(run, folder=Path(folder), manifest=manifest)
+
+
+def test_a_reference_may_be_named_by_its_model_or_by_its_label() -> None:
+    """Where one run has the very label, the model's other conditions are not meant."""
+    a = answered("a", [True, False])
+    plain = answered("b", [True, True])
+    chat = asked_otherwise(plain, "chat", chat="0a1b")
+    seeded = asked_otherwise(a, "seeded", shots=2, shot_seed=0)
+    for name, reference in (
+        ("b", "b"),
+        ("b · chat", "b · chat"),
+        ("a · 2 shots · seed 0", "a · 2 shots · seed 0"),
+    ):
+        comparisons = compare([a, plain, chat, seeded], against=name, resamples=100)
+        assert {comparison.b for comparison in comparisons} == {reference}
+    comparisons = compare([plain, chat, seeded], against="a", resamples=100)
+    assert {comparison.b for comparison in comparisons} == {"a · 2 shots · seed 0"}
+
+
+def test_runs_of_one_condition_are_told_apart_by_how_they_were_asked() -> None:
+    b = answered("b", [True, False])
+    by_choice = asked_otherwise(b, "choice", how=How.CHOICE)
+    (comparison,) = compare([b, by_choice], resamples=100)
+    assert (comparison.a, comparison.b) == ("b · by cloze", "b · by choice")
+
+
 def test_a_reference_is_one_run() -> None:
     a, b = answered("a", [True, False]), answered("b", [True, True])
-    other = replace(
-        b, folder=Path("again"), manifest=b.manifest.model_copy(update={"scope": "sentence"})
-    )
+    other = asked_otherwise(b, "again", scope="sentence")
     with pytest.raises(UserError, match="no run of 'd' to compare with: there are a, b"):
         compare([a, b], against="d")
     with pytest.raises(UserError, match="say which, 'b · scope option', 'b · scope sentence'"):
@@ -113,7 +147,9 @@ def test_all_pairs_agree_with_one_reference() -> None:
         answered(name, [i % k > 0 for i in range(30)], ("accuracy", "macro_f1"))
         for name, k in zip("abc", (2, 3, 5), strict=True)
     ]
-    alone = [found for other in runs[:2] for found in compare([other, runs[2]], resamples=300)]
+    alone = []
+    for other in runs[:2]:
+        alone += compare([other, runs[2]], resamples=300)
     together = compare(runs, resamples=300)
     assert {c.b for c in together} == {"c"}
     assert [c.model_copy(update={"p_holm": 1.0}) for c in together] == [
@@ -122,9 +158,10 @@ def test_all_pairs_agree_with_one_reference() -> None:
 
 
 def test_always_right_against_never_right_is_not_certain() -> None:
-    (found,) = compare([answered("a", [True] * 5), answered("b", [False] * 5)], resamples=200)
-    assert (found.difference, found.high) == (1, 1)
-    assert found.low == pytest.approx(5 / (5 + 1.959964**2), abs=1e-6)  # Wilson (1927) of 5 of 5
+    (comparison,) = compare([answered("a", [True] * 5), answered("b", [False] * 5)], resamples=200)
+    assert (comparison.difference, comparison.high) == (1, 1)
+    wilson = 5 / (5 + 1.959964**2)  # Wilson (1927) of 5 of 5
+    assert comparison.low == pytest.approx(wilson, abs=1e-6)
 
 
 def test_different_wordings_are_refused() -> None:
@@ -149,26 +186,29 @@ def test_runs_with_nothing_in_common_are_refused() -> None:
 
 
 def test_runs_of_different_limits_are_compared_on_what_they_share(tmp_path: Path) -> None:
-    asked = task(40)
-    a = run(Counting("a"), asked, tmp_path, Settings(resamples=100, limit=10))
-    b = run(Counting("b"), asked, tmp_path, Settings(resamples=100, limit=20))
-    (found,) = compare([a, b], resamples=100)
-    assert found.n == 10
-    assert found.difference == 0  # the model answers by the prompt alone
+    whole_task = task(40)
+    a = run(Counting("a"), whole_task, tmp_path, Settings(resamples=100, limit=10))
+    b = run(Counting("b"), whole_task, tmp_path, Settings(resamples=100, limit=20))
+    (comparison,) = compare([a, b], resamples=100)
+    assert comparison.n == 10
+    assert comparison.difference == 0  # the model answers by the prompt alone
     overall = next(
         figure for figure in a.figures if figure.template is None and figure.slice is None
     )
-    assert found.value_b == pytest.approx(overall.value)
-    assert {q.id for q in limited(asked, 10, 0).questions} == {q.id for q in a.task.questions}
+    assert comparison.value_b == pytest.approx(overall.value)
+    assert {q.id for q in limit_questions(whole_task, 10, 0).questions} == {
+        q.id for q in a.task.questions
+    }
 
 
 def test_a_model_that_ties_everywhere_gives_mcnemar_nothing_to_count() -> None:
     a, tied = answered("a", [True, False] * 4), answered("tied", [True] * 8)
     level = Scores((-1.0, -1.0), (1, 1), (3, 2))
-    tied = replace(tied, answers=tuple(replace(answer, scores=level) for answer in tied.answers))
-    (found,) = compare([a, tied], resamples=200)
-    assert (found.value_a, found.value_b) == (0.5, 0.5)
-    assert found.p_mcnemar is None
+    level_answers = AnswerTable.of(replace(answer, scores=level) for answer in tied.answers)
+    tied = replace(tied, answers=level_answers)
+    (comparison,) = compare([a, tied], resamples=200)
+    assert (comparison.value_a, comparison.value_b) == (0.5, 0.5)
+    assert comparison.p_mcnemar is None
 
 
 def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() -> None:
@@ -177,19 +217,19 @@ def test_questions_on_which_a_metric_is_not_defined_for_one_count_for_neither() 
         replace(answer, scores=replace(answer.scores, logp=(-1.0, -1.0)))
         for answer in b.answers[2:]
     )
-    (found,) = compare([a, replace(b, answers=(*b.answers[:2], *tied))], resamples=200)
-    assert (found.value_a, found.value_b, found.n) == (1.0, 1.0, 2)
+    answers = AnswerTable.of([*b.answers[:2], *tied])
+    (comparison,) = compare([a, replace(b, answers=answers)], resamples=200)
+    assert (comparison.value_a, comparison.value_b, comparison.n) == (1.0, 1.0, 2)
 
 
 def test_settings_of_one_model_are_told_apart_in_words() -> None:
     a = answered("a", [True, True])
     b = answered("b", [True, False])
-    changes: list[dict[str, object]] = [{"length": "char"}, {"length": "char", "limit": 20}]
-    others = [
-        replace(b, folder=Path(f"b-{i}"), manifest=b.manifest.model_copy(update=change))
-        for i, change in enumerate(changes)
-    ]
-    assert [c.a for c in compare([a, b, *others], resamples=100)] == [
+    by_char = asked_otherwise(b, "b-0", length="char")
+    limited = replace(
+        by_char, folder=Path("b-1"), manifest=by_char.manifest.model_copy(update={"limit": 20})
+    )
+    assert [c.a for c in compare([a, b, by_char, limited], resamples=100)] == [
         "b · length sum",
         "b · length char",
         "b · limit 20, length char",
@@ -201,15 +241,15 @@ def test_one_pair_that_cannot_be_compared_does_not_cost_the_others(
 ) -> None:
     a, b, c = (answered(name, [True]) for name in "abc")
     reworded = replace(c, task=replace(c.task, templates=(Template("is", "It was [MASK]."),)))
-    found = compare([a, b, reworded], resamples=100)
+    comparisons = compare([a, b, reworded], resamples=100)
     assert "a and c differ in the templates" in caplog.text
-    assert [(one.a, one.b) for one in found] == [("a", "b")]
+    assert [(comparison.a, comparison.b) for comparison in comparisons] == [("a", "b")]
 
 
 def test_p_values_are_corrected_for_how_many_there_are() -> None:
     runs = [answered("a", [True] * 12), answered("b", [False] * 12), answered("c", [True] * 12)]
-    for found in compare(runs, all_pairs=True, resamples=2000):
-        assert found.p_signflip <= found.p_holm <= 3 * found.p_signflip
+    for comparison in compare(runs, all_pairs=True, resamples=2000):
+        assert comparison.p_signflip <= comparison.p_holm <= 3 * comparison.p_signflip
 
 
 def test_too_many_comparisons_for_the_resamples_are_reported(

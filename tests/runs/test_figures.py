@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.runs.made_up import Counting
 
 from seesay.errors import UserError
-from seesay.metrics.scoring_rules import adjust, calibrated
+from seesay.metrics.scoring_rules import adjust, calibrate
 from seesay.questions import Answer, Question, Scores, Task, Template
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.ask import Settings, describe
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure
@@ -39,32 +40,35 @@ def scored(logp: tuple[float, float], rank: tuple[int, int] | None = None) -> Sc
 
 def example(
     metrics: tuple[str, ...] = ("accuracy",), ranked: bool = False
-) -> tuple[Task, list[Answer]]:
+) -> tuple[Task, AnswerTable]:
     questions, answers = [], []
-    for name, (gold, kind, *wordings) in HAND.items():
+    for name, (gold, kind, *by_template) in HAND.items():
         questions.append(
             Question(
                 name, {"thing": name}, OPTIONS, {gold: 1.0}, name, {"kind": kind, "all": "same"}
             )
         )
-        for template, (said, neutral) in zip("AB", wordings, strict=True):
+        for template, (logp, neutral) in zip("AB", by_template, strict=True):
             rank = (1, 2) if ranked and template == "A" else (0, 0)
-            answers.append(Answer(name, template, OPTIONS, scored(said, rank), scored(neutral)))
+            answers.append(Answer(name, template, OPTIONS, scored(logp, rank), scored(neutral)))
     templates = (Template("A", "A {thing}: [MASK]."), Template("B", "B {thing}: [MASK]."))
-    return Task("hand", "1", "", templates, tuple(questions), metrics, {"thing": "it"}), answers
+    task = Task("hand", "1", "", templates, tuple(questions), metrics, {"thing": "it"})
+    return task, AnswerTable.of(answers)
 
 
-def made(task: Task, answers: list[Answer]) -> dict[tuple[str, str | None, str | None], Figure]:
-    found = figures(describe(Counting(), task, SETTINGS), task, answers)
+def figures_by_key(
+    task: Task, answers: AnswerTable
+) -> dict[tuple[str, str | None, str | None], Figure]:
+    run_figures = figures(describe(Counting(), task, SETTINGS), task, answers)
     return {
         (figure.metric, figure.template, str(figure.slice) if figure.slice else None): figure
-        for figure in found
+        for figure in run_figures
     }
 
 
 def test_the_example_worked_by_hand() -> None:
-    got = made(*example())
-    values = {key: figure.value for key, figure in got.items()}
+    by_key = figures_by_key(*example())
+    values = {key: figure.value for key, figure in by_key.items()}
     assert values == pytest.approx(
         {
             ("accuracy", None, None): 1 / 2,
@@ -79,30 +83,30 @@ def test_the_example_worked_by_hand() -> None:
             ("calibrated_accuracy", None, "kind=plant"): 1 / 2,
         }
     )
-    assert next(iter(got)) == ("accuracy", None, None)
-    overall, fruit = got["accuracy", None, None], got["accuracy", None, "kind=fruit"]
+    assert next(iter(by_key)) == ("accuracy", None, None)
+    overall, fruit = by_key["accuracy", None, None], by_key["accuracy", None, "kind=fruit"]
     assert overall.spread == pytest.approx(stdev([2 / 3, 1 / 3]))
     assert overall.chance == pytest.approx(1 / 2)
-    assert (overall.n, fruit.n, got["accuracy", None, "kind=plant"].n) == (3, 2, 1)
-    assert got["accuracy", "A", None].spread is None
+    assert (overall.n, fruit.n, by_key["accuracy", None, "kind=plant"].n) == (3, 2, 1)
+    assert by_key["accuracy", "A", None].spread is None
     assert overall.signature.endswith("|metric:accuracy")
-    for figure in got.values():
+    for figure in by_key.values():
         assert figure.low <= figure.value <= figure.high
 
 
 def test_the_overall_figure_is_the_mean_over_templates() -> None:
-    got = made(*example(("accuracy", "true_confidence", "macro_f1")))
+    by_key = figures_by_key(*example(("accuracy", "true_confidence", "macro_f1")))
     for metric in ("accuracy", "true_confidence", "macro_f1", "calibrated_macro_f1"):
-        by_template = [got[metric, template, None].value for template in "AB"]
-        assert got[metric, None, None].value == pytest.approx(mean(by_template))
+        by_template = [by_key[metric, template, None].value for template in "AB"]
+        assert by_key[metric, None, None].value == pytest.approx(mean(by_template))
 
 
 def test_a_figure_that_is_not_defined_is_left_out() -> None:
-    unranked = made(*example(("accuracy", "vocabulary_accuracy")))
+    unranked = figures_by_key(*example(("accuracy", "vocabulary_accuracy")))
     assert {metric for metric, _, _ in unranked} == {"accuracy", "calibrated_accuracy"}
-    got = made(*example(("vocabulary_accuracy",), ranked=True))
-    assert set(got) == {("vocabulary_accuracy", "A", None)}
-    assert got["vocabulary_accuracy", "A", None].chance is None
+    by_key = figures_by_key(*example(("vocabulary_accuracy",), ranked=True))
+    assert set(by_key) == {("vocabulary_accuracy", "A", None)}
+    assert by_key["vocabulary_accuracy", "A", None].chance is None
 
 
 def test_length_rules() -> None:
@@ -112,8 +116,8 @@ def test_length_rules() -> None:
     assert adjust(scores, "char").tolist() == [-1.0, -0.5]
     with pytest.raises(UserError, match="sum, mean, char"):
         adjust(scores, "median")
-    answer = Answer("q", "t", OPTIONS, scores, Scores((-2.0, -2.0), (1, 2), (4, 12)))
-    assert calibrated(answer, "mean").tolist() == [-2.0, -2.0]
+    neutral = Scores((-2.0, -2.0), (1, 2), (4, 12))
+    assert calibrate(scores, neutral, "mean").tolist() == [-2.0, -2.0]
 
 
 @given(st.permutations(range(3)), st.permutations(range(6)))
@@ -123,7 +127,7 @@ def test_the_order_of_questions_and_answers_changes_nothing(
 ) -> None:
     task, answers = example(("accuracy", "true_confidence", "macro_f1"))
     turned = replace(task, questions=tuple(task.questions[i] for i in questions))
-    before, after = made(task, answers), made(turned, [answers[i] for i in rows])
+    before, after = figures_by_key(task, answers), figures_by_key(turned, answers.take(rows))
     assert before.keys() == after.keys()
     for key, figure in before.items():
         for name in ("value", "low", "high", "chance", "n"):
@@ -154,15 +158,15 @@ def test_the_top_word_counts_whichever_of_a_labels_words_it_is() -> None:
         for key, label in gold.items()
     )
     task = Task("t", "1", "", templates, questions, ("vocabulary_accuracy",))
-    answers = [
+    answers = AnswerTable.of(
         Answer(key, template.name, options, Scores((-1.0, -1.0), (1, 1), (6, 7), rank))
         for key, three in ranks.items()
         for template, rank in zip(templates, three, strict=True)
-    ]
-    found = {
+    )
+    values = {
         figure.template: figure.value
         for figure in figures(describe(Counting(), task, SETTINGS), task, answers)
     }
     # all but pin|bed, where the top word is "bigger"
-    assert found["bigger"] == found["larger"] == pytest.approx(4 / 5)
-    assert found["other"] == 0
+    assert values["bigger"] == values["larger"] == pytest.approx(4 / 5)
+    assert values["other"] == 0

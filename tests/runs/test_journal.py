@@ -147,11 +147,11 @@ def test_every_changed_byte_of_a_line_is_noticed(journal: Journal) -> None:
 
 @given(st.lists(scores(), min_size=1, max_size=4), st.data())
 def test_any_beginning_of_the_file_reads_as_a_beginning_of_the_answers(
-    said: list[Scores], data: st.DataObject
+    written: list[Scores], data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "journal.jsonl")
-        entries = [(f"k{i}", scores) for i, scores in enumerate(said)]
+        entries = [(f"k{i}", scores) for i, scores in enumerate(written)]
         journal.append(dict(entries))
         content = journal.path.read_bytes()
         cut = data.draw(st.integers(0, len(content)))

@@ -47,15 +47,15 @@ def test_learning_curves(tmp_path: Path) -> None:
 
 
 def test_the_task_names_the_metrics(tmp_path: Path) -> None:
-    one = {
+    questions = {
         name: tuple(q for q in task.questions if len(q.gold) == 1) for name, task in SPLITS.items()
     }
-    named = {
-        name: replace(task, questions=one[name], metrics=("accuracy", "true_confidence"))
+    splits = {
+        name: replace(task, questions=questions[name], metrics=("accuracy", "true_confidence"))
         for name, task in SPLITS.items()
     }
     points = curve(
-        VectorCache(Letters(), tmp_path), named, fractions=(1.0,), seeds=(0,), config=CONFIG
+        VectorCache(Letters(), tmp_path), splits, fractions=(1.0,), seeds=(0,), config=CONFIG
     )
     assert [band.metric for band in bands(points)] == ["accuracy"]
     assert list(points[0].figures) == ["accuracy", "true_confidence"]

@@ -24,7 +24,8 @@ from tests.runs.strategies import answers, names, tasks
 from seesay.errors import NewerVersionError, UserError
 from seesay.files import lock_folder, write_text
 from seesay.questions import Answer, Scores, Task
-from seesay.runs import answer_table, store
+from seesay.runs import answer_file, store
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.ask import Settings, describe, run
 from seesay.runs.records import FORMAT
 
@@ -41,8 +42,8 @@ def test_no_folder_is_one_sentence() -> None:
 def test_answers_come_back(written: list[Answer]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / store.ANSWERS
-        store.write_answers(path, written)
-        assert store.read_answers(path) == tuple(written)
+        store.write_answers(path, AnswerTable.of(written))
+        assert list(store.read_answers(path)) == written
 
 
 def test_answers_are_readable_without_the_other_files(tmp_path: Path) -> None:
@@ -66,11 +67,12 @@ def test_answers_are_readable_without_the_other_files(tmp_path: Path) -> None:
 
 
 def test_the_chosen_answer_follows_the_length_rule(tmp_path: Path) -> None:
-    asked = task(1)
+    whole_task = task(1)
     scores = Scores((-3.0, -4.0, -9.0), (1, 2, 1), (3, 5, 4))
-    rows = [Answer("q0", t.name, asked.questions[0].options, scores) for t in asked.templates]
+    options = whole_task.questions[0].options
+    rows = AnswerTable.of(Answer("q0", t.name, options, scores) for t in whole_task.templates)
     for length, chosen in (("sum", "red"), ("mean", "green")):
-        store.write_answers(tmp_path / store.ANSWERS, rows, asked, length)
+        store.write_answers(tmp_path / store.ANSWERS, rows, whole_task, length)
         assert pq.read_table(tmp_path / store.ANSWERS)["chosen"].to_pylist() == [chosen] * 2
 
 
@@ -170,7 +172,7 @@ def test_answers_with_bad_numbers_are_damage(
     done = run(Counting(), task(), tmp_path, FEW)
     rows = pq.read_table(done.folder / store.ANSWERS).to_pylist()
     rows[0][where]["logp"] = column
-    pq.write_table(pa.Table.from_pylist(rows, answer_table._ANSWER), done.folder / store.ANSWERS)
+    pq.write_table(pa.Table.from_pylist(rows, answer_file._ANSWER), done.folder / store.ANSWERS)
     store.write_manifest(done.folder, done.manifest.model_copy(update={"digests": {}}))
     with pytest.raises(UserError, match=r"is damaged \(.+\): delete the folder"):
         store.read_run(done.folder)
@@ -277,23 +279,23 @@ def test_what_a_crash_left_behind_is_cleared(tmp_path: Path) -> None:
 
 
 def test_whatever_shapes_a_figure_is_another_folder(tmp_path: Path) -> None:
-    model, asked, how = Counting(), task(), Settings()
+    model, whole_task, run_settings = Counting(), task(), Settings()
     described = [
-        describe(model, asked, how),
-        describe(replace(model, fingerprint="g"), asked, how),
-        describe(replace(model, name="other"), asked, how),
-        describe(replace(model, scope="sentence"), asked, how),
-        describe(model, replace(asked, questions=asked.questions[:-1]), how),
-        describe(model, replace(asked, templates=asked.templates[::-1]), how),
-        describe(model, replace(asked, neutral={}), how),
-        describe(model, replace(asked, version="2"), how),
-        describe(model, asked, replace(how, length="mean")),
-        describe(model, asked, replace(how, limit=3)),
-        describe(model, asked, replace(how, seed=1)),
-        describe(model, asked, replace(how, resamples=500)),
+        describe(model, whole_task, run_settings),
+        describe(replace(model, fingerprint="g"), whole_task, run_settings),
+        describe(replace(model, name="other"), whole_task, run_settings),
+        describe(replace(model, scope="sentence"), whole_task, run_settings),
+        describe(model, replace(whole_task, questions=whole_task.questions[:-1]), run_settings),
+        describe(model, replace(whole_task, templates=whole_task.templates[::-1]), run_settings),
+        describe(model, replace(whole_task, neutral={}), run_settings),
+        describe(model, replace(whole_task, version="2"), run_settings),
+        describe(model, whole_task, replace(run_settings, length="mean")),
+        describe(model, whole_task, replace(run_settings, limit=3)),
+        describe(model, whole_task, replace(run_settings, seed=1)),
+        describe(model, whole_task, replace(run_settings, resamples=500)),
     ]
     assert len({store.folder_for(tmp_path, manifest) for manifest in described}) == len(described)
-    same = describe(model, asked, replace(how, command="seesay probe --quiet"))
+    same = describe(model, whole_task, replace(run_settings, command="seesay probe --quiet"))
     assert store.folder_for(tmp_path, same) == store.folder_for(tmp_path, described[0])
 
 
@@ -358,9 +360,9 @@ def test_runs_are_found_once_and_unfinished_ones_left_out(
     with pytest.raises(ConnectionError):
         run(Counting(name="broken", breaks_after=3), task(), tmp_path, FEW)
     monkeypatch.chdir(tmp_path)
-    found = store.find_runs([tmp_path, Path(), done.folder])
+    runs = store.find_runs([tmp_path, Path(), done.folder])
     assert "1 runs that are not finished" in caplog.text
-    assert [one.folder for one in found] == [done.folder]
+    assert [one.folder for one in runs] == [done.folder]
     with pytest.raises(UserError, match="no finished run"):
         store.find_runs([tmp_path / "nowhere"])
     with pytest.raises(UserError, match="no finished run"):

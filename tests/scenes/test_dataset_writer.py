@@ -33,15 +33,17 @@ def digest(folder: Path) -> dict[str, str]:
     }
 
 
-def test_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_workers_does_not_change_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config, plan = SceneConfig("pos", seed=2), make_plan("pos", 450)
     splits = write_dataset(config, plan, SceneOutput(tmp_path / "one", 128, 32, FORMATS), workers=1)
     write_dataset(config, plan, SceneOutput(tmp_path / "two", 128, 32, FORMATS), workers=2)
     assert splits == {"train": 360, "val": 45, "test": 45}
-    found = digest(tmp_path / "one")
-    assert found == digest(tmp_path / "two")
-    assert not any(name.startswith("parts") or name.endswith(".part") for name in found)
-    assert len([name for name in found if name.endswith(".png")]) == 450
+    digests = digest(tmp_path / "one")
+    assert digests == digest(tmp_path / "two")
+    assert not any(name.startswith("parts") or name.endswith(".part") for name in digests)
+    assert len([name for name in digests if name.endswith(".png")]) == 450
 
 
 SCRIPT = """
@@ -93,9 +95,7 @@ def _complete(folder: Path) -> bool:
 
 
 @pytest.mark.seconds
-def test_an_interrupted_chunk_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_chunk_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, plan, output = (
         SceneConfig("sup1"),
         make_plan("sup1", 500),
@@ -115,22 +115,22 @@ def test_an_interrupted_chunk_is_made_again(
     assert _parts(output.folder) == 1
     (output.folder / "parts" / "train-00000200.part").write_text("half a li")
     monkeypatch.setattr(dataset_writer, "_make_chunk", real)
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     write_dataset(
-        config, plan, output, workers=1, progress=lambda done, total: told.append((done, total))
+        config, plan, output, workers=1, progress=lambda done, total: reports.append((done, total))
     )
-    assert told[0] == (200, 500)
-    assert sum(done for done, _ in told) == 500
+    assert reports[0] == (200, 500)
+    assert sum(done for done, _ in reports) == 500
     write_dataset(config, plan, SceneOutput(tmp_path / "whole", 64, None, FORMATS), workers=1)
     assert digest(output.folder) == digest(tmp_path / "whole")
-    told.clear()
+    reports.clear()
     write_dataset(
-        config, plan, output, workers=1, progress=lambda done, total: told.append((done, total))
+        config, plan, output, workers=1, progress=lambda done, total: reports.append((done, total))
     )
-    assert told == [(500, 500)]
+    assert reports == [(500, 500)]
 
 
-def test_other_settings_never_mix(tmp_path: Path) -> None:
+def test_other_settings_are_refused(tmp_path: Path) -> None:
     output = SceneOutput(tmp_path / "set", 64, None, ("json",))
     write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
     before = digest(tmp_path)
@@ -149,7 +149,7 @@ def test_other_settings_never_mix(tmp_path: Path) -> None:
     assert digest(tmp_path) == before
 
 
-def test_a_data_set_of_a_newer_version_says_so(tmp_path: Path) -> None:
+def test_data_set_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     output = SceneOutput(tmp_path / "set", None, None, ("json",))
     write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
     manifest = output.folder / dataset_writer.MANIFEST
@@ -162,7 +162,7 @@ def test_a_data_set_of_a_newer_version_says_so(tmp_path: Path) -> None:
         write_dataset(SceneConfig("pos"), make_plan("pos", 20), output, workers=1)
 
 
-def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
+def test_folders_with_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(UserError, match="other files"):
         write_dataset(SceneConfig("pos"), make_plan("pos", 20), SceneOutput(tmp_path), workers=1)
@@ -189,7 +189,7 @@ def test_folders_with_other_things_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
+def test_concurrent_writers_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     config, plan, output = (
         SceneConfig("pos"),

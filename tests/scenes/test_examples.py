@@ -16,9 +16,9 @@ from seesay.scenes.rules import RULES, holds
 
 def test_batches() -> None:
     config, plan = SceneConfig("comparative"), make_plan("comparative", 100)
-    found = list(batches(config, plan, "train", size=48, count=30))
-    assert [len(batch.sentences) for batch in found] == [30, 30, 20]
-    for batch in found:
+    all_batches = list(batches(config, plan, "train", size=48, count=30))
+    assert [len(batch.sentences) for batch in all_batches] == [30, 30, 20]
+    for batch in all_batches:
         assert batch.pictures.shape == (len(batch.items), 48, 48, 3)
         for picture, item, text, answer in zip(
             batch.pictures, batch.items, batch.sentences, batch.answers, strict=True

@@ -57,7 +57,7 @@ def test_reference_set_is_the_scene_or_the_shape() -> None:
     assert positives(scene, by_set=True)[0].word == "big"
 
 
-def test_superlatives_need_one_of_a_kind() -> None:
+def test_ties_have_no_superlative() -> None:
     assert [label.word for label in superlatives(squares(30, 60, 120))] == [
         "smallest",
         "NA",
@@ -91,7 +91,7 @@ def test_threshold_functions_by_hand(name: str, k: float, line: float) -> None:
     st.sampled_from(("rh-r", "rh-n", "rh-sd")),
     st.floats(0.05, 0.6),
 )
-def test_bigger_things_are_never_less_big(sizes: list[int], name: str, k: float) -> None:
+def test_labels_are_monotonic_in_size(sizes: list[int], name: str, k: float) -> None:
     values = np.array([sizes], dtype=float)
     line = THRESHOLDS[name].line(values, np.ones_like(values, dtype=bool), np.array([k]))[0]
     big = values[0] > line
@@ -137,7 +137,7 @@ def test_other_adjectives_use_their_own_dimension() -> None:
     assert set(ADJECTIVES) == {"big", "tall", "bright"}
 
 
-def test_unknown_names_are_one_sentence() -> None:
+def test_unknown_names_give_one_sentence() -> None:
     for call in (lambda: adjective("heavy"), lambda: threshold("rh-x"), lambda: task_kind("pos2")):
         with pytest.raises(UserError, match="choose"):
             call()

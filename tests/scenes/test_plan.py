@@ -86,12 +86,12 @@ def test_a_larger_set_begins_with_the_smaller(size: int, start: int, length: int
     )
 
 
-def test_test_sets_alone_are_those_of_the_whole() -> None:
-    alone = list(test_plan("set-pos", 300).items("test", 0, 300))
-    assert alone == list(make_plan("set+pos").items("test", 0, 300))
+def test_separate_test_sets_equal_those_of_the_whole_plan() -> None:
+    separate = list(test_plan("set-pos", 300).items("test", 0, 300))
+    assert separate == list(make_plan("set+pos").items("test", 0, 300))
     for part in ("seen", "unseen"):
-        alone = list(test_plan(f"compositional-{part}", 300).items(f"test_{part}", 0, 300))
-        assert alone == list(make_plan("compositional").items(f"test_{part}", 0, 300))
+        separate = list(test_plan(f"compositional-{part}", 300).items(f"test_{part}", 0, 300))
+        assert separate == list(make_plan("compositional").items(f"test_{part}", 0, 300))
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,10 @@ def test_every_published_dataset_file_is_read() -> None:
     for name in SETS:
         for path in sorted(shared(f"malevic/{name}/dataset").glob("*.json")):
             if path.name != "vocab.json":
-                asked, bad = published.read_questions(path)
+                questions, bad = published.read_questions(path)
                 assert not bad
-                assert [one.index for one in asked] == list(range(len(asked)))
-                read_all[f"{name}/{path.stem}"] = len(asked)
+                assert [one.index for one in questions] == list(range(len(questions)))
+                read_all[f"{name}/{path.stem}"] = len(questions)
     assert sum(read_all.values()) == 23_000
     assert len(read_all) == 13
 
@@ -60,27 +60,28 @@ def test_every_published_dataset_file_is_read() -> None:
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_published_captions_are_those_of_the_annotation(task: str) -> None:
     folder = shared(f"malevic/examples/{EXAMPLES[task]}")
-    told, bad = published.read_captions(folder / "captions.txt")
+    records, bad = published.read_captions(folder / "captions.txt")
     known = [scene for file in folder.glob("annotations_*.json") for scene in read(file)[0]]
     assert not bad
-    assert sorted(told) == sorted(
+    assert sorted(records) == sorted(
         (scene.image, *pair) for scene in known for pair in scene.captions
     )
 
 
-def test_captions_that_are_none_are_reported(tmp_path: Path) -> None:
+def test_unreadable_captions_are_reported(tmp_path: Path) -> None:
     pair = [{"caption_true": "a"}, {"caption_false": "b"}]
     file = tmp_path / "captions.txt"
     file.write_text(
-        f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n3.png\t{'(' * 5000}\n"
+        f"image_name\tcaptions\n0.png\t{pair}\n1.png\t__import__('os')\n../2.png\t{pair}\n"
+        f"3.png\t{'(' * 5000}\n"
     )
-    told, bad = published.read_captions(file)
-    assert told == [("0.png", "a", "b")]
+    records, bad = published.read_captions(file)
+    assert records == [("0.png", "a", "b")]
     assert [row.row for row in bad] == [2, 3, 4]
 
 
 @pytest.mark.parametrize("name", ["sup1", "pos1", "pos", "set-pos"])
-def test_published_h5_is_read_and_made_again(name: str) -> None:
+def test_published_h5_round_trip(name: str) -> None:
     h5 = needed("h5py")
     folder = shared(f"malevic/{name}/dataset")
     records = json.loads((folder / "test.json").read_text())["questions"]
@@ -94,9 +95,9 @@ def test_published_h5_is_read_and_made_again(name: str) -> None:
         for key, values in ours.items():
             assert values.dtype == file[key].dtype
             assert np.array_equal(values, file[key][:])
-    asked, _ = published.read_questions(folder / "test.json")
-    told = published.read_h5(folder / "test_questions.h5", folder / "vocab.json")
-    assert told == [(one.index, one.question, one.answer) for one in asked]
+    questions, _ = published.read_questions(folder / "test.json")
+    records = published.read_h5(folder / "test_questions.h5", folder / "vocab.json")
+    assert records == [(one.index, one.question, one.answer) for one in questions]
 
 
 def test_written_dataset_json_has_the_published_keys(made: Path) -> None:
@@ -110,7 +111,7 @@ def test_written_dataset_json_has_the_published_keys(made: Path) -> None:
     assert list(annotated) == [str(i) for i in range(10)]
 
 
-def test_all_formats_tell_the_same(made: Path) -> None:
+def test_all_formats_agree(made: Path) -> None:
     datasets = needed("datasets")
     loaded = datasets.load_dataset(str(made), cache_dir=str(made.parent / "cache"))
     assert {split: len(rows) for split, rows in loaded.items()} == {
@@ -119,16 +120,16 @@ def test_all_formats_tell_the_same(made: Path) -> None:
         "test": 10,
     }
     for split, rows in loaded.items():
-        asked, _ = published.read_questions(made / "dataset" / f"{split}.json")
+        questions, _ = published.read_questions(made / "dataset" / f"{split}.json")
         scenes, bad = read(made / "annotation" / f"{split}_annotation.json")
-        told = published.read_h5(
+        records = published.read_h5(
             made / "dataset" / f"{split}_questions.h5", made / "dataset" / "vocab.json"
         )
         assert not bad
         assert rows.features["label"].names == ["no", "yes"]
         arrays = np.load(made / "arrays" / f"{split}.npy", mmap_mode="r")
         for row, one, scene, (index, sentence, answer) in zip(
-            rows, asked, scenes, told, strict=True
+            rows, questions, scenes, records, strict=True
         ):
             assert (row["sentence"], row["label"], row["index"]) == (
                 one.question,
@@ -233,7 +234,7 @@ def test_bad_objects_are_reported_row_by_row(tmp_path: Path, wrong: dict[str, st
         "\x00\xff",
     ],
 )
-def test_files_that_are_no_annotation(tmp_path: Path, text: str) -> None:
+def test_files_without_annotation_are_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.json"
     file.write_text(text, encoding="latin-1")
     with pytest.raises(UserError):
@@ -260,12 +261,12 @@ def test_questions_that_cannot_be_used_are_reported(tmp_path: Path) -> None:
     ]
     file = tmp_path / "test.json"
     file.write_text(json.dumps({"questions": rows}))
-    asked, bad = published.read_questions(file)
-    assert len(asked) == 1
+    questions, bad = published.read_questions(file)
+    assert len(questions) == 1
     assert [row.row for row in bad] == [1, 2, 3, 4]
 
 
-def test_h5_rubbish(tmp_path: Path) -> None:
+def test_malformed_h5_is_refused(tmp_path: Path) -> None:
     needed("h5py")
     (tmp_path / "q.h5").write_bytes(b"\x89HDF rubbish")
     (tmp_path / "vocab.json").write_text(json.dumps(published.vocabulary(["a b"])))

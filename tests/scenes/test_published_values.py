@@ -13,7 +13,7 @@ from tests.shared_data import shared
 
 from seesay.scenes.annotation import entry, match_picture, parse, read
 from seesay.scenes.config import SceneConfig
-from seesay.scenes.labels import askable
+from seesay.scenes.labels import eligible_targets
 from seesay.scenes.raster import PUBLISHED, rgb
 from seesay.scenes.task_kinds import task_kind
 
@@ -67,12 +67,12 @@ def test_pictures_are_drawn_as_published(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", EXAMPLES)
-def test_what_may_be_asked_is_what_was_asked(task: str) -> None:
+def test_eligible_targets_match_the_published_captions(task: str) -> None:
     for file in annotation_files(task):
         for known in read(file)[0]:
             names = [
                 f"The {known.scene.objects[i].color} {known.scene.objects[i].shape} is"
-                for i in askable(known.scene, task_kind(task))
+                for i in eligible_targets(known.scene, task_kind(task))
             ]
-            said = [" ".join(true.split()[:4]) for true, _ in known.captions]
-            assert sorted(names) == sorted(said)
+            subjects = [" ".join(true.split()[:4]) for true, _ in known.captions]
+            assert sorted(names) == sorted(subjects)

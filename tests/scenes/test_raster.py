@@ -63,7 +63,7 @@ def test_area_counts_the_masks_pixels(shape: str, radius: int, turn: int) -> Non
 
 @given(objects())
 @settings(max_examples=40, deadline=None)
-def test_a_thing_has_its_area_at_canvas_size(obj: SceneObject) -> None:
+def test_object_covers_its_area_at_canvas_size(obj: SceneObject) -> None:
     assert (paint(Scene((obj,))) > 0).sum() == area(obj.shape, obj.radius)
 
 

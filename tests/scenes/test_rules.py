@@ -17,10 +17,10 @@ from seesay.scenes.world import Scene, SceneObject
 
 def _published(annotation: str, dataset: str, rule: str) -> float:
     scenes = {known.index: known.scene for known in read(shared(f"malevic/{annotation}"))[0]}
-    asked, _ = read_questions(shared(f"malevic/{dataset}"))
+    questions, _ = read_questions(shared(f"malevic/{dataset}"))
     return sum(
-        holds(RULES[rule], scenes[str(q.index)], q.question) == q.answer for q in asked
-    ) / len(asked)
+        holds(RULES[rule], scenes[str(q.index)], q.question) == q.answer for q in questions
+    ) / len(questions)
 
 
 def test_sup1_by_rule_is_perfect() -> None:
@@ -33,12 +33,12 @@ def test_sup1_by_rule_is_perfect() -> None:
     ("rule", "accuracy"), [("fixed-k", 0.976), ("whole-scene", 0.636), ("max-is-big", 0.931)]
 )
 def test_compositional_seen_set(rule: str, accuracy: float) -> None:
-    found = _published(
+    measured = _published(
         "set-pos-compositional/annotation/test_seen_annotation.json",
         "set-pos-compositional/dataset/test_seen.json",
         rule,
     )
-    assert found == pytest.approx(accuracy)
+    assert measured == pytest.approx(accuracy)
 
 
 # task, rule, the paper's figure, how far ours may be (three standard errors and the paper's
@@ -79,7 +79,7 @@ def test_each_form_by_hand() -> None:
         ),
         0.29,
     )
-    told = {
+    truths = {
         "The red square is a big square": (True, False, True),
         "The red square is a big object": (False, False, False),
         "The blue square is a small square": (True, True, True),
@@ -89,11 +89,11 @@ def test_each_form_by_hand() -> None:
         "The red circle is the biggest circle": (True, True, True),
         "The green square is the smallest square": (True, True, True),
     }
-    for text, expected in told.items():
+    for text, expected in truths.items():
         assert tuple(holds(RULES[rule], scene, text) for rule in RULES) == expected, text
 
 
-def test_what_no_rule_can_answer() -> None:
+def test_unanswerable_sentences_are_refused() -> None:
     scene = Scene(
         (SceneObject("square", "red", 60, 200, 200), SceneObject("square", "red", 50, 200, 600)),
         0.29,

@@ -17,7 +17,7 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.scenes.annotation import read
 from seesay.scenes.config import DesignCell, SceneConfig, design_cells, seen
-from seesay.scenes.labels import askable, label_objects, measure
+from seesay.scenes.labels import eligible_targets, label_objects, measure
 from seesay.scenes.plan import make_plan
 from seesay.scenes.raster import paint
 from seesay.scenes.sampling import SceneItem, draw
@@ -48,7 +48,7 @@ def check(config: SceneConfig, cell: DesignCell, item: SceneItem) -> None:
         rival = scene.objects[item.other]
         assert names[target.color, target.shape] == names[rival.color, rival.shape] == 1
         return
-    assert item.target in askable(scene, config.kind, config.adjectives)
+    assert item.target in eligible_targets(scene, config.kind, config.adjectives)
     words = (
         config.adjectives.superlative
         if config.kind.degree == "superlative"
@@ -69,7 +69,7 @@ def check(config: SceneConfig, cell: DesignCell, item: SceneItem) -> None:
     st.sampled_from(((5, 9), (4, 4), (6, 12))),
 )
 @settings(max_examples=60, deadline=None)
-def test_items_keep_the_rules(
+def test_items_satisfy_the_task_constraints(
     task: str, cell: DesignCell, seed: int, adjective: str, threshold: str, objects: tuple[int, int]
 ) -> None:
     if adjective == "tall" and task.startswith("set+pos") and cell.shape in ("circle", "square"):
@@ -78,7 +78,7 @@ def test_items_keep_the_rules(
     check(config, cell, draw(config, cell, config.generator(0, seed % 1000)))
 
 
-def test_scene_depends_on_seed_stream_and_index_alone() -> None:
+def test_scene_depends_only_on_seed_stream_and_index() -> None:
     config = SceneConfig("set+pos", seed=3)
     cell = design_cells()[7]
     one = draw(config, cell, config.generator(0, 5))
@@ -116,7 +116,7 @@ def test_classes() -> None:
     }
 
 
-def test_what_cannot_be_made_is_refused() -> None:
+def test_impossible_scenes_are_refused() -> None:
     for bad in (
         {"objects": (2, 9)},
         {"objects": (9, 5)},
@@ -173,7 +173,7 @@ PROPERTIES: dict[str, Property] = {
         ),
     ],
 )
-def test_distributions_are_the_published_ones(
+def test_distributions_match_the_published_scenes(
     task: str, path: str, allowed: list[DesignCell]
 ) -> None:
     published = [known.scene for known in read(shared(path))[0]]
@@ -181,24 +181,24 @@ def test_distributions_are_the_published_ones(
     ours = [
         draw(config, allowed[i % len(allowed)], config.generator(0, i)).scene for i in range(6000)
     ]
-    found = {
+    distribution = {
         name: _p_value([v for s in ours for v in of(s)], [v for s in published for v in of(s)])
         for name, of in PROPERTIES.items()
     }
     if published[0].k is not None:
-        found["k"] = float(ks_2samp([s.k for s in ours], [s.k for s in published]).pvalue)
-    assert min(found.values()) > 1e-3, found
+        distribution["k"] = float(ks_2samp([s.k for s in ours], [s.k for s in published]).pvalue)
+    assert min(distribution.values()) > 1e-3, distribution
 
 
 @pytest.mark.parametrize(
     ("task", "options"),
     [("set+pos", {}), ("comparative", {"adjective": "bright"}), ("pos", {"objects": (10, 12)})],
 )
-def test_items_drawn_together_are_those_drawn_alone(task: str, options: dict[str, Any]) -> None:
+def test_drawing_together_equals_drawing_one_by_one(task: str, options: dict[str, Any]) -> None:
     config, plan = SceneConfig(task, **options), make_plan(task, 12)
     together = list(scene_items(config, plan, "train"))
-    alone = [
+    one_by_one = [
         draw(config, cell, config.generator(stream, index))
         for _, cell, stream, index in plan.items("train", 0, 12)
     ]
-    assert together == alone
+    assert together == one_by_one

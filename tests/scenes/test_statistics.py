@@ -6,21 +6,21 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 from tests.shared_data import shared
 
 from seesay.cli import main
 from seesay.scenes.config import SceneConfig
 from seesay.scenes.dataset_writer import SceneOutput, write_dataset
 from seesay.scenes.plan import test_plan as plan_of
-from seesay.scenes.statistics import AskedArea, generated_areas, read_areas, summaries
+from seesay.scenes.statistics import QueriedArea, generate_areas, read_areas, summaries
 
 
 def test_a_distribution_by_hand() -> None:
     areas = [
-        AskedArea("pos", "big", "big", 10),
-        AskedArea("pos", "big", "small", 4),
-        AskedArea("pos", "small", "big", 20),
+        QueriedArea("pos", "big", "big", 10),
+        QueriedArea("pos", "big", "small", 4),
+        QueriedArea("pos", "small", "big", 20),
     ]
     by = {(row.by, row.adjective): row for row in summaries(areas)}
     big = by["true", "big"]
@@ -42,9 +42,9 @@ def test_the_published_superlatives() -> None:
     folder = shared("malevic/sup1")
     rows, bad = read_areas(folder)
     assert not bad
-    found = {(row.by, row.adjective): row for row in summaries(rows)}
+    by_group = {(row.by, row.adjective): row for row in summaries(rows)}
     assert [
-        found[by, word].items for by in ("true", "used") for word in ("biggest", "smallest")
+        by_group[by, word].items for by in ("true", "used") for word in ("biggest", "smallest")
     ] == [1000] * 4
     annotation = json.loads((folder / "annotation" / "test_annotation.json").read_bytes())
     questions = json.loads((folder / "dataset" / "test.json").read_bytes())["questions"]
@@ -54,8 +54,11 @@ def test_the_published_superlatives() -> None:
         things = annotation[str(question["image_index"])][1]["objects"]
         (thing,) = [thing for thing in things if (thing["color"], thing["shape"]) == (color, shape)]
         areas += [int(thing["area"])] if thing["size"] == "biggest" else []
-    assert found["true", "biggest"].mean == pytest.approx(sum(areas) / len(areas))
-    assert (found["true", "smallest"].low, found["true", "biggest"].high) == (5013, 4 * 110**2)
+    assert by_group["true", "biggest"].mean == pytest.approx(sum(areas) / len(areas))
+    assert (by_group["true", "smallest"].low, by_group["true", "biggest"].high) == (
+        5013,
+        4 * 110**2,
+    )
 
 
 def test_a_written_data_set_is_read_as_it_was_generated(tmp_path: Path) -> None:
@@ -67,7 +70,7 @@ def test_a_written_data_set_is_read_as_it_was_generated(tmp_path: Path) -> None:
     )
     rows, bad = read_areas(tmp_path / "set+pos")
     assert not bad
-    assert rows == generated_areas("set+pos", 80)
+    assert rows == generate_areas("set+pos", 80)
 
 
 def test_the_published_examples() -> None:
@@ -92,6 +95,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         )
     printed = json.loads(capsys.readouterr().out)
     assert [row["items"] for row in printed["rows"]] == [40] * 4
-    assert "POS1: areas asked" in (tmp_path / "areas.html").read_text(encoding="utf-8")
-    assert "no questions" in refused_here(capsys, "scenes", "stats", tmp_path)
-    assert "There is no folder" in refused_here(capsys, "scenes", "stats", tmp_path / "none")
+    assert "POS1: areas of queried objects" in (tmp_path / "areas.html").read_text(encoding="utf-8")
+    assert "no questions" in error_here(capsys, "scenes", "stats", tmp_path)
+    assert "There is no folder" in error_here(capsys, "scenes", "stats", tmp_path / "none")

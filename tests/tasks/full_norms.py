@@ -50,10 +50,12 @@ def write_full_norms(folder: Path, seed: int = 0, words: Sequence[str] = ()) -> 
         answers * 2,
         strict=False,
     )
-    chosen = dict.fromkeys(every)  # every concept and every word occurs
-    chosen.update(dict.fromkeys(draw.choices(entries, weights, k=2 * ENTRIES[SEGMENTS[0]])))
+    sampled_entries = dict.fromkeys(every)  # every concept and every word occurs
+    sampled_entries.update(
+        dict.fromkeys(draw.choices(entries, weights, k=2 * ENTRIES[SEGMENTS[0]]))
+    )
     rows = []
-    for (concept, relation, answer), pf in zip(chosen, _frequencies(draw), strict=False):
+    for (concept, relation, answer), pf in zip(sampled_entries, _frequencies(draw), strict=False):
         rows.append(_row(concept, "visual perceptual", f"{relation} {answer}", pf))
     for _ in range(ANOTHER_WORD):
         rows.append(
@@ -87,13 +89,13 @@ def _frequencies(draw: random.Random) -> list[int]:
     """A production frequency for every entry, so that each segment has its size."""
     sizes = [*ENTRIES.values(), 0]
     ends = [*SEGMENTS[1:], SEGMENTS[-1] + 1]
-    drawn = [
+    sampled_rows = [
         draw.randrange(low, high)
         for low, high, more, fewer in zip(SEGMENTS, ends, sizes, sizes[1:], strict=False)
         for _ in range(more - fewer)
     ]
-    draw.shuffle(drawn)
-    return drawn
+    draw.shuffle(sampled_rows)
+    return sampled_rows
 
 
 def _row(concept: str, kind: str, feature: str, pf: int) -> str:

@@ -13,9 +13,9 @@ from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.questions import BadRow
 from seesay.tasks import load_task
-from seesay.tasks.wording import wording
+from seesay.tasks.template_files import read_template_file
 
-TEMPLATES = wording("coda")["templates"]
+TEMPLATES = read_template_file("coda")["templates"]
 
 Rows = list[dict[str, object]]
 
@@ -48,7 +48,7 @@ def write(folder: Path, annotations: Rows, objects: Rows) -> Path:
 def test_the_published_files_give_the_published_groups() -> None:
     task = load_task("coda", shared("coda/annotations.jsonl").parent)
     assert len(task.questions) == 521
-    assert task.bad_rows == ()
+    assert task.provenance.bad_rows == ()
     # What the procedure of Paik et al. 2021 gives, wherever its k-means starts, once it has dropped
     # 15 annotations.
     assert Counter(q.tags["group"] for q in task.questions) == {
@@ -57,29 +57,29 @@ def test_the_published_files_give_the_published_groups() -> None:
         "any": 115,
     }
     assert all(sum(q.gold.values()) == pytest.approx(1) for q in task.questions)
-    asked = {q.object: q for q in task.questions}
-    assert TEMPLATES[0].ask(asked["Zebra"]).text == "Most zebras are [MASK]."
-    assert TEMPLATES[-1].ask(asked["Zebra"]).text == "This zebra is [MASK]."
-    assert TEMPLATES[-1].ask(asked["Jeans"]).text == "These jeans are [MASK]."
-    assert TEMPLATES[-1].ask(asked["Popcorn"]).text == "This popcorn is [MASK]."
-    assert [asked[name].tags["group"] for name in ("Blood", "Strawberry", "Car")] == [
+    questions = {q.object: q for q in task.questions}
+    assert TEMPLATES[0].ask(questions["Zebra"]).text == "Most zebras are [MASK]."
+    assert TEMPLATES[-1].ask(questions["Zebra"]).text == "This zebra is [MASK]."
+    assert TEMPLATES[-1].ask(questions["Jeans"]).text == "These jeans are [MASK]."
+    assert TEMPLATES[-1].ask(questions["Popcorn"]).text == "This popcorn is [MASK]."
+    assert [questions[name].tags["group"] for name in ("Blood", "Strawberry", "Car")] == [
         "single",
         "multi",
         "any",
     ]
-    assert max(asked["Blood"].gold, key=asked["Blood"].gold.__getitem__) == "red"
+    assert max(questions["Blood"].gold, key=questions["Blood"].gold.__getitem__) == "red"
 
 
 def test_templates_are_the_published_ones() -> None:
     published = shared("coda/templates.yaml").read_text().split("text-masked")[1]
     lines = [line.strip()[2:] for line in published.splitlines() if line.strip().startswith("- ")]
-    ours = [
+    rows = [
         template.text.replace("{things} {are}", "{object_areis_pl}").replace(
             "{this} {thing} {is}", "This {object_areis_s}"
         )
         for template in TEMPLATES
     ]
-    assert ours == lines
+    assert rows == lines
 
 
 def test_annotations_are_normalised_then_averaged(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_one_flat_annotation_is_kept(tmp_path: Path) -> None:
     assert task.questions[0].gold == pytest.approx(dict.fromkeys(COLORS, 1 / 11))
 
 
-def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
+def test_bad_rows_are_skipped_and_reported(tmp_path: Path) -> None:
     good = rating("/m/1", 0, red=5)
     annotations: Rows = [
         good,
@@ -135,7 +135,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     ]
     task = load_task("coda", write(tmp_path, annotations, objects))
     assert [question.object for question in task.questions] == ["Cherry"]
-    assert task.bad_rows == (
+    assert task.provenance.bad_rows == (
         BadRow(3, "'worker_id' is not a whole number from 0 to 1000000000", "annotations.jsonl"),
         BadRow(4, "'red' is not a whole number from 0 to 5", "annotations.jsonl"),
         BadRow(5, "every rating is zero", "annotations.jsonl"),

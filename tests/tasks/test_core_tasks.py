@@ -47,8 +47,8 @@ def table(path: Path, *lines: str) -> Path:
 
 class TestEveryTask:
     def test_the_embedded_table_has_no_bad_row(self, task: Task) -> None:
-        assert task.bad_rows == ()
-        assert task.citation == "seesay core battery, CC0 1.0"
+        assert task.provenance.bad_rows == ()
+        assert task.provenance.citation == "seesay core battery, CC0 1.0"
 
     def test_gold_weights_sum_to_one(self, task: Task) -> None:
         assert all(sum(question.gold.values()) == pytest.approx(1) for question in task.questions)
@@ -60,7 +60,7 @@ class TestEveryTask:
                     assert re.fullmatch(r"[A-Z][^{}\[\]]*\.", sentence), sentence
                     assert "  " not in sentence
 
-    def test_the_options_differ_in_every_wording(self, task: Task) -> None:
+    def test_options_differ_in_every_template(self, task: Task) -> None:
         for template in task.templates:
             options = template.ask(task.questions[0]).options
             assert len(set(options)) == len(options)
@@ -74,13 +74,13 @@ class TestEveryTask:
     def test_loading_twice_gives_the_same_task(self, task: Task) -> None:
         assert load_task(task.name).fingerprint == task.fingerprint
 
-    def test_a_table_of_the_same_format_can_stand_in(self, task: Task) -> None:
+    def test_table_of_the_same_format_can_replace_the_rows(self, task: Task) -> None:
         assert (
             load_task(task.name, FOLDER / f"{TABLES[task.name]}.csv").fingerprint
             == task.fingerprint
         )
 
-    def test_the_card_shows_every_wording_and_the_count(self, task: Task) -> None:
+    def test_card_shows_every_template_and_the_count(self, task: Task) -> None:
         card = (Path(__file__).parents[2] / "docs" / "tasks" / f"{task.name}.md").read_text(
             encoding="utf-8"
         )
@@ -98,7 +98,7 @@ class TestEveryTask:
 class TestColor:
     task = load_task("core-color")
 
-    def test_one_question_a_thing_with_equal_weights(self) -> None:
+    def test_one_question_per_thing_with_equal_weights(self) -> None:
         tiger = next(question for question in self.task.questions if question.id == "tiger")
         assert tiger.gold == {"orange": 1 / 3, "black": 1 / 3, "white": 1 / 3}
         assert tiger.tags == {"category": "animal", "cardinality": "3"}
@@ -153,7 +153,7 @@ class TestSize:
         assert uses.keys() == self.metres.keys()
         assert set(uses.values()) <= {4, 6, 8}  # two to four pairs, each asked twice
 
-    def test_things_of_one_size_are_no_pair(self, tmp_path: Path) -> None:
+    def test_things_of_equal_size_are_not_paired(self, tmp_path: Path) -> None:
         path = table(
             tmp_path / "s.csv",
             "article,object,metres,category",
@@ -199,8 +199,8 @@ class TestSpace:
     def test_a_contradiction_is_a_bad_row(self, tmp_path: Path) -> None:
         rows = ("kitchen,pot,stove,above", "kitchen,stove,pot,above", "office,stove,pot,above")
         task = load_task("core-space", table(tmp_path / "s.csv", "scene,a,b,relation", *rows))
-        assert [row.row for row in task.bad_rows] == [3]
-        assert task.bad_rows[0].reason == "row 2 says that 'pot' is above 'stove'"
+        assert [row.row for row in task.provenance.bad_rows] == [3]
+        assert task.provenance.bad_rows[0].reason == "row 2 says that 'pot' is above 'stove'"
         assert {question.id: question.gold for question in task.questions} == {
             "kitchen|pot|stove": {"above": 1.0},
             "kitchen|stove|pot": {"below": 1.0},
@@ -274,7 +274,9 @@ def test_a_bad_row_is_reported_and_the_others_are_used(
     last = {"core-size": "a,whale,25,animal"}.get(name)
     path = table(tmp_path / "t.csv", HEADERS[name], GOOD[name], row, *([last] if last else []))
     task = load_task(name, path)
-    assert [(bad.row, reason in bad.reason) for bad in task.bad_rows] == [(3, True)], task.bad_rows
+    assert [(bad.row, reason in bad.reason) for bad in task.provenance.bad_rows] == [(3, True)], (
+        task.provenance.bad_rows
+    )
     # these are asked both ways
     assert len(task.questions) == (2 if name in ("core-size", "core-space") else 1)
 
@@ -316,5 +318,5 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
         b'course",lemon,a,food,"yellow"\r\n\r\n'
     )
     task = load_task("core-color", path)
-    assert task.bad_rows == ()
+    assert task.provenance.bad_rows == ()
     assert task.questions[0].gold == {"yellow": 1.0}

@@ -51,12 +51,12 @@ def test_counts_are_the_published_ones_and_no_row_is_lost(name: str) -> None:
     task = loaded(name)
     _, asked, everything = COUNTS[name]
     assert len(task.questions) == asked
-    assert not task.bad_rows
-    assert task.as_published
-    assert task.citation
-    assert task.licence
+    assert not task.provenance.bad_rows
+    assert task.provenance.as_published
+    assert task.provenance.citation
+    assert task.provenance.licence
     if everything is not None:
-        assert sum(len(part) for part in task.load_splits().values()) == everything  # type: ignore[misc]
+        assert sum(len(part) for part in task.training.load_splits().values()) == everything  # type: ignore[misc]
 
 
 def test_imagenetvc_has_4076_questions_and_five_examples_of_each_kind() -> None:
@@ -87,7 +87,7 @@ def test_votes_of_vsr_are_weights_and_the_label_is_the_majority() -> None:
                 == question.tags["answer"]
             )
             assert sum(question.gold.values()) == pytest.approx(1)
-    assert "1,874 pictures are not there" in loaded("vsr-random").data_notes[0]
+    assert "1,874 pictures are not there" in loaded("vsr-random").provenance.notes[0]
 
 
 def test_positions_have_the_published_counts() -> None:
@@ -98,7 +98,7 @@ def test_positions_have_the_published_counts() -> None:
 # PROST
 
 
-def test_prost_asks_what_its_rules_say() -> None:
+def test_prost_gold_follows_its_rules() -> None:
     task = loaded("prost")
     by_id = {question.id: question for question in task.questions}
     assert Counter(question.tags["concept"] for question in task.questions).keys() == {
@@ -176,7 +176,7 @@ def test_the_embedded_sizes_are_the_published_ones() -> None:
 def test_things_are_compared_by_their_ratings() -> None:
     task = load_task("things-size")
     assert len(task.questions) == 3000
-    assert task.data_notes == ("3,000 pairs drawn from 1,854 rows with seed 0",)
+    assert task.provenance.notes == ("3,000 pairs drawn from 1,854 rows with seed 0",)
     with (TASK_FILES / "things-sizes.csv").open(encoding="utf-8") as file:
         sizes = {
             row["uniqueID"]: (float(row["meanSize"]), float(row["stdSize"]))
@@ -220,7 +220,7 @@ def test_groups_hold_every_source() -> None:
         assert set(members) <= set(TASKS.names())
 
 
-def test_a_group_is_asked_as_far_as_its_data_is_there(
+def test_group_is_asked_as_far_as_data_exists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
@@ -256,8 +256,8 @@ def test_a_vision_model_is_asked_about_drawn_pictures_of_the_published_names(
             tmp_path / "images" / name
         )
     task = load_task("vsr-random", tmp_path)
-    assert not task.data_notes  # no picture is missing
-    assert not task.as_published
+    assert not task.provenance.notes  # no picture is missing
+    assert not task.provenance.as_published
     model = f"vision:{save_tiny_vision('llava', tmp_path / 'model')}"
     results = probe([model, "baseline:majority"], task, output=tmp_path / "runs", resamples=100)
     assert not results.errors

@@ -34,7 +34,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_every_segment_has_its_entries(done: Run) -> None:
-    assert [note.partition(";")[0] for note in done.task.data_notes[-5:]] == [
+    assert [note.partition(";")[0] for note in done.task.provenance.notes[-5:]] == [
         f"entries of pf>={segment}: {count:,} (as published)" for segment, count in ENTRIES.items()
     ]
     assert (len({q.object for q in done.task.questions}), len(done.task.labels)) == (
@@ -77,14 +77,16 @@ def test_chance_is_what_a_random_order_gets(done: Run) -> None:
 
 
 def test_what_is_shared_is_stored_and_held_once(done: Run) -> None:
-    """Nested questions are asked once: their rows share one object, in memory as in the file."""
-    asked = {(q.fields["thing"], q.fields["relation"]) for q in done.task.questions}
-    held = {id(answer.scores): answer.scores for answer in done.answers}
-    assert len(held) == 3 * len(asked) < len(done.answers) / 2
-    assert len({id(answer.neutral) for answer in done.answers}) == 3 * 4
-    assert {id(scores.chars) for scores in held.values()} == {id(done.answers[0].scores.chars)}
+    """Nested questions are asked once: their rows share their scores, in memory as in the file."""
+    pairs = {(q.fields["thing"], q.fields["relation"]) for q in done.task.questions}
+    for answers in (done.answers, store.read_answers(done.folder / store.ANSWERS)):
+        assert len(set(answers.places)) == 3 * len(pairs) < len(answers) / 2
+        assert len(set(answers.neutral_places)) == 3 * 4
+        assert len(answers.columns) == 3 * len(pairs) + 3 * 4
+        assert len(set(answers.columns.chars)) == 1
+        assert len(answers.columns.lengths) == 2  # in tokens, and in characters
     # bytes, compressed or not
-    assert (done.folder / store.ANSWERS).stat().st_size < 3 * len(asked) * WORDS * 9
+    assert (done.folder / store.ANSWERS).stat().st_size < 3 * len(pairs) * WORDS * 9
     assert (done.folder / store.QUESTIONS).stat().st_size < 4_000_000
 
 

@@ -41,20 +41,20 @@ def row(item: str, label: str = "red", descriptor: str = "a") -> dict[str, str]:
 def test_the_published_file_has_109_things() -> None:
     task = load_task("memory-colors", shared("memory_colors/memory_colors.jsonl"))
     assert len(task.questions) == 109
-    assert task.bad_rows == ()
+    assert task.provenance.bad_rows == ()
     assert set(task.labels) == {label for question in task.questions for label in question.gold}
-    asked = {question.id: question for question in task.questions}
+    questions = {question.id: question for question in task.questions}
     templates = task.templates
     assert (
-        templates[0].ask(asked["sunflower"]).text
+        templates[0].ask(questions["sunflower"]).text
         == "Q: What is the color of a sunflower? A: It is [MASK]."
     )
-    assert templates[4].ask(asked["grass"]).text == "What is the color of grass? [SEP] [MASK]."
+    assert templates[4].ask(questions["grass"]).text == "What is the color of grass? [SEP] [MASK]."
     assert (
-        templates[8].ask(asked["pineapple"]).text
+        templates[8].ask(questions["pineapple"]).text
         == "the inside of a pineapple usually has the color of [MASK]."
     )
-    assert asked["stone"].gold == {"grey": 1.0}
+    assert questions["stone"].gold == {"grey": 1.0}
 
 
 def test_templates_are_those_of_the_published_results() -> None:
@@ -91,7 +91,7 @@ def test_colours_are_in_alphabetical_order() -> None:
     assert len(options) == 11
 
 
-def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
+def test_bad_rows_are_skipped_and_reported(tmp_path: Path) -> None:
     path = write(
         tmp_path / "memory_colors.jsonl",
         row("tomato"),
@@ -106,7 +106,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     task = load_task("memory-colors", path)
     assert [question.id for question in task.questions] == ["tomato", "grass"]
     assert [question.fields["thing"] for question in task.questions] == ["a tomato", "grass"]
-    assert task.bad_rows == (
+    assert task.provenance.bad_rows == (
         BadRow(2, "not JSON"),
         BadRow(
             3,
@@ -138,16 +138,19 @@ def test_another_format_is_an_error(tmp_path: Path) -> None:
         load_task("memory-colors", path)
 
 
-def test_published_figures_stand_beside_the_published_questions_only(tmp_path: Path) -> None:
+def test_published_figures_are_shown_with_published_questions_only(tmp_path: Path) -> None:
     path = shared("memory_colors/memory_colors.jsonl")
     published = load_task("memory-colors", path)
     assert published.published
-    assert published.as_published
-    assert (published.data[0].name, published.data[0].as_published) == ("memory_colors.jsonl", True)
-    assert str(published.data[0]).startswith("memory_colors.jsonl sha256:")
+    assert published.provenance.as_published
+    assert (published.provenance.data[0].name, published.provenance.data[0].as_published) == (
+        "memory_colors.jsonl",
+        True,
+    )
+    assert str(published.provenance.data[0]).startswith("memory_colors.jsonl sha256:")
     changed = tmp_path / "mine.jsonl"
     changed.write_text("".join(path.read_text().splitlines(keepends=True)[:50]))
     mine = load_task("memory-colors", changed)
     assert mine.published == ()
-    assert not mine.as_published
-    assert str(mine.data[0]).endswith("(not verified)")
+    assert not mine.provenance.as_published
+    assert str(mine.provenance.data[0]).endswith("(not verified)")

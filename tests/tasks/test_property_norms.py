@@ -13,9 +13,9 @@ from seesay.errors import UserError
 from seesay.questions import BadRow, Question
 from seesay.tasks import load_task
 from seesay.tasks.property_norms import COLUMNS, read_articles, read_words, resolve
-from seesay.tasks.wording import wording
+from seesay.tasks.template_files import read_template_file
 
-TEMPLATES = wording("property-norms")["templates"]
+TEMPLATES = read_template_file("property-norms")["templates"]
 
 Row = tuple[str, str, int, str, str]
 
@@ -126,7 +126,7 @@ def test_questions_of_every_segment(tmp_path: Path) -> None:
     assert all(question.options == tuple(WORDS) for question in questions.values())
 
 
-def test_wordings(tmp_path: Path) -> None:
+def test_templates(tmp_path: Path) -> None:
     questions = asked(write(tmp_path, list(map(line, LOOKS))))
     lamp, soot = questions["magic_lamp/is made of/pf2"], questions["soot/is/pf2"]
     assert [template.ask(lamp).text for template in TEMPLATES] == [
@@ -157,7 +157,7 @@ def test_without_the_word_list_the_answers_of_the_file_are_the_options(tmp_path:
     )
     assert "unobtainium" in task.labels
     assert list(task.labels) == sorted(task.labels)
-    assert task.data_notes[:2] == (
+    assert task.provenance.notes[:2] == (
         "the 10 answer words of the file as options",
         "concepts without articles",
     )
@@ -174,7 +174,7 @@ def test_the_word_list_is_found_in_the_data_folder(tmp_path: Path) -> None:
     place.write_text("red\nblack\n")
     task = load_task("property-norms", path)
     assert task.labels == ("red", "black")
-    assert "2 published answer words as options" in task.data_notes
+    assert "2 published answer words as options" in task.provenance.notes
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_features_with_alternatives(
 
 def test_entries_are_counted_beside_the_published_numbers(tmp_path: Path) -> None:
     task = load_task("property-norms", write(tmp_path, [*map(line, LOOKS), "\t".join(OTHER)]))
-    assert task.data_notes[-5:] == (
+    assert task.provenance.notes[-5:] == (
         "entries of pf>=2: 10 (published: 6,541); is 5, has 1, has a 2, is made of 2",
         "entries of pf>=5: 8 (published: 3,641); is 4, has 1, has a 2, is made of 1",
         "entries of pf>=10: 6 (published: 2,001); is 3, has 1, has a 1, is made of 1",
@@ -212,7 +212,7 @@ def test_entries_are_counted_beside_the_published_numbers(tmp_path: Path) -> Non
     )
 
 
-def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
+def test_bad_rows_are_skipped_and_reported(tmp_path: Path) -> None:
     good = line(LOOKS[8])
     rows = [
         good,
@@ -224,7 +224,7 @@ def test_bad_rows_are_skipped_and_said(tmp_path: Path) -> None:
     ]
     task = load_task("property-norms", write(tmp_path, rows))
     assert {question.object for question in task.questions} == {"imp"}
-    assert task.bad_rows == (
+    assert task.provenance.bad_rows == (
         BadRow(3, "has 2 cells where there are 7 columns"),
         BadRow(4, "'pf' is not a whole number"),
         BadRow(5, "'concept' is empty"),

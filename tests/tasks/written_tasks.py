@@ -32,6 +32,8 @@ def prompts(task: Task) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def inline(
-    folder: Path, rows: list[dict[str, Any]], rest: str, template: str = "{x} is [MASK]"
+    folder: Path, rows: list[dict[str, Any]], declaration: str, template: str = "{x} is [MASK]"
 ) -> Task:
-    return task_of(folder, f"rows: {json.dumps(rows)}\ntemplates: {json.dumps(template)}\n{rest}")
+    return task_of(
+        folder, f"rows: {json.dumps(rows)}\ntemplates: {json.dumps(template)}\n{declaration}"
+    )

@@ -36,7 +36,7 @@ from seesay.reports.site import write_site
 from seesay.scenes.reasoners.paper_tables import summary
 from seesay.scenes.reports.reasoner_page import reasoner_page, sweep_page
 from seesay.scenes.reports.scene_charts import area_charts, area_table
-from seesay.scenes.statistics import generated_areas, summaries
+from seesay.scenes.statistics import generate_areas, summaries
 
 RELATIONS = (
     "above",
@@ -88,7 +88,7 @@ def write_pages(folder: Path) -> dict[str, Path]:
     perplexity = np.exp(np.random.default_rng(0).normal(3, 1, (len(RELATIONS), len(RELATIONS))))
     matrix = PerplexityMatrix(RELATIONS, RELATIONS, perplexity)
 
-    areas = generated_areas("set+pos", 80, 0)
+    areas = generate_areas("set+pos", 80, 0)
     paper = load_paper("memory-colors")
     runs_of_site = board()
     site = write_site(folder / "public", runs_of_site, paired_tests(runs_of_site)).parent

@@ -63,7 +63,7 @@ def instrument(request: pytest.FixtureRequest) -> str:
 def copy(instrument: str, tmp_path: Path) -> Path:
     """The project without the instrument."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for folder in ("src", "tests"):
+    for folder in ("src", "tests", "docs", "tools"):  # tests of the core read the last two
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy2(ROOT / file, tmp_path)

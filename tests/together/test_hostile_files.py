@@ -214,7 +214,7 @@ def test_duplicate_keys_of_captions_are_reported(tmp_path: Path) -> None:
     path.write_text('{"1": ["a cup", "a mug"], "2": "a bus", "1": ["a dog"]}')
     captions = pairs.read_captions(path)
     assert captions.texts == {"1": ["a cup", "a mug"], "2": ["a bus"]}
-    assert [bad.reason for bad in captions.bad] == ["the key '1' is there twice: the first is kept"]
+    assert [bad.reason for bad in captions.bad] == ["the key '1' occurs twice: the first is kept"]
     twice = '{"image_id": 1, "caption": "a cup", "caption": "a dog"}'
     for content in (
         f'[{twice}, {{"image_id": 2, "caption": "a bus"}}]',
@@ -223,7 +223,7 @@ def test_duplicate_keys_of_captions_are_reported(tmp_path: Path) -> None:
         path.write_text(content)
         captions = pairs.read_captions(path)
         assert captions.texts == {"2": ["a bus"]}
-        assert captions.bad == [BadRow(1, "a key is there twice")]
+        assert captions.bad == [BadRow(1, "a key occurs twice")]
 
 
 @pytest.mark.parametrize("name", ["state.json", "dataset_dict.json"])
@@ -266,7 +266,10 @@ def test_a_tree_without_end_is_a_bad_row(tmp_path: Path, tree: str, reason: str)
     assert not isinstance(good, BadRow)
 
 
-ARPA = "\\data\\\nngram 1={count}\n\n\\{order}-grams:\n-0.5\t</s>\t{backoff}\n-1\tcup\n{more}\n\\end\\\n"
+ARPA = (
+    "\\data\\\nngram 1={count}\n\n\\{order}-grams:\n-0.5\t</s>\t{backoff}\n-1\tcup\n{more}\n"
+    "\\end\\\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ ARPA = "\\data\\\nngram 1={count}\n\n\\{order}-grams:\n-0.5\t</s>\t{backoff}\n-1
         ({"order": "1" * 5000}, "ends too early or is damaged"),
         ({"backoff": "1e400"}, "line 5: not an n-gram"),
         ({"backoff": "nan"}, "line 5: not an n-gram"),
-        ({"more": "-2\tcup", "count": "3"}, "line 7: the n-gram 'cup' is there twice"),
+        ({"more": "-2\tcup", "count": "3"}, "line 7: the n-gram 'cup' occurs twice"),
     ],
 )
 def test_hostile_arpa_files_are_one_sentence(

@@ -101,7 +101,7 @@ def untimed(folder: Path) -> list[loop.Measurements]:
     ]
 
 
-def test_it_learns_and_says_so(tmp_path: Path) -> None:
+def test_training_improves_and_records_history(tmp_path: Path) -> None:
     seen: list[loop.TrainingProgress] = []
     net = network()
     result = loop.train(
@@ -149,7 +149,8 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(tmp_path: Path) -> Non
         def slow(net, batch):
             time.sleep(0.1)
             return t.losses(net, batch)
-        loop.train(t.network(), t.Batches, slow, t.validate, Path({str(tmp_path / "killed")!r}), t.SCHEDULE,
+        folder = Path({str(tmp_path / "killed")!r})
+        loop.train(t.network(), t.Batches, slow, t.validate, folder, t.SCHEDULE,
                    {{"data": "a line"}}, device="cpu", checkpoint_every=0.0)
     """
     kept = tmp_path / "killed" / checkpoint.CHECKPOINT
@@ -175,7 +176,7 @@ def test_a_finished_training_is_read_not_repeated(tmp_path: Path) -> None:
 
 
 def test_another_seed_is_another_training(tmp_path: Path) -> None:
-    assert not equal(run(tmp_path / "0"), run(tmp_path / "1", SCHEDULE.changed(seed=1)))
+    assert not equal(run(tmp_path / "0"), run(tmp_path / "1", SCHEDULE.override(seed=1)))
 
 
 def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
@@ -184,7 +185,7 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"was started with learning_rate 0.05, not 0.1.*another folder"
     ):
-        run(tmp_path, SCHEDULE.changed(learning_rate=0.1))
+        run(tmp_path, SCHEDULE.override(learning_rate=0.1))
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ STATE_DAMAGE = {
         checkpoint.BEST,
     ],
 )
-def test_a_damaged_state_file_is_one_sentence(tmp_path: Path, name: str, damage: str) -> None:
+def test_damaged_state_file_gives_one_sentence(tmp_path: Path, name: str, damage: str) -> None:
     if name in (checkpoint.RESULT, checkpoint.BEST):
         run(tmp_path)
     else:
@@ -243,7 +244,7 @@ def test_a_damaged_state_file_is_one_sentence(tmp_path: Path, name: str, damage:
         "[" * 100_000,
     ],
 )
-def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(
+def test_checkpoint_without_position_or_with_other_shapes_is_damaged(
     tmp_path: Path, position: str
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
@@ -262,7 +263,7 @@ def test_a_checkpoint_without_a_position_or_with_other_shapes_is_damage(
         run(tmp_path)
 
 
-def test_a_missing_file_of_a_finished_training_is_one_sentence(tmp_path: Path) -> None:
+def test_missing_file_of_a_finished_training_gives_one_sentence(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / checkpoint.BEST).unlink()
     with pytest.raises(UserError, match=r"is not complete \(.* is missing\): delete"):
@@ -273,7 +274,7 @@ def test_a_missing_file_of_a_finished_training_is_one_sentence(tmp_path: Path) -
 
 def test_it_stops_early_once_validation_gets_no_better(tmp_path: Path) -> None:
     falling = iter([5.0, 4.0, 3.0, 3.5, 3.25, 1.0, 1.0, 1.0])
-    schedule = SCHEDULE.changed(patience=2)
+    schedule = SCHEDULE.override(patience=2)
     result = loop.train(
         network(),
         Batches,
@@ -336,7 +337,7 @@ def test_weight_decay_of_adam_is_part_of_the_gradient(tmp_path: Path) -> None:
         )
 
 
-def test_a_loss_that_is_no_number_ends_the_training(tmp_path: Path) -> None:
+def test_nan_loss_ends_the_training(tmp_path: Path) -> None:
     def broken(
         net: torch.nn.Module, batch: tuple[torch.Tensor, torch.Tensor]
     ) -> dict[str, torch.Tensor]:
@@ -351,7 +352,7 @@ def test_the_learning_rate_rises_then_falls() -> None:
     assert [linear.rate(done) for done in (0.0, 0.1, 0.2, 0.6, 1.0)] == pytest.approx(
         [0.0, 1.0, 2.0, 1.0, 0.0]
     )
-    cosine = linear.changed(decay="cosine")
+    cosine = linear.override(decay="cosine")
     assert [cosine.rate(done) for done in (0.1, 0.2, 0.6, 1.0)] == pytest.approx(
         [1.0, 2.0, 1.0, 0.0]
     )
@@ -366,7 +367,7 @@ def test_a_rate_that_stays_up_and_falls_at_the_end() -> None:
 
 def test_a_training_without_clipping_is_resumed_too(tmp_path: Path) -> None:
     """Infinity is no JSON number by the book, and yet one of the settings."""
-    schedule = SCHEDULE.changed(clip=float("inf"))
+    schedule = SCHEDULE.override(clip=float("inf"))
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "parts", schedule, stop_after=3)
     assert equal(run(tmp_path / "parts", schedule), run(tmp_path / "whole", schedule))

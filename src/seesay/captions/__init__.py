@@ -1,5 +1,6 @@
-"""Captions and parses against references. Everything here works with NumPy alone, but for the
-command.
+"""Captions and parses against references.
+
+Everything here works with NumPy alone, except the command.
 
 >>> from seesay.captions import CaptionCorpus, bleu, rouge
 >>> corpus = CaptionCorpus.tokenized(["A dog runs."], [["A dog is running.", "The dog runs fast!"]])

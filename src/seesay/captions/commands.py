@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.captions.defaults import RESAMPLES
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
     from seesay.captions.scoring.records import TextComparison, TextRecord
 
-app = typer.Typer(
+app = Application(
     help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True
 )
 
-Many = Annotated[
+ResampleCount = Annotated[
     int, typer.Option("--resamples", min=100, help="Resamples behind intervals and p-values.")
 ]
 
@@ -54,7 +55,7 @@ def captions(
     jobs: Annotated[
         int, typer.Option(min=0, help="Processes for METEOR; 0: one per processor.")
     ] = 0,
-    resamples: Many = RESAMPLES,
+    resamples: ResampleCount = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -101,7 +102,7 @@ def parses(
     per_sentence: Annotated[
         Path | None, typer.Option(help="Write every sentence's scores as JSON lines.")
     ] = None,
-    resamples: Many = RESAMPLES,
+    resamples: ResampleCount = RESAMPLES,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -125,44 +126,62 @@ def _show(
     line: str,
     quiet: bool,
 ) -> None:
-    from seesay.cli.output import out, print_json, table
+    """Print the figures and the paired tests, as tables or as JSON."""
+    from seesay.cli.output import out, print_json
 
-    figures = [asdict(record) for record in records]
-    tests = [asdict(comparison) for comparison in comparisons]
     if as_json:
+        figures = [asdict(record) for record in records]
+        tests = [asdict(comparison) for comparison in comparisons]
         print_json({"records": figures, "comparisons": tests} if tests else figures)
         return
-    several = len({record.model for record in records}) > 1
-    sliced = any(record.slice for record in records)
-    rows = [
-        [record.model] * several
-        + [str(record.slice or "all")] * sliced
-        + [record.metric, f"{record.value:.4f}", f"{record.low:.4f}", f"{record.high:.4f}"]
-        for record in records
-    ]
-    out.print(
-        table(
-            [*["system"] * several, *["sentences"] * sliced, "metric", ">value", ">low", ">high"],
-            rows,
-        )
-    )
+    _show_figures(records)
     if comparisons:
-        rows = [
-            [c.metric]
-            + [f"{value:+.4f}" for value in (c.difference, c.low, c.high)]
-            + [f"{p:.4f}" for p in (c.p_bootstrap, c.p_signflip)]
-            for c in comparisons
-        ]
-        title = f"{comparisons[0].a} − {comparisons[0].b}"
-        out.print(
-            table(
-                ["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"],
-                rows,
-                title=title,
-            )
-        )
+        _show_tests(comparisons)
     if not quiet:
         out.print(f"n = {records[0].n}  {line}")
+
+
+def _show_figures(records: Sequence[TextRecord]) -> None:
+    """Print a table of figures.
+
+    Systems and slices have a column only where there are several.
+    """
+    from seesay.cli.output import out, table
+
+    heads = ["metric", ">value", ">low", ">high"]
+    rows = [
+        [record.metric, f"{record.value:.4f}", f"{record.low:.4f}", f"{record.high:.4f}"]
+        for record in records
+    ]
+    if any(record.slice for record in records):
+        heads.insert(0, "sentences")
+        for row, record in zip(rows, records, strict=True):
+            row.insert(0, str(record.slice or "all"))
+    if len({record.model for record in records}) > 1:
+        heads.insert(0, "system")
+        for row, record in zip(rows, records, strict=True):
+            row.insert(0, record.model)
+    out.print(table(heads, rows))
+
+
+def _show_tests(comparisons: Sequence[TextComparison]) -> None:
+    """Print a table of the paired tests of two systems."""
+    from seesay.cli.output import out, table
+
+    rows = [
+        [
+            test.metric,
+            f"{test.difference:+.4f}",
+            f"{test.low:+.4f}",
+            f"{test.high:+.4f}",
+            f"{test.p_bootstrap:.4f}",
+            f"{test.p_signflip:.4f}",
+        ]
+        for test in comparisons
+    ]
+    heads = ["metric", ">difference", ">low", ">high", ">p bootstrap", ">p sign-flip"]
+    title = f"{comparisons[0].a} − {comparisons[0].b}"
+    out.print(table(heads, rows, title=title))
 
 
 def _report(errors: Sequence[str]) -> None:

@@ -1,5 +1,7 @@
-"""Defaults that functions and commands share. Nothing is imported: the help of a command shows them
-at once."""
+"""Defaults that functions and commands share.
+
+Nothing is imported: the help of a command shows them at once.
+"""
 
 from __future__ import annotations
 

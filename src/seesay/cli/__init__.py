@@ -8,15 +8,14 @@ import os
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from seesay import __version__
-from seesay.cli.options import Quiet
-from seesay.cli.output import is_silent, log_to_terminal, plain, set_quiet, set_silent
+from seesay.cli.application import Application, Group
+from seesay.cli.output import log_to_terminal, plain
 from seesay.command_line import typed_words
 from seesay.errors import UserError
 from seesay.plugins import collect
@@ -25,9 +24,6 @@ from seesay.registry import load_address
 
 class _Stopped(Exception):  # noqa: N818 - not an error
     """An interrupt or a closed pipe, under a name that typer does not handle itself."""
-
-
-_VALUES = {"pathlib.Path": "PATH", "int": "NUMBER", "float": "NUMBER", "str": "TEXT"}
 
 
 CORE_COMMANDS = {
@@ -50,22 +46,19 @@ def command_addresses() -> dict[str, str]:
 
 def load_command(name: str) -> Any:
     """Import a command, so that a call pays for the one that it names and no other."""
+    # the core's commands are found without reading the plug-ins, which takes longer than they do
     address = CORE_COMMANDS.get(name) or command_addresses()[name]
-    loaded = load_address(address)
-    application = loaded
-    if not isinstance(loaded, typer.Typer):
-        application = typer.Typer()
-        application.command()(loaded)
-    # seesay itself has it, and a group's help is as plain as its own
-    application._add_completion = False
-    application.rich_markup_mode = None
+    application = load_address(address)
+    if not isinstance(application, typer.Typer):
+        function = application
+        application = Application()
+        application.command(name)(function)
     command = get_command(application)
     command.name = name
-    adapt(command)
     return command
 
 
-class _Group(TyperGroup):
+class _Group(Group):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(command_addresses())
 
@@ -76,58 +69,18 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        # Typer would end with its own code and message for these
         except (KeyboardInterrupt, BrokenPipeError) as error:
             raise _Stopped from error
 
 
-def adapt(command: Any) -> None:
-    """Let help call a value PATH, NUMBER or TEXT, not by its type in Python, and let every command
-    take --quiet."""
-    subcommands = getattr(command, "commands", {}).values()
-    for subcommand in subcommands:
-        adapt(subcommand)
-    if not subcommands and all(parameter.name != "quiet" for parameter in command.params):
-        command.params.append(_quiet_option())
-    hints = get_type_hints(command.callback) if command.callback else {}
-    for parameter in command.params:
-        kind = str(hints.get(parameter.name))
-        word = next((word for mark, word in _VALUES.items() if mark in kind), None)
-        if word and parameter.metavar is None:
-            parameter.metavar = word
-        # newer typer shows the type beside an argument's name
-        elif word and hasattr(parameter, "display_type"):
-            parameter.display_type = lambda _: ""
-        if parameter.name == "quiet":
-            parameter.default = parameter.default or is_silent()
-            parameter.callback = _log_errors_only
-
-
-def _quiet_option() -> Any:
-    """--quiet for a command that has nothing of its own to leave out."""
-
-    def command(quiet: Quiet = False) -> None: ...
-
-    single = typer.Typer(add_completion=False)
-    single.command()(command)
-    option = next(
-        parameter for parameter in get_command(single).params if parameter.name == "quiet"
-    )
-    option.expose_value = False
-    return option
-
-
-def _log_errors_only(context: Any, parameter: Any, quiet: bool) -> bool:
-    set_quiet(quiet)
-    return quiet
-
-
-app = typer.Typer(
+app = Application(
     name="seesay",
     cls=_Group,
+    add_completion=True,
     help="How much of the visible world does a language model know?",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
 
 
@@ -152,23 +105,25 @@ def _seesay(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. A user's mistake is one sentence and exit code 2; an interrupt is
-    130."""
+    """Run the command line.
+
+    A user's mistake is one sentence and exit code 2; an interrupt is 130.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # names may hold what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     words = typed_words() if arguments is None else list(arguments)
-    set_silent("--silent" in words)
     try:
         try:
             with log_to_terminal():
-                app([word for word in words if word != "--silent"])
+                app(words)
         finally:
             sys.stdout.flush()
     except UserError as error:
         _fail(str(error))
     except _Stopped as stopped:
+        # as when `head` has read its line: no mistake, and nobody left to tell
         if isinstance(stopped.__cause__, BrokenPipeError):
             _closed_pipe()
         _fail(
@@ -179,6 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _closed_pipe()
     except OSError as error:
+        # an error of a library that only looks like one of the system is a bug, and keeps its
+        # traceback
         if error.errno is None:
             raise
         _silence()

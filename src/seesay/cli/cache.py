@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json
 from seesay.errors import UserError
 
-app = typer.Typer(help="Show and clear what is kept between runs.", no_args_is_help=False)
+app = Application(help="Show and clear what is kept between runs.", no_args_is_help=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -22,17 +23,18 @@ def cache(context: typer.Context, as_json: Json = False) -> None:
     from seesay.cli.output import out, print_json, remark, table
     from seesay.folders import cache_folder
 
-    known = all_caches()
-    sizes = {name: entry.size() for name, entry in known.items()}
+    # sizes are summed from files, so each cache is walked through once
+    caches = all_caches()
+    sizes = {name: entry.size() for name, entry in caches.items()}
     if as_json:
-        caches = [
+        entries = [
             {"name": name, "content": entry.content, "bytes": sizes[name], "path": str(entry.root)}
-            for name, entry in known.items()
+            for name, entry in caches.items()
         ]
-        print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": caches})
+        print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": entries})
         return
     rows = [
-        (name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in known.items()
+        (name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in caches.items()
     ]
     out.print(table(["name", "what it holds", "size", "path"], rows))
     remark(
@@ -58,6 +60,7 @@ def clear(
 
     caches = find_caches(names or [])
     if not yes:
+        # a question in a script would wait for ever
         if as_json or not sys.stdin.isatty():
             raise UserError("There is nobody to ask: give --yes to clear the caches.")
         total = _megabytes(sum(entry.size() for entry in caches))

@@ -64,6 +64,7 @@ def compare(
     from seesay.cli.output import out, print_json, remark
     from seesay.reports.tables import comparison_table, stability_table
 
+    # each says what is compared with what
     if against is not None and all_pairs:
         raise UserError(
             "--against and --all-pairs do not go together: one reference, or every pair."
@@ -104,6 +105,7 @@ def _print_plan(
     from seesay.cli.output import out, print_json, table
     from seesay.metrics.power import power_plan
 
+    # planned from the intervals that these runs have, as more questions of the same kind would be
     plans = [
         (c, power_plan(c.difference, c.low, c.high, c.n, target=difference, power=power))
         for c in comparisons
@@ -132,7 +134,6 @@ def _print_plan(
     out.print(table(columns, rows))
     out.print(
         "Questions that it takes to show the difference (two-sided, p at most 0.05, power "
-        f"{power:.0%}), and the "
-        "smallest difference that as many as now would show. More comparisons take more, because p "
-        "is corrected."
+        f"{power:.0%}), and the smallest difference that as many as now would show. More "
+        "comparisons take more, because p is corrected."
     )

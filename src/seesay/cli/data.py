@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.data.store import FileStatus
 
-app = typer.Typer(help="List, fetch, add and check published data sets.", no_args_is_help=False)
+app = Application(help="List, fetch, add and check published data sets.", no_args_is_help=False)
 
 Names = Annotated[
     list[str],
@@ -25,6 +26,7 @@ Names = Annotated[
 @app.callback(invoke_without_command=True)
 def data(context: typer.Context, as_json: Json = False) -> None:
     """List the data sets and which of their files are available."""
+    # `seesay data` alone lists, as `seesay data list` does
     if not context.invoked_subcommand:
         _list(as_json)
 
@@ -36,6 +38,7 @@ def list_data(as_json: Json = False) -> None:
 
 
 def _list(as_json: bool) -> None:
+    """Print the data sets with the state of their files, and how to get those that are missing."""
     from seesay.cli.output import out, print_json, remark, table
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
@@ -45,22 +48,18 @@ def _list(as_json: bool) -> None:
     statuses = group_by(store.check_files(), lambda status: status.dataset)
     if as_json:
         keys = ("name", "title", "task", "licence", "citation", "home", "fetchable", "request")
-        datasets = [
-            {key: getattr(entry, key) for key in keys}
-            | {"files": [_as_row(status) for status in statuses[entry.name]]}
-            for entry in CATALOGUE.values()
-        ]
+        datasets = []
+        for entry in CATALOGUE.values():
+            dataset = {key: getattr(entry, key) for key in keys}
+            dataset["files"] = [_as_row(status) for status in statuses[entry.name]]
+            datasets.append(dataset)
         print_json({"folder": str(data_folder()), "datasets": datasets})
         return
-    rows = [
-        (
-            entry.name,
-            entry.title,
-            ", ".join(sorted({status.state for status in statuses[entry.name]})),
-            entry.licence,
-        )
-        for entry in CATALOGUE.values()
-    ]
+    rows = []
+    for entry in CATALOGUE.values():
+        # of many files one may be missing and one damaged
+        states = {status.state for status in statuses[entry.name]}
+        rows.append((entry.name, entry.title, ", ".join(sorted(states)), entry.licence))
     out.print(table(["name", "what it is", "state", "licence"], rows))
     for entry in CATALOGUE.values():
         if not entry.fetchable:
@@ -88,22 +87,27 @@ def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
 
-    every = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
-    selected = dict.fromkeys(
-        name
-        for typed in names
-        for name in (every if typed == "all" else [store.get_dataset(typed).name])
-    )
-    for name in selected:
-        shown: Counter[str] = Counter()
+    # each once, in the order in which they were typed; a mistyped name is noticed before any fetch
+    datasets: dict[str, None] = {}
+    for name in names:
+        if name == "all":
+            fetchable = [entry.name for entry in CATALOGUE.values() if entry.fetchable]
+            datasets |= dict.fromkeys(fetchable)
+        else:
+            datasets[store.get_dataset(name).name] = None
+    for name in datasets:
+        # what the bar of each file has been advanced by: it takes steps, the store tells totals
+        advanced: Counter[str] = Counter()
         with stage_bars(name, unit="kB", quiet=quiet or as_json) as show:
 
-            def show_progress(file: str, done: int, size: int, shown: Counter[str] = shown) -> None:
-                show(file, done // 1000 - shown[file], size // 1000)
-                shown[file] = done // 1000
+            def show_progress(
+                file: str, done: int, size: int, advanced: Counter[str] = advanced
+            ) -> None:
+                show(file, done // 1000 - advanced[file], size // 1000)
+                advanced[file] = done // 1000
 
             store.fetch(name, progress=show_progress)
-    statuses = store.check_files(list(selected))
+    statuses = store.check_files(list(datasets))
     if as_json:
         print_json({"files": _as_rows(statuses)})
     elif not quiet:
@@ -125,14 +129,14 @@ def add(
     from seesay.cli.output import print_json, remark
     from seesay.data import store
 
-    placed = store.add(name, path, force=force)
+    added = store.add(name, path, force=force)
     statuses = store.check_files([name])
     notes = _task_notes(store.get_dataset(name).task)
     if as_json:
         print_json({"files": _as_rows(statuses), "notes": notes})
         return
     for status in statuses:
-        if status.path in placed:
+        if status.path in added:
             remark(f"Added {status.path} ({status.state}).")
         elif status.state == "missing":
             remark(f"Still missing: {status.file}.")
@@ -141,13 +145,13 @@ def add(
 
 
 def _task_notes(task: str) -> list[str]:
-    """What a task makes of the data folder's files; why it cannot, where it cannot be built."""
+    """Return what a task makes of the data folder's files, or why it cannot be built of them."""
     from seesay.tasks import TASKS, load_task
 
     if task not in TASKS.names():
         return []
     try:
-        return [f"{task}: {note}" for note in load_task(task).data_notes]
+        return [f"{task}: {note}" for note in load_task(task).provenance.notes]
     except UserError as error:
         return [f"{task}: {error}"]
 
@@ -163,15 +167,13 @@ def check(as_json: Json = False) -> None:
     if as_json:
         print_json({"files": _as_rows(statuses), "damaged": len(damaged)})
     else:
-        out.print(
-            table(["data set", "file", "state"], [(s.dataset, s.file, s.state) for s in statuses])
-        )
+        rows = [(status.dataset, status.file, status.state) for status in statuses]
+        out.print(table(["data set", "file", "state"], rows))
         for status in damaged:
             entry = store.get_dataset(status.dataset)
+            remedy = entry.request
             if entry.fetchable:
-                how = f"seesay data fetch {entry.name}"
-            else:
-                how = entry.request
-            out.print(f"{status.file} has changed since it was added: {how}")
+                remedy = f"seesay data fetch {entry.name}"
+            out.print(f"{status.file} has changed since it was added: {remedy}")
     if damaged:
         raise typer.Exit(1)

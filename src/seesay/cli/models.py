@@ -34,8 +34,6 @@ def models(as_json: Json = False) -> None:
     )
     out.print(
         "(openai:MODEL --base-url http://host:port/v1), vLLM (vllm:MODEL), a model for pictures "
-        "(vision:MODEL, "
-        "openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, "
-        "clip-bert-implicit:FOLDER without), or "
-        "answers that exist (answers:FILE)."
+        "(vision:MODEL, openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, "
+        "clip-bert-implicit:FOLDER without), or answers that exist (answers:FILE)."
     )

@@ -7,6 +7,24 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.output import is_quiet, set_quiet, set_silent
+
+
+def _apply_quiet(context: typer.Context, quiet: bool) -> bool:
+    """Be quiet as long as the command runs; it also is where an outer command was told to be."""
+    if quiet:
+        set_quiet(True)
+        context.call_on_close(lambda: set_quiet(False))
+    return is_quiet()
+
+
+def _apply_silent(context: typer.Context, silent: bool) -> bool:
+    if silent:
+        set_silent(True)
+        context.call_on_close(lambda: set_silent(False))
+    return silent
+
+
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")
 ]
@@ -24,9 +42,12 @@ AllowPickle = Annotated[
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet", "-q", help="Print only figures and errors; --silent prints only errors."
-    ),
+    typer.Option("--quiet", "-q", callback=_apply_quiet, help="Print only figures and errors."),
+]
+# eager: --quiet, which is read after it, then is true as well
+Silent = Annotated[
+    bool,
+    typer.Option("--silent", callback=_apply_silent, is_eager=True, help="Print only errors."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     out: Console
     err: Console
 
+_LONGEST_NAME = 60
+_SECONDS_BETWEEN_LINES = 10.0
+
+_silent = False
+
 
 def __getattr__(name: str) -> Any:
     if name not in ("out", "err"):
@@ -33,31 +38,33 @@ def __getattr__(name: str) -> Any:
 
     class PlainConsole(Console):
         def print(self, *objects: Any, **options: Any) -> None:
-            super().print(
-                *(plain(each) if isinstance(each, str) else each for each in objects), **options
-            )
+            plain_objects = [plain(item) if isinstance(item, str) else item for item in objects]
+            super().print(*plain_objects, **options)
 
-    # without a width of its own, a table is as wide as its names need; nothing is cut
-    settings: dict[str, Any] = {
-        "markup": False,
-        "highlight": False,
-        "emoji": False,
-        "soft_wrap": True,
-    }
-    console = PlainConsole(stderr=name == "err", quiet=name == "out" and is_silent(), **settings)
+    console = PlainConsole(
+        stderr=name == "err",
+        quiet=name == "out" and is_silent(),
+        markup=False,
+        highlight=False,
+        emoji=False,
+        # without a width of its own, a table is as wide as its names need; nothing is cut
+        soft_wrap=True,
+    )
     globals()[name] = console
     return console
 
 
 def print_json(obj: object) -> None:
-    """One JSON document on stdout, and nothing else."""
+    """Print one JSON document on stdout, and nothing else."""
     narrow = "utf" not in (sys.stdout.encoding or "").lower()
     print(json.dumps(obj, ensure_ascii=narrow, indent=2, allow_nan=False))
 
 
 def plain(text: object) -> str:
-    """A text that is safe to show: control characters from other people's files become visible
-    marks."""
+    """Return a text that is safe to show.
+
+    Control characters, which may come from other people's files, become visible marks.
+    """
     return "".join(
         char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}"
         for char in str(text)
@@ -67,29 +74,35 @@ def plain(text: object) -> str:
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None
 ) -> Table:
-    """A table for `out.print`. A column name that starts with ">" is aligned to the right."""
+    """Return a table for `out.print`.
+
+    A column whose name starts with ">" is aligned to the right.
+    """
     from rich import box
     from rich.table import Table
 
+    # names from files may stand in titles as well
     heading = None if title is None else plain(title)
     rich_table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
-        longest = max((len(word) for row in rows for word in str(row[place]).split()), default=0)
+        words = [word for row in rows for word in str(row[place]).split()]
+        longest = max(map(len, words), default=0)
+        justify: Literal["left", "right"] = "left"
         if column.startswith(">"):
-            justify: Literal["left", "right"] = "right"
-        else:
-            justify = "left"
-        # a name is never broken: lines break between words
+            justify = "right"
         rich_table.add_column(
-            plain(column.removeprefix(">")), justify=justify, min_width=min(longest, _LONGEST_NAME)
+            plain(column.removeprefix(">")),
+            justify=justify,
+            # a name is never broken: lines break between words
+            min_width=min(longest, _LONGEST_NAME),
         )
     for row in rows:
-        rich_table.add_row(*(plain(cell) for cell in row))
+        rich_table.add_row(*map(plain, row))
     return rich_table
 
 
 def sources_table(sources: Sequence[CorpusSummary]) -> Table:
-    """How much of each corpus was read."""
+    """Return a table of how much of each corpus was read."""
     rows = [
         (
             source.source,
@@ -101,22 +114,6 @@ def sources_table(sources: Sequence[CorpusSummary]) -> Table:
         for source in sources
     ]
     return table(("source", "form", ">texts", ">blank", ">left out"), rows)
-
-
-_LONGEST_NAME = 60
-_silent = False
-
-
-def set_silent(silent: bool) -> None:
-    """Print nothing but errors, or everything again."""
-    global _silent
-    _silent = silent
-    globals().pop("out", None)
-
-
-def is_silent() -> bool:
-    """Whether errors alone are printed."""
-    return _silent
 
 
 class _TerminalHandler(logging.Handler):
@@ -134,15 +131,14 @@ def log_to_terminal() -> Iterator[None]:
     """Show what seesay logs on stderr."""
     logger = logging.getLogger("seesay")
     level = logger.level
+    # what a library logs is not for people: only seesay's own messages are shown
     logger.addHandler(_TERMINAL)
     logger.setLevel(logging.INFO)
-    set_quiet(False)
     try:
         yield
     finally:
         logger.removeHandler(_TERMINAL)
         logger.setLevel(level)
-        set_quiet(False)
 
 
 def set_quiet(quiet: bool) -> None:
@@ -150,14 +146,33 @@ def set_quiet(quiet: bool) -> None:
     _TERMINAL.setLevel(logging.ERROR if quiet or _silent else logging.NOTSET)
 
 
+def is_quiet() -> bool:
+    """Return whether only figures and errors are printed, or errors alone."""
+    return _TERMINAL.level >= logging.ERROR
+
+
+def set_silent(silent: bool) -> None:
+    """Print nothing but errors, or everything again."""
+    global _silent
+    _silent = silent
+    set_quiet(silent)
+    # the next use creates a console that prints, or does not
+    globals().pop("out", None)
+
+
+def is_silent() -> bool:
+    """Return whether errors alone are printed."""
+    return _silent
+
+
 def remark(text: object) -> None:
     """Print a line that is not a figure: --quiet leaves it out."""
-    if _TERMINAL.level < logging.ERROR:
+    if not is_quiet():
         __getattr__("out").print(str(text))
 
 
 def progress_bars(*, quiet: bool = False) -> ProgressBars:
-    """A progress bar for each title and unit, as `seesay.api` takes it."""
+    """Return what opens a progress bar for a title and a unit, as `seesay.api` takes it."""
     return lambda title, unit: progress_bar(title, unit=unit, quiet=quiet)
 
 
@@ -169,41 +184,47 @@ class Advance(Protocol):
 
 @contextmanager
 def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """A bar on stderr with a rate and an end time. It yields a function of how many are newly done,
-    and of how many."""
+    """Show a bar on stderr with a rate and an end time.
+
+    Yields a function of how many are newly done, and of how many.
+    """
     console = __getattr__("err")
     if not quiet and not console.is_terminal:
         yield _plain_progress(plain(title), unit)
         return
     from rich import progress
 
-    name, detail = (
-        progress.TextColumn(f"{{task.{field}}}", markup=False)
-        for field in ("description", "fields[detail]")
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[detail]}", markup=False),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
     )
-    times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
-    columns = (name, progress.BarColumn(), progress.MofNCompleteColumn(), detail, *times)
     with progress.Progress(*columns, console=console, disable=quiet) as bar:
         task = bar.add_task(plain(title), total=None, detail="")
 
         def advance(done: int, total: int, detail: str = "") -> None:
             bar.update(task, advance=done, total=total)
             speed = bar.tasks[0].speed
-            if speed:
-                rate = f"{speed:.{0 if speed >= 10 else 1}f} {unit}/s"
-            else:
-                rate = ""
+            rate = _rate(speed, unit) if speed else ""
             bar.update(task, detail=" · ".join(filter(None, (detail, rate))))
 
         yield advance
 
 
-_SECONDS_BETWEEN_LINES = 10.0
+def _rate(speed: float, unit: str) -> str:
+    """A slow rate needs a decimal place to be more than 0."""
+    decimals = 0 if speed >= 10 else 1
+    return f"{speed:,.{decimals}f} {unit}/s"
 
 
 def _plain_progress(title: str, unit: str) -> Advance:
-    """Progress in lines, for a file or a pipe: one at the start, one every few seconds, and one at
-    the end."""
+    """Return a function that prints progress in lines, for a file or a pipe.
+
+    There is one line at the start, one every few seconds, and one at the end.
+    """
     print(f"{title} …", file=sys.stderr, flush=True)
     began = last = time.monotonic()
     count = 0
@@ -212,16 +233,18 @@ def _plain_progress(title: str, unit: str) -> Advance:
         nonlocal count, last
         count += done
         now = time.monotonic()
-        if now - last < _SECONDS_BETWEEN_LINES and (count < total or not done):
+        # the end is announced once: a call with nothing newly done may come after it
+        is_end = count >= total and done != 0
+        if now - last < _SECONDS_BETWEEN_LINES and not is_end:
             return
         last = now
-        rate = count / max(now - began, 0.001)
-        if rate and count < total:
-            remaining = f"{(total - count) / rate:,.0f} s left"
+        elapsed = now - began
+        speed = count / max(elapsed, 0.001)
+        if speed and count < total:
+            duration = f"{(total - count) / speed:,.0f} s left"
         else:
-            remaining = f"{now - began:,.0f} s"
-        speed = f"{rate:,.{0 if rate >= 10 else 1}f} {unit}/s"
-        parts = (f"{count:,} of {total:,}", detail, speed, remaining)
+            duration = f"{elapsed:,.0f} s"
+        parts = (f"{count:,} of {total:,}", detail, _rate(speed, unit), duration)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     return advance

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand
 
+from seesay.cli.application import Application, Command
 from seesay.cli.options import (
     AllowPickle,
     Device,
@@ -27,26 +27,57 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from seesay.api import Results
+    from seesay.condition import How
     from seesay.runs.layers import LayerCurve
     from seesay.runs.learning_curve import Point
-    from seesay.runs.ways import How
 
 
-class ProbeCommand(TyperCommand):
-    """`--chat` stands alone or before `both`; typer knows no option whose value may be left out."""
+class ProbeCommand(Command):
+    """`seesay probe`, with its options in groups and those that most people need first."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Write `--chat` as an option that always has a value."""
-        written: list[str] = []
-        for argument in args:
-            if argument == "both" and written[-1:] == ["--chat=yes"]:
-                written[-1] = "--chat=both"
-            else:
-                written.append("--chat=yes" if argument == "--chat" else argument)
-        return super().parse_args(ctx, written)
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Most used": ("--task", "--limit", "--how", "--chat", "--device", "--output"),
+        "What to ask": ("--data", "--categories", "--seed"),
+        "How to ask": (
+            "--chat-both",
+            "--system",
+            "--shots",
+            "--shot-seeds",
+            "--samples",
+            "--temperature",
+            "--max-tokens",
+            "--scope",
+            "--length",
+            "--seeds",
+            "--layers",
+            "--control",
+        ),
+        "Model": (
+            "--family",
+            "--style",
+            "--revision",
+            "--dtype",
+            "--device-map",
+            "--quantization",
+            "--batch-size",
+            "--engine-option",
+            "--trust-remote-code",
+            "--allow-pickle",
+        ),
+        "Server": (
+            "--base-url",
+            "--endpoint",
+            "--concurrency",
+            "--price",
+            "--budget",
+            "--reuse",
+        ),
+        "Cluster": ("--engine", "--workers"),
+        "Output": ("--report", "--resamples", "--json", "--quiet", "--silent", "--help"),
+    }
 
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app = Application()
 
 
 @app.command(cls=ProbeCommand)
@@ -55,7 +86,8 @@ def probe(
         list[str] | None,
         typer.Argument(
             metavar="MODEL",
-            help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue name. Default: smollm2.",
+            help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue "
+            "name. Default: smollm2.",
         ),
     ] = None,
     task: Annotated[
@@ -63,31 +95,55 @@ def probe(
         typer.Option(
             "--task",
             "-t",
-            help="A task or group; several by comma or by repeating. Default: core; to train a probe, viphy.",
+            help="A task or group; several by comma or by repeating. Default: core; to train a "
+            "probe, viphy.",
         ),
     ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="The task's data file or folder, in place of the data folder's."),
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", help="Ask at most this many questions of each task."),
     ] = None,
     how: Annotated[
         str,
         typer.Option(
-            help="cloze: fill a slot. choice: pick a lettered option. generate: write a free answer, which is "
-            "matched to the options. linear: a layer trained on the model's vectors "
-            "(linear-question: of the question "
-            "with its options, as UnifiedQA is asked). learning-curve: linear, from parts of the "
-            "training questions."
+            help="cloze: fill a slot. choice: pick a lettered option. generate: write a free "
+            "answer, which is matched to the options. linear: a layer trained on the model's "
+            "vectors (linear-question: of the question with its options, as UnifiedQA is asked). "
+            "learning-curve: linear, from parts of the training questions."
         ),
     ] = "cloze",
     chat: Annotated[
+        bool,
+        typer.Option(
+            "--chat",
+            help="Ask through the model's chat template: the question is the user's turn, the "
+            "option begins the reply.",
+        ),
+    ] = False,
+    chat_both: Annotated[
+        bool,
+        typer.Option(
+            "--chat-both",
+            help="Ask with and without the chat template, and show the difference.",
+        ),
+    ] = False,
+    device: Device = "auto",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path(
+        "runs"
+    ),
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The task's data file or folder, in place of the data folder's."),
+    ] = None,
+    categories: Annotated[
         str | None,
         typer.Option(
-            metavar="[both]",
-            help="Ask through the model's chat template: the question is the user's turn, the option begins the reply. "
-            "both: with and without, and the difference.",
+            metavar="ENCODER",
+            help="Find the category of things that have none with a sentence encoder, such as "
+            "minilm, and slice by it.",
         ),
     ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
     system: Annotated[
         str | None, typer.Option(help="The system's text, which opens the chat.")
     ] = None,
@@ -112,6 +168,16 @@ def probe(
             min=1, help="Tokens of a free answer at most; a model that reasons needs more."
         ),
     ] = MAX_TOKENS,
+    scope: Annotated[
+        str,
+        typer.Option(
+            help="What a causal model's score covers: sentence (option and what follows it) or "
+            "option."
+        ),
+    ] = "sentence",
+    length: Annotated[
+        str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")
+    ] = "sum",
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -123,41 +189,27 @@ def probe(
         str | None,
         typer.Option(
             metavar="all|N,…",
-            help="Layer by layer, 0 being the embedding: with --how linear a probe and a control probe per layer; with "
-            "cloze what the output head reads out of each layer (logit lens).",
+            help="Layer by layer, 0 being the embedding: with --how linear a probe and a control "
+            "probe per layer; with cloze what the output head reads out of each layer (logit "
+            "lens).",
         ),
     ] = None,
     control: Annotated[
         bool, typer.Option(help="With --layers: train the control probes, or not.")
     ] = True,
-    categories: Annotated[
+    family: Annotated[
         str | None,
-        typer.Option(
-            metavar="ENCODER",
-            help="Find the category of things that have none with a sentence encoder, such as minilm, and slice by it.",
-        ),
+        typer.Option(help="masked, causal or encoder-decoder, where the model does not say."),
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", "-n", help="Ask at most this many questions of each task."),
-    ] = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            help="What a causal model's score covers: sentence (option and what follows it) or option."
-        ),
-    ] = "sentence",
-    length: Annotated[
-        str, typer.Option(help="Length rule: sum, mean (per token) or char (per character).")
-    ] = "sum",
-    batch_size: Annotated[
-        str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")
-    ] = "auto",
-    device: Device = "auto",
+    style: Annotated[
+        str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")
+    ] = "qa",
+    revision: Revision = None,
     dtype: Annotated[
         str | None,
         typer.Option(
-            help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 or auto."
+            help="Type of the weights: float32 (the default on a CPU), bfloat16, float16, float64 "
+            "or auto."
         ),
     ] = None,
     device_map: Annotated[
@@ -173,31 +225,17 @@ def probe(
             help="A method of transformers: bitsandbytes_4bit, quanto:weights=int8, …",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
-    resamples: Resamples = RESAMPLES,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the runs.")] = Path(
-        "runs"
-    ),
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where the page goes. Default: report.html or learning-curve.html in the output folder."
-        ),
-    ] = None,
-    family: Annotated[
-        str | None,
-        typer.Option(help="masked, causal or encoder-decoder, where the model does not say."),
-    ] = None,
-    style: Annotated[
-        str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")
-    ] = "qa",
+    batch_size: Annotated[
+        str, typer.Option(help="Tokens in a batch, or auto: halves when memory runs out.")
+    ] = "auto",
     engine_option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE", help="An option of vLLM's engine, such as tensor_parallel_size=4."
         ),
     ] = None,
-    revision: Revision = None,
+    trust_remote_code: TrustRemoteCode = False,
+    allow_pickle: AllowPickle = False,
     base_url: Annotated[
         str | None, typer.Option(help="A server's address, as in http://localhost:8080/v1.")
     ] = None,
@@ -235,24 +273,33 @@ def probe(
     workers: Annotated[
         int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")
     ] = 2,
-    trust_remote_code: TrustRemoteCode = False,
-    allow_pickle: AllowPickle = False,
-    quiet: Quiet = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the page goes. Default: report.html or learning-curve.html in the output "
+            "folder."
+        ),
+    ] = None,
+    resamples: Resamples = RESAMPLES,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Ask models what they know, score the answers, and write a report."""
     from seesay import api
     from seesay.cli.output import progress_bars
+    from seesay.condition import How, parse_how
     from seesay.files import refuse_folder
     from seesay.models.catalogue import DEFAULT
     from seesay.runs.ask import Settings
-    from seesay.runs.ways import How
 
-    way = How(how)
-    _check(way, seeds, limit, chat is not None or shots > 0, samples > 1 or temperature > 0)
+    method = parse_how(how)
+    uses_chat = chat or chat_both
+    _reject_contradictions(
+        method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
+    )
     if layers:
         name = "layers"
-    elif way is How.LEARNING_CURVE:
+    elif method is How.LEARNING_CURVE:
         name = "learning-curve"
     else:
         name = "report"
@@ -290,26 +337,27 @@ def probe(
         "trust_remote_code": trust_remote_code,
         "allow_pickle": allow_pickle,
     }
+    # only given where it was typed: the default is 1 probe, but 5 for a learning curve
     if seeds is not None:
         common["seeds"] = seeds
     errors: list[UserError]
     if layers is not None:
-        if categories or shots or chat:
+        if categories or shots or uses_chat:
             raise UserError("--layers goes without --categories, --chat and --shots.")
         del common["categories"]
         settings = Settings(length, limit, seed, resamples)
         curves, errors = api.layers(
-            **common, settings=settings, layers=layers, how=way, control=control
+            **common, settings=settings, layers=layers, how=method, control=control
         )
         _show_layers(curves, target, as_json)
-    elif way is How.LEARNING_CURVE:
+    elif method is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)
         _show_curves(points, target, as_json)
     else:
         results = api.probe(
             **common,
-            how=way,
-            chat={None: False, "yes": True}.get(chat, chat or False),
+            how=method,
+            chat="both" if chat_both else chat,
             shots=shots,
             shot_seeds=shot_seeds,
             samples=samples,
@@ -323,24 +371,26 @@ def probe(
         )
         errors = list(results.errors)
         _show(results, target, output, seed, resamples, as_json)
+    # The models that answered have been shown and saved: one that failed costs the others nothing.
+    # Several often fail for the same reason, which is said once.
     if errors:
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _check(
-    how: How, seeds: int | None, limit: int | None, asked_otherwise: bool, sampled: bool
+def _reject_contradictions(
+    how: How, seeds: int | None, limit: int | None, has_context: bool, is_sampled: bool
 ) -> None:
-    """Reject what makes no sense, alone or together."""
-    from seesay.runs.ways import How
+    """Raise an error for options that make no sense, alone or together."""
+    from seesay.condition import How
 
     if seeds is not None and not how.trains:
         raise UserError(
             "--seeds is for probes that are trained (--how linear or learning-curve), not for "
             f"{how}."
         )
-    if sampled and how is not How.GENERATE:
+    if is_sampled and how is not How.GENERATE:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")
-    if asked_otherwise and how.trains:
+    if has_context and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if limit is not None and how is How.LEARNING_CURVE:
         raise UserError(
@@ -410,6 +460,7 @@ def _print(document: object, tables: Sequence[Table], page: Path, as_json: bool)
 def _batch_size(text: str) -> int | None:
     if text == "auto":
         return None
+    # thousands of digits would take long to convert, and are no size of a batch
     if not text.isdecimal() or not 1 <= int(text[:12]) <= 1 << 30:
         raise UserError(f"--batch-size is '{text}': give a number of tokens, or auto.")
     return int(text)

@@ -58,6 +58,7 @@ def report(
     results = api.results(runs).measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
+    # a table is printed, so that it can be piped into a file or a program
     if format is not Format.html:
         text = results.table(format)
         if output is None:

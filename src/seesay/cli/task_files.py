@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from seesay.cli.application import Application, Group
 from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import gold_text, print_slices, tasks
 from seesay.errors import UserError
@@ -21,19 +21,31 @@ _SHOWN_PROBLEMS = 40
 _SHOWN_QUESTIONS = 3
 
 
-class _ShowByDefault(TyperGroup):
+class _ShowByDefault(Group):
     """`seesay tasks core-color` shows that task: what is not a command is what `show` takes."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help")):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Take the words for those of `show` where they do not begin with a command."""
+        if args[0] not in self.commands:
             args = ["show", *args]
-        return super().parse_args(ctx, args)
+        return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
-    cls=_ShowByDefault, help="List and show tasks; check, start and export task files."
+app = Application(
+    cls=_ShowByDefault,
+    help="List and show tasks; check, start and export task files.",
+    # an option that this group does not have is one of `show`, as in `seesay tasks --json`
+    context_settings={"ignore_unknown_options": True},
 )
 app.command("show")(tasks)
+
+
+@app.callback(invoke_without_command=True)
+def list_tasks(context: typer.Context) -> None:
+    """List all tasks where nothing else is typed."""
+    if not context.invoked_subcommand:
+        tasks()
+
 
 TaskArgument = Annotated[
     str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")
@@ -59,12 +71,11 @@ def check(
         print_json(_as_json(examination))
     else:
         for problem in examination.problems[:_SHOWN_PROBLEMS]:
-            out.print(f"{'hint: ' if problem.hint else ''}{problem}")
-        if len(examination.problems) > _SHOWN_PROBLEMS:
-            out.print(
-                f"… and {len(examination.problems) - _SHOWN_PROBLEMS:,} more (`--json` lists them "
-                "all)"
-            )
+            out.print(f"hint: {problem}" if problem.hint else str(problem))
+        more = len(examination.problems) - _SHOWN_PROBLEMS
+        if more > 0:
+            out.print(f"… and {more:,} more (`--json` lists them all)")
+        # a file with problems may still make a task, of the rows that can be read
         if examination.task is not None:
             _show_task(examination)
         errors = len(examination.errors)
@@ -77,25 +88,30 @@ def check(
 
 
 def _as_json(examination: Examination) -> dict[str, Any]:
+    """Return an examination as plain values; where no task could be made, nothing of one."""
     from seesay.probes.previews import previews
     from seesay.tasks.from_file.check import slices
 
     task = examination.task
-    return {
+    document: dict[str, Any] = {
         "file": str(examination.declaration.path),
         "problems": [asdict(problem) | {"text": str(problem)} for problem in examination.problems],
-        "task": task and task.name,
-        "questions": 0 if task is None else len(task.questions),
-        "slices": {} if task is None else slices(task),
-        "examples": [
-            dict(previews(task, question)) for question in task.questions[:_SHOWN_QUESTIONS]
-        ]
-        if task
-        else [],
+        "task": None,
+        "questions": 0,
+        "slices": {},
+        "examples": [],
     }
+    if task is not None:
+        examples = task.questions[:_SHOWN_QUESTIONS]
+        document["task"] = task.name
+        document["questions"] = len(task.questions)
+        document["slices"] = slices(task)
+        document["examples"] = [dict(previews(task, question)) for question in examples]
+    return document
 
 
 def _show_task(examination: Examination) -> None:
+    """Print the first questions in every form that models see them in, and the slices."""
     from seesay.cli.output import out
     from seesay.probes.previews import previews
     from seesay.tasks.from_file.check import slices
@@ -103,11 +119,9 @@ def _show_task(examination: Examination) -> None:
     task = examination.task
     if task is None:
         return
-    out.print(
-        f"{task.name}: {len(task.questions):,} questions about "
-        f"{len({q.object for q in task.questions}):,} objects."
-    )
-    for note in task.data_notes:
+    objects = {question.object for question in task.questions}
+    out.print(f"{task.name}: {len(task.questions):,} questions about {len(objects):,} objects.")
+    for note in task.provenance.notes:
         out.print(f"{note}.")
     for question in task.questions[:_SHOWN_QUESTIONS]:
         out.print(f"\nQuestion {question.id}; gold: {gold_text(question.gold)}")
@@ -133,6 +147,7 @@ def new(
 
     if output.suffix.lower() not in (".yaml", ".yml"):
         raise UserError(f"'{output}' is not the name of a task file: let it end in .yaml.")
+    # the draft is edited by hand afterwards, and must not be lost by typing the command again
     if output.exists() and not force:
         raise UserError(f"'{output}' exists: give another name, or --force to replace it.")
     draft = draft_file(table, output.parent)
@@ -171,15 +186,16 @@ def export(
     from seesay.api import load_tasks
     from seesay.cli.output import out
     from seesay.export import export as export_task
-    from seesay.runs.ask import limited
+    from seesay.runs.ask import limit_questions
 
-    loaded, _ = load_tasks([task], data)
-    if len(loaded) != 1:
+    all_tasks, _ = load_tasks([task], data)
+    if len(all_tasks) != 1:
         raise UserError(f"'{task}' stands for several tasks: export them one by one.")
-    chosen = loaded[0] if limit is None else limited(loaded[0], limit, seed)
-    files = export_task(chosen, output, to)
+    exported = all_tasks[0]
+    # the same questions as `seesay probe --limit` asks, so that programs can be compared
+    if limit is not None:
+        exported = limit_questions(exported, limit, seed)
+    files = export_task(exported, output, to)
     if not quiet:
-        out.print(
-            f"Wrote {len(chosen.questions):,} questions of {chosen.name}: {len(files)} files in "
-            f"{output}."
-        )
+        questions = f"{len(exported.questions):,} questions of {exported.name}"
+        out.print(f"Wrote {questions}: {len(files)} files in {output}.")

@@ -51,12 +51,13 @@ def curve(
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
 
+    # two commands share this one: their trainings have other figures and advice
     command = context.parent and context.parent.info_name
-    written = write_curve(folder, output, command=command or "pretrain")
+    paths = write_curve(folder, output, command=command or "pretrain")
     if as_json:
-        print_json({"files": [str(path) for path in written]})
+        print_json({"files": [str(path) for path in paths]})
     elif not quiet:
-        out.print("\n".join(map(str, written)))
+        out.print("\n".join(map(str, paths)))
 
 
 def summary(folder: Path, result: Result) -> str:
@@ -64,13 +65,14 @@ def summary(folder: Path, result: Result) -> str:
     from seesay.training.checkpoint import best_line
 
     prefix = "validation_"
+    # of the weights that were kept, which need not be the last
     best = best_line(folder / "training", result.best_step)
     held_out = [
         f"{name.removeprefix(prefix)} {best[name]:.3f}" for name in best if name.startswith(prefix)
     ]
     return (
-        f"{folder}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; "
-        f"held out, best at step {result.best_step:,}: {', '.join(held_out)}"
+        f"{folder}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; held out, best at "
+        f"step {result.best_step:,}: {', '.join(held_out)}"
     )
 
 
@@ -82,13 +84,14 @@ def training_bar(
     from seesay.cli.output import progress_bar
 
     with progress_bar(title, unit="steps", quiet=quiet) as advance:
-        shown = 0
+        last_step = 0
 
         def show(state: TrainingProgress) -> None:
-            nonlocal shown
+            nonlocal last_step
             losses = " · ".join(f"{name} {value:.3f}" for name, value in state.losses.items())
-            advance(state.step - shown, round(state.step / state.done), losses)
-            shown = state.step
+            # the share that is done is known, the number of steps follows from it
+            advance(state.step - last_step, round(state.step / state.done), losses)
+            last_step = state.step
 
         yield show
 
@@ -105,6 +108,7 @@ def stage_bars(
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in bars:
+                # the bar of the previous stage ends where the next one begins
                 stack.close()
                 bars[stage] = stack.enter_context(
                     progress_bar(f"{title}, {stage}", unit=unit, quiet=quiet)

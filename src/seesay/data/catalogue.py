@@ -1,6 +1,6 @@
-"""The published data sets that tasks read, from `catalogue.json`: what they are, where they come
-from, and what may be done with them.
+"""The published data sets that tasks read, from `catalogue.json`.
 
+It says what they are, where they come from, and what may be done with them.
 None of the files is part of seesay. An address names one commit, so that it and the checksum stay
 true together.
 """
@@ -16,8 +16,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file. Without an address it cannot be fetched; without a checksum any file of that name
-    is taken."""
+    """One file.
+
+    Without an address it cannot be fetched; without a checksum any file of that name is taken.
+    """
 
     name: str
     address: str | None = None
@@ -45,14 +47,20 @@ class DataSet:
 
 
 def _data_file(entry: Mapping[str, Any], folder: str | None) -> DataFile:
-    """A file of the catalogue; `folder` is the address that its path (by default its name) is
-    below."""
+    """Return a file of the catalogue.
+
+    `folder` is the address that its path (by default its name) is below.
+    """
     name = entry["name"]
-    address = f"{folder}/{entry.get('path', name)}" if folder else None
+    # Data sets given out on request have no address.
+    address = None
+    if folder:
+        address = f"{folder}/{entry.get('path', name)}"
     return DataFile(name, address, entry.get("sha256"), entry.get("size"))
 
 
 def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:
+    """Return a data set of the catalogue, with the full citation of the works it names."""
     return DataSet(
         name=name,
         title=entry["title"],

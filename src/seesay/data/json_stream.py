@@ -1,6 +1,6 @@
-"""Large JSON files entry by entry: annotation files of gigabytes are one array, or one object of
-arrays.
+"""Large JSON files, entry by entry.
 
+Annotation files of gigabytes are one array, or one object of arrays.
 ijson is not used: at the first NaN, byte that is not UTF-8 or integer beyond 64 bits it gives up
 the rest of the file, deep nesting exhausts its memory, and its one-pass interface takes twice as
 long.
@@ -11,11 +11,14 @@ from __future__ import annotations
 import codecs
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from seesay.data.lines import DAMAGED_GZIP, open_bytes
+
+Member = tuple[str, Any]
+"""A value with its key."""
 
 CHUNK = 1 << 16
 MAX_ENTRY = 1 << 24
@@ -35,18 +38,22 @@ class DuplicateKeys(dict[str, Any]):
 
 
 def parse_json(text: str | bytes) -> Any:
-    """A JSON value of somebody else's. ValueError for what JSON should not hold: NaN, numbers that
-    overflow, half a surrogate pair, and nesting without end. An object with a key twice comes back
-    as `DuplicateKeys`."""
-    if isinstance(text, bytes):  # strictly: json.loads would let halves of a surrogate pair pass
+    """Parse a JSON value of somebody else's.
+
+    What JSON should not hold is a ValueError: NaN, numbers that overflow, half a surrogate pair,
+    and nesting without end. An object with a key twice comes back as `DuplicateKeys`.
+    """
+    if isinstance(text, bytes):
+        # Strictly: `json.loads` of bytes would let halves of a surrogate pair pass.
         text = text.decode(json.detect_encoding(text))
     try:
         value = json.loads(
             text,
             parse_constant=_refuse_constant,
-            parse_float=_finite,
-            object_pairs_hook=_object_with_keys,
+            parse_float=_parse_float,
+            object_pairs_hook=_build_object,
         )
+        # Only an escape can smuggle half a pair in; encoding is what would fail later.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -55,47 +62,55 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a text that can be written: JSON may hold half a surrogate pair."""
+    """Return whether a value is a text that can be written: JSON may hold half a surrogate pair."""
+    if not isinstance(value, str):
+        return False
     try:
-        return isinstance(value, str) and value.encode() is not None
+        value.encode()
     except UnicodeEncodeError:
         return False
+    return True
 
 
 def _refuse_constant(constant: str) -> Any:
+    """Refuse NaN and the infinities, which Python's parser would take."""
     raise ValueError(f"{constant} is not a number")
 
 
-def _finite(digits: str) -> float:
-    if math.isinf(number := float(digits)):
+def _parse_float(digits: str) -> float:
+    """Return a number that has a finite value: 1e999 would silently be infinite."""
+    number = float(digits)
+    if math.isinf(number):
         raise ValueError(f"the number {digits[:20]} is too large")
     return number
 
 
-def _object_with_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[Member]) -> dict[str, Any]:
+    """Return an object of these members, marked if a key is there twice."""
     value = dict(pairs)
     if len(value) == len(pairs):
         return value
+    # Reversed, so that of equal keys the first one wins; their order stays that of the file.
     return DuplicateKeys(value | dict(reversed(pairs)))
 
 
-def entries(path: Path, duplicates: list[str] | None = None) -> Iterator[tuple[str, Any]]:
-    """The entries of a file, gzipped or not: see `decode_entries`."""
+def entries(path: Path, duplicates: list[str] | None = None) -> Iterator[Member]:
+    """Yield the entries of a file, gzipped or not, as `decode_entries` does of an open one."""
     with open_bytes(path) as file:
         yield from decode_entries(file, duplicates)
 
 
 def decode_entries(
-    file: IO[bytes], duplicates: list[str] | None = None
-) -> Iterator[tuple[str, Any]]:
-    """The entries of a document that is an array (under the key ""), or of every array in an object
-    (under its key).
+    file: IO[bytes],
+    duplicates: list[str] | None = None,
+) -> Iterator[Member]:
+    """Yield the entries of an array (under the key ""), or of every array in an object.
 
-    Values of the object that are not arrays are one entry each. Raises `BrokenFileError` where the
-    JSON breaks. With `duplicates`, keys of the object that come a second time are added there, and
-    what they hold is left out.
+    Entries of an array in an object come under its key; values of the object that are not arrays
+    are one entry each. Raises `BrokenFileError` where the JSON breaks. With `duplicates`, keys of
+    the object that come a second time are added there, and what they hold is left out.
     """
-    text = _Text(file, None if duplicates is None else _object_with_keys)
+    text = _Text(file, None if duplicates is None else _build_object)
     opening = text.peek()
     if opening == "[":
         for value in _array(text):
@@ -110,8 +125,9 @@ def decode_entries(
         )
 
 
-def _object(text: _Text, duplicates: list[str] | None) -> Iterator[tuple[str, Any]]:
-    seen = set[str]()
+def _object(text: _Text, duplicates: list[str] | None) -> Iterator[Member]:
+    """Yield the members of an object, an array member entry by entry."""
+    keys = set[str]()
     text.take("{")
     if text.peek() == "}":
         text.take("}")
@@ -121,11 +137,17 @@ def _object(text: _Text, duplicates: list[str] | None) -> Iterator[tuple[str, An
         if not isinstance(key, str):
             raise BrokenFileError(f"a key is not a text, at character {text.position}")
         text.take(":")
-        repeated = key in seen
+        repeated = key in keys
         if duplicates is not None:
-            seen.add(key)
+            keys.add(key)
             duplicates += [key] * repeated
-        for value in _array(text) if text.peek() == "[" else (text.value(),):
+        values: Iterable[Any]
+        if text.peek() == "[":
+            values = _array(text)
+        else:
+            values = (text.value(),)
+        # A repeated key's values are read all the same: the text moves on only by decoding them.
+        for value in values:
             if not repeated:
                 yield key, value
         if text.take(",}") == "}":
@@ -133,6 +155,7 @@ def _object(text: _Text, duplicates: list[str] | None) -> Iterator[tuple[str, An
 
 
 def _array(text: _Text) -> Iterator[Any]:
+    """Yield the entries of an array, one in memory at a time."""
     text.take("[")
     if text.peek() == "]":
         text.take("]")
@@ -144,13 +167,16 @@ def _array(text: _Text) -> Iterator[Any]:
 
 
 class _Text:
-    """A file of which only a piece is in memory: the next entry, as far as it was needed to decode
+    """A file of which only a piece is in memory: as much of the next entry as it takes to decode
     it."""
 
     def __init__(
-        self, file: IO[bytes], hook: Callable[[list[tuple[str, Any]]], dict[str, Any]] | None = None
+        self,
+        file: IO[bytes],
+        hook: Callable[[list[Member]], dict[str, Any]] | None = None,
     ) -> None:
         self._file = file
+        # A damaged byte costs a character, not the file: "replace" goes on after it.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._decode = json.JSONDecoder(object_pairs_hook=hook).raw_decode
         self._buffer = ""
@@ -164,17 +190,18 @@ class _Text:
         return self._dropped + self._at
 
     def peek(self) -> str:
-        """The next character that is not a space; empty at the end."""
+        """Return the next character that is not a space; empty at the end."""
         while True:
             while self._at < len(self._buffer):
-                if (character := self._buffer[self._at]) not in _SPACE:
+                character = self._buffer[self._at]
+                if character not in _SPACE:
                     return character
                 self._at += 1
-            if not self._more(CHUNK):
+            if not self._read_more(CHUNK):
                 return ""
 
     def take(self, expected: str) -> str:
-        """The next character, which must be one of these."""
+        """Take the next character, which must be one of these."""
         character = self.peek()
         if not character or character not in expected:
             raise BrokenFileError(f"expected {' or '.join(expected)} at character {self.position}")
@@ -182,17 +209,20 @@ class _Text:
         return character
 
     def value(self) -> Any:
-        """The next JSON value. A value that the buffer cuts off is decoded again from a buffer
-        twice as long."""
+        """Take the next JSON value.
+
+        A value that the buffer cuts off is decoded again from a buffer twice as long, so that an
+        entry costs time in proportion to its length.
+        """
         self.peek()
         while True:
             try:
                 value, end = self._decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
-                cut_off = (
-                    error.msg.startswith("Unterminated") or error.pos > len(self._buffer) - _NEAR
-                )
-                if not cut_off or not self._more(len(self._buffer) - self._at):
+                # An error near the buffer's end may only mean that the value goes on in the file.
+                near_end = error.pos > len(self._buffer) - _NEAR
+                cut_off = near_end or error.msg.startswith("Unterminated")
+                if not cut_off or not self._read_more(len(self._buffer) - self._at):
                     raise BrokenFileError(
                         f"{error.msg} at character {self._dropped + error.pos}"
                     ) from error
@@ -203,15 +233,15 @@ class _Text:
             else:
                 # A number may continue in the next chunk ("1" of "1e+5"): the last three characters
                 # are uncertain.
-                if len(self._buffer) - end >= 3 or not self._more(CHUNK):
+                if len(self._buffer) - end >= 3 or not self._read_more(CHUNK):
                     self._at = end
-                    # it ends early
+                    # A number that no mark follows was cut off by the end of the file.
                     if isinstance(value, int | float) and self.peek() not in tuple(",]}:"):
                         raise BrokenFileError(f"expected , or ] at character {self.position}")
                     return value
 
-    def _more(self, size: int) -> bool:
-        """Read on; what was decoded is dropped."""
+    def _read_more(self, size: int) -> bool:
+        """Read on, dropping what was decoded, and return whether there was more."""
         if self._ended:
             return False
         if len(self._buffer) - self._at > MAX_ENTRY:
@@ -219,12 +249,12 @@ class _Text:
                 f"an entry longer than {MAX_ENTRY} characters, or never closed, at {self.position}"
             )
         try:
-            new = self._file.read(max(size, CHUNK))
+            content = self._file.read(max(size, CHUNK))
         except DAMAGED_GZIP as error:
             raise BrokenFileError(f"the gzip file is damaged ({error})") from error
-        self._ended = not new
-        if new:
+        self._ended = not content
+        if content:
             self._dropped += self._at
-            self._buffer = self._buffer[self._at :] + self._decoder.decode(new)
+            self._buffer = self._buffer[self._at :] + self._decoder.decode(content)
             self._at = 0
         return not self._ended

@@ -14,14 +14,25 @@ from typing import Any, TypeVar, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.data import colors
 from seesay.data.rows import WHOLE_PARQUET
 from seesay.errors import UserError
 from seesay.files import atomic_write, damage_as_user_error, refuse_newer
 from seesay.questions import BadRow
 
-COLORS = tuple(colors.COLORS[i] for i in (8, 5, 10, 2, 4, 1, 7, 6, 9, 3, 0))
-"""ViPhy's order: red, orange, yellow, brown, green, blue, purple, pink, white, gray, black."""
+COLORS = (
+    "red",
+    "orange",
+    "yellow",
+    "brown",
+    "green",
+    "blue",
+    "purple",
+    "pink",
+    "white",
+    "gray",
+    "black",
+)
+"""The basic color terms (see `data.colors`) in ViPhy's order."""
 SIZES = (">", "<")
 PLACES = (">", "=", "<")
 """The labels in ViPhy's order; sizes: larger, smaller; places: above, at a similar level, below."""
@@ -29,8 +40,10 @@ PLACES = (">", "=", "<")
 
 @dataclass(frozen=True, slots=True)
 class ColorFact:
-    """The shares of the eleven colours of an object, its typical colours, and the number of answers
-    (`seen`)."""
+    """The shares of the eleven colours of an object, and its typical colours.
+
+    `seen` is the number of answers that they rest on.
+    """
 
     object: str
     shares: tuple[float, ...]
@@ -95,44 +108,59 @@ _ARROW = {
 
 
 def schema(fact_type: type[Fact]) -> pa.Schema:
-    """The columns of a table: one per field of its facts."""
+    """Return the columns of a table: one per field of its facts."""
     hints = get_type_hints(fact_type)
     columns = [(field.name, _ARROW[hints[field.name]]) for field in fields(fact_type)]
     return pa.schema(columns, metadata={_FORMAT_KEY: str(FORMAT)})
 
 
-def write(folder: Path, facts: Sequence[Fact], fact_type: type[Fact]) -> Path:
+def write(
+    folder: Path,
+    facts: Sequence[Fact],
+    fact_type: type[Fact],
+) -> Path:
     """Write one table of a knowledge folder atomically."""
     table = pa.Table.from_pylist([asdict(fact) for fact in facts], schema=schema(fact_type))
     write_tables(folder, [table], fact_type)
     return folder / FILES[fact_type]
 
 
-def write_tables(folder: Path, tables: Iterable[pa.Table], fact_type: type[Fact]) -> int:
-    """Write one table of a knowledge folder atomically, as its rows come, and return their
-    number."""
-    waiting = schema(fact_type).empty_table()
-    written = 0
+def write_tables(
+    folder: Path,
+    tables: Iterable[pa.Table],
+    fact_type: type[Fact],
+) -> int:
+    """Write one table of a knowledge folder atomically, as its rows come.
+
+    Returns the number of rows.
+    """
+    pending = schema(fact_type).empty_table()
+    row_count = 0
     with (
         atomic_write(folder / FILES[fact_type]) as unfinished,
-        pq.ParquetWriter(unfinished, waiting.schema) as writer,
+        pq.ParquetWriter(unfinished, pending.schema) as writer,
     ):
         for table in tables:
-            waiting = pa.concat_tables([waiting, table])
-            while waiting.num_rows > ROW_GROUP:
-                writer.write_table(waiting.slice(0, ROW_GROUP))
-                waiting = waiting.slice(ROW_GROUP).combine_chunks()
-            written += table.num_rows
-        writer.write_table(waiting)
-    return written
+            pending = pa.concat_tables([pending, table])
+            # Row groups of one size whatever the tables': equal facts give an equal file.
+            while pending.num_rows > ROW_GROUP:
+                writer.write_table(pending.slice(0, ROW_GROUP))
+                pending = pending.slice(ROW_GROUP).combine_chunks()
+            row_count += table.num_rows
+        # Also when nothing is pending: a table without rows still has its columns.
+        writer.write_table(pending)
+    return row_count
 
 
 def from_table(table: pa.Table, fact_type: type[Fact]) -> list[Fact]:
-    """The rows of a table as facts."""
-    return [_fact(row, fact_type) for row in table.select(schema(fact_type).names).to_pylist()]
+    """Return the rows of a table as facts."""
+    rows = table.select(schema(fact_type).names).to_pylist()
+    return [_fact(row, fact_type) for row in rows]
 
 
 def _fact(row: Mapping[str, Any], fact_type: type[Fact]) -> Fact:
+    """Return a row of a table as a fact."""
+    # Arrow gives lists, and facts are hashable.
     values: Any = {
         name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
     }
@@ -140,44 +168,54 @@ def _fact(row: Mapping[str, Any], fact_type: type[Fact]) -> Fact:
 
 
 def read(folder: Path, fact_type: type[Fact]) -> list[Fact]:
-    """The facts of one table of a knowledge folder."""
-    return list(read_checked(folder, fact_type)[0].values())
+    """Read the facts of one table of a knowledge folder."""
+    facts, _ = read_checked(folder, fact_type)
+    return list(facts.values())
 
 
 def read_checked(folder: Path, fact_type: type[Fact]) -> tuple[dict[int, Fact], list[BadRow]]:
-    """One table of a knowledge folder: its facts by row number (from 1), and its incomplete
-    rows."""
+    """Read one table of a knowledge folder.
+
+    Returns its facts by row number (from 1), and its incomplete rows.
+    """
+    good: dict[int, Fact] = {}
+    bad: list[BadRow] = []
+    for number, row in enumerate(_read_rows(folder, fact_type), start=1):
+        gap = next((name for name, value in row.items() if _is_incomplete(value)), None)
+        if gap is None:
+            good[number] = _fact(row, fact_type)
+        else:
+            bad.append(BadRow(number, f"'{gap}' is missing"))
+    return good, bad
+
+
+def _is_incomplete(value: Any) -> bool:
+    """Return whether a value, or an entry of a list, is missing."""
+    return value is None or (isinstance(value, list) and None in value)
+
+
+def _read_rows(folder: Path, fact_type: type[Fact]) -> list[dict[str, Any]]:
+    """Read the rows of a table, after a check that it has the columns of these facts."""
     path = folder / FILES[fact_type]
     if not path.is_file():
         raise UserError(f"'{folder}' holds no {FILES[fact_type]}: `seesay mine` writes it.")
     with damage_as_user_error(path, WHOLE_PARQUET):
         table = pq.read_table(path)
-    number = (table.schema.metadata or {}).get(_FORMAT_KEY, b"")
-    refuse_newer({"format": int(number) if number.isdigit() else FORMAT}, FORMAT, path)
-    missing = set(schema(fact_type).names) - set(table.column_names)
+    version = (table.schema.metadata or {}).get(_FORMAT_KEY, b"")
+    # A table of someone else's making has no version, and is taken if its columns fit.
+    if version.isdigit():
+        refuse_newer({"format": int(version)}, FORMAT, path)
+    columns = schema(fact_type)
+    missing = set(columns.names) - set(table.column_names)
     if missing:
         raise UserError(
             f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` "
             "wrote."
         )
     try:
-        rows: list[dict[str, Any]] = (
-            table.select(schema(fact_type).names).cast(schema(fact_type)).to_pylist()
-        )
+        rows: list[dict[str, Any]] = table.select(columns.names).cast(columns).to_pylist()
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise UserError(
             f"{path} has a column of another type than `seesay mine` writes ({error})."
         ) from error
-    good: dict[int, Fact] = {}
-    bad: list[BadRow] = []
-    for number, row in enumerate(rows, start=1):
-        empty = [
-            name
-            for name, value in row.items()
-            if value is None or (isinstance(value, list) and None in value)
-        ]
-        if empty:
-            bad.append(BadRow(number, f"'{empty[0]}' is missing"))
-        else:
-            good[number] = _fact(row, fact_type)
-    return good, bad
+    return rows

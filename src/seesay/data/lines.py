@@ -24,6 +24,7 @@ LONGEST_LINE = 1 << 16
 LONGEST_TEXT_LINE = 1 << 24
 MOST_LISTED = 1_000_000
 GZIP = b"\x1f\x8b\x08"
+# What Python raises for a gzip file that ends early, holds wrong bytes, or has a wrong checksum.
 DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 MOST_UNZIPPED = 1 << 28
 MOST_GROWTH = 100
@@ -40,16 +41,25 @@ class BoundedGzipFile(gzip.GzipFile):
         self._most = max(MOST_UNZIPPED, MOST_GROWTH * size)
 
     def read(self, size: int | None = -1) -> bytes:
-        return self._bounded(super().read(self._most + 1 if size is None or size < 0 else size))
+        """Read bytes as any file does, up to the bound."""
+        # Reading everything stops one byte after the bound, where a bomb shows itself.
+        if size is None or size < 0:
+            size = self._most + 1
+        return self._refuse_excess(super().read(size))
 
     def readline(self, size: int | None = -1) -> bytes:
-        return self._bounded(super().readline(-1 if size is None else size))
+        """Read a line as any file does, up to the bound."""
+        if size is None:
+            size = -1
+        return self._refuse_excess(super().readline(size))
 
     def close(self) -> None:
+        """Close the gzip file and the file on disk, which gzip leaves open."""
         super().close()
         self.compressed.close()
 
-    def _bounded(self, content: bytes) -> bytes:
+    def _refuse_excess(self, content: bytes) -> bytes:
+        """Return what was read, unless the file has given more than any text would."""
         if self.tell() > self._most:
             raise gzip.BadGzipFile(f"it holds more than {self._most:,} bytes, which is no text")
         return content
@@ -58,35 +68,48 @@ class BoundedGzipFile(gzip.GzipFile):
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file for reading bytes, decompressed if it is gzipped, whatever its name says."""
     file = path.open("rb")
-    if file.peek(len(GZIP))[: len(GZIP)] == GZIP:
+    head = file.peek(len(GZIP))
+    if head.startswith(GZIP):
         return cast("IO[bytes]", BoundedGzipFile(file, path.stat().st_size))
     return file
 
 
 def read_head(path: Path, size: int) -> bytes:
-    """The first bytes of a file, decompressed; fewer where it is damaged, which is said when it is
-    read."""
+    """Read the first bytes of a file, decompressed.
+
+    A damaged file gives fewer; that it is damaged is said when it is read as a whole.
+    """
     head = b""
     with read_errors(path), open_bytes(path) as file, suppress(*DAMAGED_GZIP):
+        # In small pieces: what was unpacked before the damage would be lost with a large one.
         while len(head) < size and (more := file.read(min(4096, size - len(head)))):
             head += more
     return head
 
 
-def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE) -> Iterator[Line]:
-    """The lines of an open file with their numbers (from 1), without line ends; an unreadable one
-    as a BadRow."""
+def decode_lines(
+    file: IO[bytes],
+    name: Path | str,
+    longest: int = LONGEST_LINE,
+) -> Iterator[Line]:
+    """Yield the lines of an open file with their numbers (from 1), without line ends.
+
+    An unreadable line comes as a BadRow.
+    """
     number = 0
     try:
         while raw := file.readline(longest + 1):
             number += 1
             if len(raw) > longest:
+                # The rest of an endless line is skipped in pieces, never held in memory at once.
                 while raw and not raw.endswith(b"\n"):
                     raw = file.readline(longest)
                 yield number, BadRow(number, f"longer than {longest:,} bytes")
                 continue
+            # Only a file's first line may begin with a byte order mark.
+            encoding = "utf-8-sig" if number == 1 else "utf-8"
             try:
-                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                yield number, raw.decode(encoding).rstrip("\r\n")
             except UnicodeDecodeError:
                 yield number, BadRow(number, "not UTF-8 text")
     except DAMAGED_GZIP as error:
@@ -96,9 +119,15 @@ def decode_lines(file: IO[bytes], name: Path | str, longest: int = LONGEST_LINE)
 
 
 def read_lines(
-    path: Path, *, longest: int = LONGEST_LINE, most: int | None = None
+    path: Path,
+    *,
+    longest: int = LONGEST_LINE,
+    most: int | None = None,
 ) -> Iterator[Line]:
-    """`decode_lines` of a file; one with more than `most` lines is refused."""
+    """Yield the lines of a file with their numbers (from 1), an unreadable one as a BadRow.
+
+    A file with more than `most` lines is refused.
+    """
     with read_errors(path), open_bytes(path) as file:
         for number, line in decode_lines(file, path, longest):
             if most is not None and number > most:
@@ -109,8 +138,10 @@ def read_lines(
 
 
 def whole_lines(path: Path) -> list[str]:
-    """The lines of a list that is useful only as a whole, without blank ones: one that cannot be
-    read is an error."""
+    """Read the lines of a list that is useful only as a whole, without blank ones.
+
+    A line that cannot be read is an error.
+    """
     lines = []
     for number, line in read_lines(path, most=MOST_LISTED):
         if isinstance(line, BadRow):
@@ -122,7 +153,7 @@ def whole_lines(path: Path) -> list[str]:
 
 @contextmanager
 def read_errors(path: Path) -> Iterator[None]:
-    """One sentence for whatever keeps a file from being read."""
+    """Turn whatever keeps a file from being read into one sentence for the user."""
     try:
         yield
     except FileNotFoundError:

@@ -60,16 +60,20 @@ Opener = Callable[[str, int | None], PictureSet]
 
 
 def find_picture_set(task: str) -> tuple[str, str] | None:
-    """The address of the opener that a task's name stands for, and what stands behind the set's
-    name."""
+    """Return the address of the opener that a task's name stands for.
+
+    With it comes what stands behind the set's name. None where the name stands for no set.
+    """
     for name, address in collect(lambda plugin: plugin.picture_sets).items():
+        # `prior-color-5` is the set `prior-color` with the detail "5".
         if task == name or task.startswith(f"{name}-"):
-            return address, task.removeprefix(name).removeprefix("-")
+            detail = task.removeprefix(name).removeprefix("-")
+            return address, detail
     return None
 
 
 def open_picture_set(task: str, items: int | None) -> PictureSet | None:
-    """The picture set that a task's name stands for; None where it stands for none."""
+    """Open the picture set that a task's name stands for; None where it stands for none."""
     place = find_picture_set(task)
     if place is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,23 +22,25 @@ class TooManyPixelsError(ValueError):
 
 
 def check_pixels(image: Image) -> Image:
-    """The opened picture, whose pixels have not been decoded yet, unless it has too many."""
+    """Return the opened picture, whose pixels are not decoded yet, unless it has too many."""
     if image.width * image.height > MOST_PIXELS:
         raise TooManyPixelsError(f"{image.width} x {image.height} pixels are too many")
     return image
 
 
 def open_rgb(path: str | Path) -> Image:
-    """A picture in RGB."""
+    """Open a picture in RGB."""
     from PIL import Image
 
+    # Opening reads the header alone, so that the size is known before any pixel is decoded.
     with Image.open(path) as image:
         return check_pixels(image).convert("RGB")
 
 
 def png_address(image: Image) -> str:
-    """A picture as a PNG in a data address, with few colours."""
+    """Return a picture as a PNG in a data address, with few colours."""
     buffer = io.BytesIO()
+    # Few colours take a fraction of the bytes, and a page may hold hundreds of pictures.
     image.quantize(64).save(buffer, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
@@ -66,26 +69,28 @@ def contact_sheet(
     columns: int,
     size: int,
 ) -> Image:
-    """Pictures of `size` pixels per side in rows of `columns`, each with its lines of text
-    below."""
+    """Return pictures of `size` pixels per side in rows of `columns`.
+
+    Each has its lines of text below.
+    """
     from PIL import Image, ImageDraw, ImageFont
 
     columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
+    row_count = math.ceil(len(panels) / columns)
     gap = style.gap
-    height = size + style.lines * style.line_height + style.gap
-    sheet = Image.new("RGB", (columns * (size + gap) + gap, rows * height + gap), style.paper)
+    width = size + gap
+    height = size + style.lines * style.line_height + gap
+    # Every panel brings the gap after it; the one before the first is added once.
+    extent = (columns * width + gap, row_count * height + gap)
+    sheet = Image.new("RGB", extent, style.paper)
     pen = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(style.font_size)
     for place, (picture, lines) in enumerate(panels):
-        left = gap + place % columns * (size + gap)
-        top = gap + place // columns * height
+        row, column = divmod(place, columns)
+        left = gap + column * width
+        top = gap + row * height
         sheet.paste(picture, (left, top))
         for number, (text, color) in enumerate(lines):
-            pen.text(
-                (left, top + size + style.below + number * style.line_height),
-                text,
-                fill=color,
-                font=font,
-            )
+            baseline = top + size + style.below + number * style.line_height
+            pen.text((left, baseline), text, fill=color, font=font)
     return sheet

@@ -26,8 +26,11 @@ from seesay.questions import BadRow
 T = TypeVar("T")
 
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
+# Files are other people's: a bound turns one that would fill the memory into a sentence.
 MOST_ROWS = 1_000_000
 LONGEST_ROW = 1 << 20
+# A JSON document is parsed as a whole and takes several times its length; Parquet is read in
+# batches, so that it may be larger.
 LARGEST_DOCUMENT = 256 << 20
 LARGEST_PARQUET = 1 << 30
 BLOCK = 1 << 20
@@ -35,7 +38,12 @@ MOST_LINES_OF_A_ROW = 100
 ROWS_IN_MEMORY = 256
 WHOLE_PARQUET = "it is not a Parquet file, or not a whole one"
 _FORMATS_BY_OTHER_SUFFIX = {"txt": "tsv", "ndjson": "jsonl"}
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+_SEPARATORS = {
+    ";": "semicolons",
+    "\t": "tabs",
+    "|": "vertical bars",
+    ",": "commas",
+}
 
 
 class NotJsonError(UserError):
@@ -57,11 +65,12 @@ class Row(NamedTuple):
 Rows = Iterable[Row | BadRow]
 Parsed = tuple[dict[int, T], list[BadRow]]
 """What was made of the usable rows, by row number, and the others."""
+Parse = Callable[[dict[str, Any]], T]
 Key = Callable[[T], Hashable] | None
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name says, one of `FORMATS`."""
+    """Return the format that a file's name says, one of `FORMATS`."""
     suffix = Path(path.name.removesuffix(".gz")).suffix.lstrip(".").lower()
     name = _FORMATS_BY_OTHER_SUFFIX.get(suffix, suffix)
     if name not in FORMATS:
@@ -81,7 +90,7 @@ def read_rows(
     strip: bool = True,
     list_key: str = "",
 ) -> Rows:
-    """The rows of a file of any format: the given one, or the one that its name says.
+    """Read the rows of a file of any format: the given one, or the one that its name says.
 
     `delimiter`, `columns` and `strip` are for CSV and TSV files, `list_key` is for JSON documents.
     """
@@ -92,66 +101,85 @@ def read_rows(
         return read_json_lines(path)
     if name == "parquet":
         return read_parquet(path, bounded=True)
-    return read_table(path, "\t" if name == "tsv" else delimiter, columns=columns, strip=strip)
+    if name == "tsv":
+        delimiter = "\t"
+    return read_table(path, delimiter, columns=columns, strip=strip)
 
 
 def parse_rows(
-    path: Path, rows: Rows, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None
+    path: Path,
+    rows: Rows,
+    parse: Parse[T],
+    *,
+    key: Key[T] = None,
 ) -> Parsed[T]:
-    """What `parse` makes of the cells of each row, and the rows that could not be used.
+    """Return what `parse` makes of the cells of each row, and the rows that could not be used.
 
     `parse` raises BadValueError for a row that it cannot take. Of rows with the same `key` the
     first one counts. A file without any usable row is refused.
     """
     good: dict[int, T] = {}
     bad: list[BadRow] = []
-    seen: dict[Hashable, int] = {}
+    row_numbers: dict[Hashable, int] = {}
     for row in rows:
         if isinstance(row, BadRow):
             bad.append(row)
             continue
         try:
             value = parse(row.cells)
+            # Without a key every row counts: its own number is unlike all others.
             identity = row.number if key is None else key(value)
-            if identity in seen:
-                raise BadValueError(f"repeats row {seen[identity]}")
+            if identity in row_numbers:
+                raise BadValueError(f"repeats row {row_numbers[identity]}")
         except BadValueError as error:
             bad.append(row.bad(str(error)))
             continue
-        seen[identity] = row.number
+        row_numbers[identity] = row.number
         good[row.number] = value
     if not good:
-        first = str(bad[0]) if bad else "it is empty"
-        raise UserError(f"{path} holds no row that can be used ({first}). Is it the right file?")
+        reason = str(bad[0]) if bad else "it is empty"
+        raise UserError(f"{path} holds no row that can be used ({reason}). Is it the right file?")
     return good, bad
 
 
 def parse_table(
-    path: Path, columns: Sequence[str], parse: Callable[[dict[str, str]], T], *, key: Key[T] = None
+    path: Path,
+    columns: Sequence[str],
+    parse: Callable[[dict[str, str]], T],
+    *,
+    key: Key[T] = None,
 ) -> Parsed[T]:
-    """`parse_rows` of a CSV or TSV file that has these columns; `parse` gets their cells, usable in
-    a prompt."""
+    """Return what `parse` makes of each row of a CSV or TSV file, and the unusable rows.
+
+    The file must have these columns; `parse` gets their cells, each usable in a prompt.
+    """
     header = column_names(path)
     missing = [name for name in columns if name not in header]
     if missing:
-        rule = f"{path} needs a first line that names the columns {', '.join(columns)}"
-        raise UserError(f"{rule}: look at {', '.join(missing)}.")
+        raise UserError(
+            f"{path} needs a first line that names the columns {', '.join(columns)}: "
+            f"look at {', '.join(missing)}."
+        )
 
     def parse_texts(cells: Cells) -> T:
-        return parse({name: prompt_text(cells[name], name, empty=True) for name in columns})
+        texts = {name: prompt_text(cells[name], name, empty=True) for name in columns}
+        return parse(texts)
 
     return parse_rows(path, read_table(path), parse_texts, key=key)
 
 
 def parse_json_lines(
-    path: Path, parse: Callable[[dict[str, Any]], T], *, key: Key[T] = None
+    path: Path,
+    parse: Parse[T],
+    *,
+    key: Key[T] = None,
 ) -> Parsed[T]:
-    """`parse_rows` of a file of JSON lines."""
+    """Return what `parse` makes of each row of a file of JSON lines, and the unusable rows."""
     return parse_rows(path, read_json_lines(path), parse, key=key)
 
 
 def every_row(path: Path, rows: Rows) -> Iterator[Row]:
-    """The rows of a file that is useful only as a whole: a bad one is an error."""
+    """Yield the rows of a file that is useful only as a whole: a bad one is an error."""
     for row in rows:
         if isinstance(row, BadRow):
             raise UserError(f"{path}, {row}.")
@@ -159,9 +187,13 @@ def every_row(path: Path, rows: Rows) -> Iterator[Row]:
 
 
 def read_table(
-    path: Path, delimiter: str = "", *, columns: Sequence[str] = (), strip: bool = True
+    path: Path,
+    delimiter: str = "",
+    *,
+    columns: Sequence[str] = (),
+    strip: bool = True,
 ) -> Rows:
-    """The rows of a CSV or TSV file; without `columns`, its first line names them."""
+    """Read the rows of a CSV or TSV file; without `columns`, its first line names them."""
     lines = read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS)
     return table_rows(lines, path, delimiter or delimiter_of(path), columns=columns, strip=strip)
 
@@ -174,7 +206,7 @@ def table_rows(
     columns: Sequence[str] = (),
     strip: bool = True,
 ) -> Rows:
-    """The rows of a table's lines, blank ones left out; `path` names the table in errors."""
+    """Yield the rows of a table's lines, blank ones left out; `path` names the table in errors."""
     rows = _split_rows(lines, delimiter, strip)
     header = list(columns) or _header(path, rows, delimiter)
     for number, cells in rows:
@@ -187,20 +219,27 @@ def table_rows(
 
 
 def column_names(path: Path, delimiter: str = "") -> list[str]:
-    """The column names of a CSV or TSV file; none if it is empty."""
-    mark = delimiter or delimiter_of(path)
-    return _header(path, _split_rows(read_lines(path, longest=LONGEST_ROW), mark), mark)
+    """Read the column names of a CSV or TSV file; none if it is empty."""
+    separator = delimiter or delimiter_of(path)
+    rows = _split_rows(read_lines(path, longest=LONGEST_ROW), separator)
+    return _header(path, rows, separator)
 
 
 def delimiter_of(path: Path) -> str:
-    """What separates the cells of a table, by its name."""
-    return "\t" if ".tsv" in path.suffixes else ","
+    """Return what separates the cells of a table, by its name."""
+    if ".tsv" in path.suffixes:
+        return "\t"
+    return ","
 
 
-def _refuse_other_separator(path: Path | str, only_column: str, delimiter: str) -> None:
+def _refuse_other_separator(
+    path: Path | str,
+    only_column: str,
+    delimiter: str,
+) -> None:
     """Say which character separates the columns of a table whose header seems to be one column."""
-    for mark, name in _SEPARATORS.items():
-        if mark != delimiter and mark in only_column:
+    for separator, name in _SEPARATORS.items():
+        if separator != delimiter and separator in only_column:
             expected = _SEPARATORS.get(delimiter, delimiter)
             raise UserError(f"The columns of {path} are separated by {name}, not by {expected}.")
 
@@ -208,13 +247,20 @@ def _refuse_other_separator(path: Path | str, only_column: str, delimiter: str) 
 SplitRow = tuple[int, list[str] | BadRow]
 
 
-def _header(path: Path | str, rows: Iterator[SplitRow], delimiter: str) -> list[str]:
-    """The names in the first row. A column without one, as the index that pandas writes, is named
-    by its place."""
+def _header(
+    path: Path | str,
+    rows: Iterator[SplitRow],
+    delimiter: str,
+) -> list[str]:
+    """Return the names in the first row.
+
+    A column without a name, as the index that pandas writes, is named by its place.
+    """
     _, cells = next(rows, (0, list[str]()))
     if isinstance(cells, BadRow):
         raise UserError(f"{path} needs a first line that names its columns ({cells}).")
     header = [name.strip() or f"column-{place}" for place, name in enumerate(cells, start=1)]
+    # One column may be all there is; only another separator inside its name gives a mistake away.
     if len(header) == 1:
         _refuse_other_separator(path, header[0], delimiter)
     repeated = [name for name in header if header.count(name) > 1]
@@ -223,9 +269,12 @@ def _header(path: Path | str, rows: Iterator[SplitRow], delimiter: str) -> list[
     return header
 
 
-def _split_rows(lines: Iterator[Line], delimiter: str, strip: bool = True) -> Iterator[SplitRow]:
-    """The cells of each row, with the number of its first line. In published TSV files quotes are
-    characters like others."""
+def _split_rows(
+    lines: Iterator[Line],
+    delimiter: str,
+    strip: bool = True,
+) -> Iterator[SplitRow]:
+    """Yield the cells of each row, with the number of its first line."""
     source = _Lines(lines)
     while line := source.take():
         number, text = line
@@ -234,6 +283,7 @@ def _split_rows(lines: Iterator[Line], delimiter: str, strip: bool = True) -> It
             continue
         if not text.strip():
             continue
+        # In published TSV files quotes are characters like others: a measure may be 5" long.
         if delimiter == "\t" or '"' not in text:
             cells = text.split(delimiter)
         else:
@@ -242,28 +292,36 @@ def _split_rows(lines: Iterator[Line], delimiter: str, strip: bool = True) -> It
             except csv.Error as error:
                 yield number, BadRow(number, f"not CSV ({error})")
                 continue
-        yield number, [cell.strip() for cell in cells] if strip else cells
+        if strip:
+            cells = [cell.strip() for cell in cells]
+        yield number, cells
 
 
 class _Lines:
-    """Lines, some of which may be given back and are taken again."""
+    """Lines that can be put back after a look ahead, and are then taken again."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
         self._lines = lines
-        self._given_back: deque[Line] = deque()
+        self._put_back: deque[Line] = deque()
 
     def take(self) -> Line | None:
-        if self._given_back:
-            return self._given_back.popleft()
+        """Return the next line, or None at the end."""
+        if self._put_back:
+            return self._put_back.popleft()
         return next(self._lines, None)
 
-    def give_back(self, lines: Sequence[Line]) -> None:
-        self._given_back.extendleft(reversed(lines))
+    def put_back(self, lines: Sequence[Line]) -> None:
+        """Put lines back, in their order, to be taken again."""
+        self._put_back.extendleft(reversed(lines))
 
 
-def _quoted_cells(first: str, source: _Lines, delimiter: str, strip: bool) -> list[str]:
-    """The cells of a row of CSV. A quoted cell may run over lines; where none closes it, they are
-    rows of their own."""
+def _quoted_cells(
+    first: str,
+    source: _Lines,
+    delimiter: str,
+    strip: bool,
+) -> list[str]:
+    """Return the cells of a row of CSV, whose quoted cells may run over several lines."""
     following: list[Line] = []
 
     def texts() -> Iterator[str]:
@@ -274,20 +332,28 @@ def _quoted_cells(first: str, source: _Lines, delimiter: str, strip: bool) -> li
                 return
             yield f"{line[1]}\n"
 
+    reader = csv.reader(
+        texts(),
+        delimiter=delimiter,
+        strict=True,
+        skipinitialspace=strip,
+    )
     try:
-        return next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=strip))
+        return next(reader)
     except csv.Error:
-        source.give_back(following)
+        # A quote that no line closes belongs to this row alone: the lines that were read in search
+        # of its end are rows of their own, and one stray quote must not swallow a hundred of them.
+        source.put_back(following)
         raise
 
 
 def read_json_lines(path: Path) -> Rows:
-    """The rows of a file of JSON lines."""
+    """Read the rows of a file of JSON lines."""
     return json_rows(read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS))
 
 
 def json_rows(lines: Iterable[Line]) -> Rows:
-    """The rows of lines of JSON, blank ones left out."""
+    """Yield the rows of lines of JSON, blank ones left out."""
     for number, line in lines:
         if isinstance(line, BadRow):
             yield line
@@ -301,39 +367,53 @@ def json_rows(lines: Iterable[Line]) -> Rows:
 
 
 def read_json(path: Path, list_key: str = "") -> Rows:
-    """The rows of a JSON document that is a list, or has one under a key; JSON lines are
-    recognised."""
+    """Read the rows of a JSON document that is a list, or has one under a key.
+
+    JSON lines are recognised, whatever the file's name says.
+    """
     try:
-        value = load_json(path)
+        document = load_json(path)
     except NotJsonError:
         if read_head(path, 1 << 12).lstrip()[:1] != b"{" or list_key:
             raise
         yield from read_json_lines(path)
         return
+    rows = _rows_of_document(path, document, list_key)
+    refuse_too_many(path, len(rows))
+    for number, value in enumerate(rows, start=1):
+        yield _object_row(number, value)
+
+
+def _rows_of_document(
+    path: Path,
+    document: Any,
+    list_key: str,
+) -> list[Any]:
+    """Return the list of rows that a JSON document is, or has under a key."""
+    rows = document
     if list_key:
-        if not isinstance(value, dict) or list_key not in value:
+        if not isinstance(document, dict) or list_key not in document:
             raise UserError(f"{path} has no list of rows under '{list_key}'.")
-        value = value[list_key]
-    elif isinstance(value, dict) and not any(
-        isinstance(item, list | dict) for item in value.values()
+        rows = document[list_key]
+    elif isinstance(document, dict) and not any(
+        isinstance(value, list | dict) for value in document.values()
     ):
-        value = [value]  # one row, as a file of JSON lines may have
-    if not isinstance(value, list):
-        if isinstance(value, dict):
-            keys = [key for key, item in value.items() if isinstance(item, list)]
-        else:
-            keys = []
-        hint = f": give `read: {{list: {keys[0]}}}`" if keys else ""
-        raise UserError(f"{path} is not a list of rows{hint}.")
-    refuse_too_many(path, len(value))
-    for number, item in enumerate(value, start=1):
-        yield _object_row(number, item)
+        # An object of plain values is one row, as a file of JSON lines with one line is.
+        rows = [document]
+    if isinstance(rows, list):
+        return rows
+    hint = ""
+    if isinstance(rows, dict):
+        lists = [key for key, value in rows.items() if isinstance(value, list)]
+        if lists:
+            hint = f": give `read: {{list: {lists[0]}}}`"
+    raise UserError(f"{path} is not a list of rows{hint}.")
 
 
 def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
-    """A JSON document of somebody else's, whatever it holds."""
+    """Load a JSON document of somebody else's, whatever it holds."""
     with read_errors(path), open_bytes(path) as file:
-        # memory for the largest file would be taken at once
+        # Read in blocks: one read of `largest` bytes would take that much memory at once.
         blocks = iter(partial(file.read, BLOCK), b"")
         content = b"".join(islice(blocks, largest // BLOCK + 1))
     if len(content) > largest:
@@ -348,6 +428,7 @@ def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
 
 
 def _object_row(number: int, value: Any) -> Row | BadRow:
+    """Return a JSON value as a row, which must be an object."""
     if isinstance(value, dict):
         return Row(number, value)
     return BadRow(number, "not a JSON object")
@@ -360,7 +441,7 @@ def refuse_too_many(source: Path | str, count: int) -> None:
 
 
 def parquet_columns(path: Path) -> list[str]:
-    """The column names of a Parquet file."""
+    """Read the column names of a Parquet file."""
     import pyarrow.parquet as pq
 
     with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
@@ -368,24 +449,36 @@ def parquet_columns(path: Path) -> list[str]:
 
 
 def read_parquet(
-    path: Path, columns: Sequence[str] | None = None, *, bounded: bool = False
+    path: Path,
+    columns: Sequence[str] | None = None,
+    *,
+    bounded: bool = False,
 ) -> Iterator[Row]:
-    """The rows of a Parquet file, a few at a time, of all columns or of these; `bounded`: no more
-    than a task has."""
+    """Read the rows of a Parquet file, a few at a time, of all columns or of these.
+
+    `bounded` refuses a file of more rows or bytes than a task has.
+    """
     import pyarrow.parquet as pq
 
-    with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
-        metadata = pq.read_metadata(path)
     if bounded:
-        refuse_too_many(path, metadata.num_rows)
-        size = sum(
-            metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)
-        )
-        if size > LARGEST_PARQUET:
-            raise UserError(f"{path} is larger than {LARGEST_PARQUET >> 20:,} MB: split it.")
+        _refuse_large_parquet(path)
     number = 0
     with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(ROWS_IN_MEMORY, columns=columns):
             for cells in batch.to_pylist():
                 number += 1
                 yield Row(number, cells)
+
+
+def _refuse_large_parquet(path: Path) -> None:
+    """Refuse a Parquet file of more rows or bytes than a task has, before it is read."""
+    import pyarrow.parquet as pq
+
+    with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET):
+        metadata = pq.read_metadata(path)
+    refuse_too_many(path, metadata.num_rows)
+    # The size once unpacked: a few kilobytes of a constant column can unpack to gigabytes.
+    groups = range(metadata.num_row_groups)
+    size = sum(metadata.row_group(group).total_byte_size for group in groups)
+    if size > LARGEST_PARQUET:
+        raise UserError(f"{path} is larger than {LARGEST_PARQUET >> 20:,} MB: split it.")

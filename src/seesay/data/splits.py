@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -12,18 +13,21 @@ from seesay.questions import Question
 
 T = TypeVar("T")
 
-SHARES = {"train": 0.2, "val": 0.1, "test": 0.7}
+SHARES = {
+    "train": 0.2,
+    "val": 0.1,
+    "test": 0.7,
+}
 """ViPhy's shares: most of the data is for testing, because a probe needs little training data."""
 
 
 def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
-    """Rows shuffled and cut into train, val and test; with seed 0 as in the nine published files,
-    row for row.
+    """Return rows shuffled and cut into train, val and test.
 
-    Every part has int(share · n) rows, so that a row or two may be left over (`left_over`), as they
-    are there.
+    With seed 0 the parts are the nine published files, row for row. Every part has int(share · n)
+    rows, so that a row or two may be left over (`left_over`), as they are there.
     """
-    order = shuffled(len(rows), seed)
+    order = shuffle_indices(len(rows), seed)
     parts: dict[str, list[T]] = {}
     start = 0
     for name, share in SHARES.items():
@@ -34,20 +38,27 @@ def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
 
 
 def split_by_object(
-    questions: Sequence[Question], seed: int = 0
+    questions: Sequence[Question],
+    seed: int = 0,
 ) -> dict[str, tuple[Question, ...]]:
-    """Questions by split, those about one object in the same one; as ViPhy's, most of them are for
-    testing."""
+    """Return questions by split, those about one object in the same one.
+
+    As in ViPhy, most of them are for testing.
+    """
     by_object: dict[str, list[Question]] = {}
     for question in questions:
         by_object.setdefault(question.object, []).append(question)
+    # Objects are divided and not questions: a probe must not be tested on what it was trained on.
     parts = split(list(by_object.values()), seed)
-    names = {"train": "train", "validation": "val", "test": "test"}
-    return {name: tuple(q for group in parts[part] for q in group) for name, part in names.items()}
+    return {
+        "train": tuple(chain.from_iterable(parts["train"])),
+        "validation": tuple(chain.from_iterable(parts["val"])),
+        "test": tuple(chain.from_iterable(parts["test"])),
+    }
 
 
 def left_over(n: int) -> int:
-    """The number of rows, of n, that are in no part.
+    """Return the number of rows, of n, that are in no part.
 
     >>> left_over(43_096), left_over(6_570)
     (1, 0)
@@ -55,19 +66,30 @@ def left_over(n: int) -> int:
     return n - sum(int(share * n) for share in SHARES.values())
 
 
-def sample(rows: Sequence[T], fraction: float, seed: int) -> list[T]:
-    """A fraction of the rows, one at least. With one seed, a larger fraction holds all of a smaller
-    one."""
+def sample(
+    rows: Sequence[T],
+    fraction: float,
+    seed: int,
+) -> list[T]:
+    """Return a fraction of the rows, one at least.
+
+    With one seed, a larger fraction holds all of a smaller one.
+    """
     if not 0 < fraction <= 1:
         raise UserError(
             f"A fraction of the training data is above 0 and at most 1, not {fraction}."
         )
-    return [rows[i] for i in shuffled(len(rows), seed)[: max(1, int(fraction * len(rows)))]]
+    size = max(1, int(fraction * len(rows)))
+    order = shuffle_indices(len(rows), seed)
+    return [rows[i] for i in order[:size]]
 
 
-def shuffled(n: int, seed: int) -> list[int]:
-    """The numbers below n in the order that `numpy.random.seed(seed); numpy.random.shuffle(…)`
-    gives."""
+def shuffle_indices(n: int, seed: int) -> list[int]:
+    """Return the numbers below n in a shuffled order.
+
+    It is the one that `numpy.random.seed(seed); numpy.random.shuffle(…)` gives.
+    """
+    # A generator of its own: the global one of NumPy is not touched, and gives the same order.
     order = np.arange(n)
     np.random.RandomState(seed).shuffle(order)
     return [int(i) for i in order]

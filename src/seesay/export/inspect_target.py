@@ -1,5 +1,4 @@
-"""A task for the UK AI Security Institute's inspect_ai: a module with one task per template, and
-its data.
+"""A task for the UK AI Security Institute's inspect_ai: a module and its data.
 
 A model is shown the options, in the order of the task, and picks a letter, as inspect's
 `multiple_choice` asks it.
@@ -25,7 +24,8 @@ MODULE = '''"""{title}
 
 {citation}
 
-Run it with `inspect eval {function}.py --model …`; `-T template=NAME` asks one template, by default all are asked.
+Run it with `inspect eval {function}.py --model …`; `-T template=NAME` asks one template, by
+default all are asked.
 """
 
 import json
@@ -46,23 +46,29 @@ def samples(template):
     for line in (FOLDER / "rows.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if template in (None, row["metadata"]["template"]):
-            text, picture = row["input"], row.get("picture")
+            text = row["input"]
+            picture = row.get("picture")
             if picture is not None:
                 content = [ContentImage(image=str(FOLDER / picture)), ContentText(text=text)]
                 text = [ChatMessageUser(content=content)]
             yield Sample(
-                id=row["id"], input=text, choices=row["choices"], target=row["target"], metadata=row["metadata"]
+                id=row["id"],
+                input=text,
+                choices=row["choices"],
+                target=row["target"],
+                metadata=row["metadata"],
             )
 
 
 @scorer(metrics=[accuracy(), stderr()])
 def one_of_the_right_ones():
     async def score(state, target):
-        chosen = [chr(ord("A") + place) for place, choice in enumerate(state.choices) if choice.correct is True]
-        if not chosen:  # small models write "B) red" and leave the wanted form aside
-            chosen = sorted(set(re.findall(r"\\b([A-Z])\\)", state.output.completion)))
-        value = CORRECT if len(chosen) == 1 and chosen[0] in target.text else INCORRECT
-        return Score(value=value, answer=",".join(chosen), explanation=state.output.completion)
+        places = [place for place, choice in enumerate(state.choices) if choice.correct is True]
+        letters = [chr(ord("A") + place) for place in places]
+        if not letters:  # small models write "B) red" and not in the form that was asked for
+            letters = sorted(set(re.findall(r"\\b([A-Z])\\)", state.output.completion)))
+        value = CORRECT if len(letters) == 1 and letters[0] in target.text else INCORRECT
+        return Score(value=value, answer=",".join(letters), explanation=state.output.completion)
 
     return score
 
@@ -89,6 +95,7 @@ def write(task: Task, folder: Path) -> None:
             f"inspect cannot express '{task.name}': it letters options, and a question here has "
             f"{widest}."
         )
+    # The options are shown: the templates for that are asked, where the task has any.
     templates = task.choice_templates or task.templates
     pictures = copy_pictures(task.questions, folder)
     rows = [
@@ -97,16 +104,10 @@ def write(task: Task, folder: Path) -> None:
         for template in templates
     ]
     write_json_lines(folder / "rows.jsonl", rows)
-    function = re.sub(r"\W+", "_", task.name)
-    if (
-        function[:1].isdigit()
-        or keyword.iskeyword(function)
-        or re.search(rf"\b{function}\b", MODULE)
-    ):
-        function = f"task_{function}"  # the module uses that name for something else
+    function = _function_name(task.name)
     module = MODULE.format(
         title=_plain(task.title or task.name),
-        citation=_plain(task.citation),
+        citation=_plain(task.provenance.citation),
         name=_plain(task.name),
         function=function,
         templates=repr([template.name for template in templates]),
@@ -115,25 +116,39 @@ def write(task: Task, folder: Path) -> None:
     write_text(folder / f"{function}.py", module)
 
 
+def _function_name(name: str) -> str:
+    """Return the task's name as that of a function in the module."""
+    function = re.sub(r"\W+", "_", name)
+    is_name = not function[:1].isdigit() and not keyword.iskeyword(function)
+    # A word that the module has already would be replaced by the task.
+    if is_name and not re.search(rf"\b{function}\b", MODULE):
+        return function
+    return f"task_{function}"
+
+
 def _plain(text: str) -> str:
-    """A text that cannot end the string it stands in: the module is code, and the task may be
-    anybody's."""
+    """Return a text that cannot end the string it stands in.
+
+    The module is code, and the task may be anybody's.
+    """
     return " ".join(text.replace("\\", "/").replace('"', "'").split())
 
 
 def _row(
-    task: Task, template: Template, question: Question, pictures: Mapping[str, str]
+    task: Task,
+    template: Template,
+    question: Question,
+    pictures: Mapping[str, str],
 ) -> dict[str, object]:
+    """Return one sample: a question in one template, its right options as letters."""
     prompt = template.ask(question)
-    right = [
-        string.ascii_uppercase[question.options.index(label)]
-        for label in right_labels(task, question)
-    ]
+    # inspect takes a text of several letters as targets of which any one is right.
+    places = [question.options.index(label) for label in right_labels(task, question)]
     row: dict[str, object] = {
         "id": f"{question.id}/{template.name}",
         "input": question_text(resolve_separator(prompt.text, None)),
         "choices": list(prompt.options),
-        "target": "".join(right),
+        "target": "".join(string.ascii_uppercase[place] for place in places),
         "metadata": {
             "question": question.id,
             "template": template.name,

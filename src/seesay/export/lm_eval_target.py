@@ -1,6 +1,6 @@
-"""A task for EleutherAI's lm-evaluation-harness: one multiple-choice task per template, and a group
-of them.
+"""A task for EleutherAI's lm-evaluation-harness.
 
+It becomes one multiple-choice task per template, and a group of them.
 lm-eval scores an option given what precedes the slot, which is seesay's scope `option`; what
 follows the slot is not part of it.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 
 from seesay.export import refuse, right_labels, split_questions
@@ -33,65 +34,86 @@ def write(task: Task, folder: Path) -> None:
     """Write the group, a YAML file and rows per template, and the function that finds the rows."""
     refuse(task, "lm-eval", pictures=True)
     parts = split_questions(task)
-    several = any(
-        len(right_labels(task, question)) > 1
-        for questions in parts.values()
-        for question in questions
+    # lm-eval takes one index as gold, or a list of them: never both in one task.
+    has_several = any(
+        len(right_labels(task, question)) > 1 for question in chain.from_iterable(parts.values())
     )
     slugs = _slugs([template.name for template in task.templates])
-    names = {name: f"{_slug(task.name)}_{slug}" for name, slug in slugs.items()}
+    group = _slug(task.name)
+    names = []
     for template in task.templates:
-        rows = folder / "rows" / slugs[template.name]
+        slug = slugs[template.name]
+        name = f"{group}_{slug}"
+        names.append(name)
         for split, questions in parts.items():
-            write_json_lines(
-                rows / f"{split}.jsonl",
-                [_row(task, template, question, several) for question in questions],
-            )
-        text = _task(task, template, names[template.name], slugs[template.name], list(parts))
-        write_text(folder / f"{names[template.name]}.yaml", text)
-    write_text(folder / f"{_slug(task.name)}.yaml", _group(task, list(names.values())))
+            rows = [_row(task, template, question, has_several) for question in questions]
+            write_json_lines(folder / "rows" / slug / f"{split}.jsonl", rows)
+        text = _task(task, template, name, slug, list(parts))
+        write_text(folder / f"{name}.yaml", text)
+    write_text(folder / f"{group}.yaml", _group(task, names))
     write_text(folder / "load_rows.py", LOADER)
 
 
 def _slug(name: str) -> str:
+    """Return a name as lm-eval's own tasks are named: small letters, digits and '_'."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
 def _slugs(names: list[str]) -> dict[str, str]:
-    """A slug for each name; of equal ones the later get a number."""
+    """Return a slug for each name; of equal ones the later get a number."""
     slugs: dict[str, str] = {}
     for name in names:
         slug = _slug(name) or "template"
-        slugs[name] = slug if slug not in slugs.values() else f"{slug}_{len(slugs)}"
+        if slug in slugs.values():
+            slug = f"{slug}_{len(slugs)}"
+        slugs[name] = slug
     return slugs
 
 
-def _row(task: Task, template: Template, question: Question, several: bool) -> dict[str, object]:
+def _row(
+    task: Task,
+    template: Template,
+    question: Question,
+    has_several: bool,
+) -> dict[str, object]:
+    """Return one line of a template's rows: the context ends where the slot begins."""
     prompt = template.ask(question)
-    right = [question.options.index(label) for label in right_labels(task, question)]
+    gold = [question.options.index(label) for label in right_labels(task, question)]
     return {
         "id": question.id,
         "context": resolve_separator(prompt.parts[0], None),
         "choices": list(prompt.options),
-        "gold": right if several else right[0],
+        "gold": gold if has_several else gold[0],
     }
 
 
-def _task(task: Task, template: Template, name: str, slug: str, splits: list[str]) -> str:
-    kinds = {"training": "train", "validation": "validation"}
-    training = [f"{kind}_split: {split}" for kind, split in kinds.items() if split in splits]
+def _task(
+    task: Task,
+    template: Template,
+    name: str,
+    slug: str,
+    splits: list[str],
+) -> str:
+    """Return the YAML of one template, written by hand: `!function` is no YAML that others know."""
+    title = " ".join((task.title or task.name).split())
+    text = json.dumps(template.text, ensure_ascii=False)
     lines = [
-        f"# {' '.join((task.title or task.name).split())}: "
-        f"{json.dumps(template.text, ensure_ascii=False)}",
+        f"# {title}: {text}",
         f"task: {name}",
         "output_type: multiple_choice",
         "custom_dataset: !function load_rows.load_rows",
         f"dataset_kwargs: {{template: {slug}}}",
-        *training,
+    ]
+    if "train" in splits:
+        lines.append("training_split: train")
+    if "validation" in splits:
+        lines.append("validation_split: validation")
+    lines += [
         "test_split: test",
         'doc_to_text: "{{context}}"',
         "doc_to_choice: choices",
         "doc_to_target: gold",
+        # The template has its own space before the slot, or none: lm-eval must add none.
         'target_delimiter: ""',
         "metric_list:",
         "  - {metric: acc, aggregation: mean, higher_is_better: true}",
@@ -101,10 +123,14 @@ def _task(task: Task, template: Template, name: str, slug: str, splits: list[str
 
 
 def _group(task: Task, names: list[str]) -> str:
-    members = "".join(f"  - {name}\n" for name in names)
-    return (
-        f"# {json.dumps(task.citation, ensure_ascii=False)}\ngroup: "
-        f"{_slug(task.name)}\ntask:\n{members}"
-        "aggregate_metric_list:\n  - {metric: acc, aggregation: mean, weight_by_size: true}\n"
-        f"metadata: {{version: {json.dumps(task.version)}}}\n"
-    )
+    """Return the YAML of the group, whose figure is the mean over its templates."""
+    lines = [
+        f"# {json.dumps(task.provenance.citation, ensure_ascii=False)}",
+        f"group: {_slug(task.name)}",
+        "task:",
+        *(f"  - {name}" for name in names),
+        "aggregate_metric_list:",
+        "  - {metric: acc, aggregation: mean, weight_by_size: true}",
+        f"metadata: {{version: {json.dumps(task.version)}}}",
+    ]
+    return "\n".join(lines) + "\n"

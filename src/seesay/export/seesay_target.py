@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,53 +19,72 @@ from seesay.questions import Published, Question, Task, Template
 RESERVED = ("id", "object", "options", "gold", "picture")
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How questions are written as rows: what all share is written once, in the task file."""
+
+    columns: dict[str, str]
+    shared_options: bool
+    plain_gold: bool
+    pictures: dict[str, str]
+
+
 def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
     if any(question.marks or question.twin for question in task.questions):
         raise UserError(
             f"A task file cannot express '{task.name}': its measures compare each question with "
-            "the same one asked "
-            "otherwise."
+            "the same one asked otherwise."
         )
     parts, seed = _parts(task)
-    everything = [question for questions in parts.values() for question in questions]
-    shared = len({question.options for question in everything}) == 1
-    plain = all(tuple(question.gold.values()) == (1.0,) for question in everything)
-    names = {name: _column(name) for question in everything for name in question.fields}
-    pictures = copy_pictures(everything, folder)
+    everything = list(chain.from_iterable(parts.values()))
+    layout = _Layout(
+        columns={name: _column(name) for question in everything for name in question.fields},
+        shared_options=len({question.options for question in everything}) == 1,
+        # One label of weight 1 is written as the label itself, as a person would.
+        plain_gold=all(tuple(question.gold.values()) == (1.0,) for question in everything),
+        pictures=copy_pictures(everything, folder),
+    )
     for split, questions in parts.items():
-        rows = (_row(question, names, shared, plain, pictures) for question in questions)
+        rows = (_row(question, layout) for question in questions)
         write_json_lines(folder / f"{split}.jsonl", rows)
     tags = dict.fromkeys(name for question in everything for name in question.tags)
-    file: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": _new_name(task.name),
         "version": task.version,
         "title": task.title,
-        "licence": task.licence,
-        "citation": task.citation,
-        "rows": {name: f"{name}.jsonl" for name in parts} if len(parts) > 1 else "test.jsonl",
+        "licence": task.provenance.licence,
+        "citation": task.provenance.citation,
+        "rows": "test.jsonl",
+        # The questions are taken as they are, spaces included: their prompts must stay the same.
         "read": {"strip": False},
-        "split": {"seed": seed} if seed is not None else None,
+        "split": None if seed is None else {"seed": seed},
         "id": "id",
         "object": "object",
-        "fields": names,
-        "options": list(everything[0].options) if shared else "options",
-        "gold": "gold" if plain else {"weights": "gold"},
-        "picture": "picture" if pictures else None,
+        "fields": layout.columns,
+        "options": "options",
+        "gold": "gold" if layout.plain_gold else {"weights": "gold"},
+        "picture": "picture" if layout.pictures else None,
         "tags": {name: f"tag_{name}" for name in tags},
         "nested_by": task.nested_by,
         "templates": _templates(task.templates),
         "choice_templates": _templates(task.choice_templates),
-        "linear_text": task.linear_text,
+        "linear_text": task.training.linear_text,
         "neutral": dict(task.neutral),
         "metrics": list(task.metrics),
         "published": [
             *_figures(task.published, "cloze"),
-            *_figures(task.linear_published, "linear"),
+            *_figures(task.training.linear_published, "linear"),
         ],
     }
+    if len(parts) > 1:
+        fields["rows"] = {name: f"{name}.jsonl" for name in parts}
+    if layout.shared_options:
+        fields["options"] = list(everything[0].options)
+    # What is empty is left out: it is the default, and a person reads the file.
+    filled = {name: value for name, value in fields.items() if value or value == 0}
     text = yaml.safe_dump(
-        {name: value for name, value in file.items() if value or value == 0},
+        filled,
         sort_keys=False,
         allow_unicode=True,
         width=110,
@@ -73,51 +93,68 @@ def write(task: Task, folder: Path) -> None:
 
 
 def _parts(task: Task) -> tuple[dict[str, tuple[Question, ...]], int | None]:
-    """The questions by split; or all of them, with the seed that divides them in the same way."""
-    if task.load_splits is not None and dict(task.load_splits()) == split_by_object(
-        task.questions, 0
-    ):
+    """Return the questions by split; or all of them, with the seed that divides them alike."""
+    load_splits = task.training.load_splits
+    # A seed keeps the probes' questions among those asked, which files of rows would part.
+    if load_splits is not None and dict(load_splits()) == split_by_object(task.questions, 0):
         return {"test": task.questions}, 0
     return split_questions(task), None
 
 
 def _new_name(name: str) -> str:
-    """A built-in task's name stays its own."""
+    """Return the name of the copy: a built-in task's name stays its own."""
     from seesay.tasks import TASKS
 
-    return f"{name}-copy" if name in TASKS.names() else name
+    if name in TASKS.names():
+        return f"{name}-copy"
+    return name
 
 
 def _column(field: str) -> str:
-    """The column of a field; those of RESERVED and of tags have other uses."""
+    """Return the column of a field; those of RESERVED and of tags have other uses."""
     if field in RESERVED:
         return f"{field}_field"
-    return f"field_{field}" if field.startswith("tag_") else field
+    if field.startswith("tag_"):
+        return f"field_{field}"
+    return field
 
 
-def _row(
-    question: Question, names: dict[str, str], shared: bool, plain: bool, pictures: dict[str, str]
-) -> dict[str, Any]:
+def _row(question: Question, layout: _Layout) -> dict[str, Any]:
+    """Return the columns of a question, without what the task file says of all of them."""
     row: dict[str, Any] = {"id": question.id, "object": question.object}
-    row |= {names[name]: value for name, value in question.fields.items()}
-    if not shared:
+    for name, value in question.fields.items():
+        row[layout.columns[name]] = value
+    if not layout.shared_options:
         row["options"] = list(question.options)
-    row["gold"] = next(iter(question.gold)) if plain else dict(question.gold)
+    row["gold"] = dict(question.gold)
+    if layout.plain_gold:
+        row["gold"] = question.best_label
     if question.picture is not None:
-        row["picture"] = pictures[question.picture]
-    return row | {f"tag_{name}": value for name, value in question.tags.items()}
+        row["picture"] = layout.pictures[question.picture]
+    for name, value in question.tags.items():
+        row[f"tag_{name}"] = value
+    return row
 
 
 def _templates(templates: Sequence[Template]) -> dict[str, Any]:
-    return {
-        each.name: {"text": each.text, "words": dict(each.words)} if each.words else each.text
-        for each in templates
-    }
+    """Return the templates as a task file declares them."""
+    entries: dict[str, Any] = {}
+    for template in templates:
+        entries[template.name] = template.text
+        if template.words:
+            entries[template.name] = {"text": template.text, "words": dict(template.words)}
+    return entries
 
 
 def _figures(figures: Sequence[Published], how: str) -> list[dict[str, Any]]:
-    rows = [{**asdict(figure), "slice": figure.slice and str(figure.slice)} for figure in figures]
-    rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    if how == "cloze":
-        return rows
-    return [{**row, "how": how} for row in rows]
+    """Return published figures as a task file declares them, without what is not known."""
+    entries = []
+    for figure in figures:
+        entry = asdict(figure)
+        if figure.slice is not None:
+            entry["slice"] = str(figure.slice)
+        # A task file takes a figure for one of a model that was asked, unless it says otherwise.
+        if how != "cloze":
+            entry["how"] = how
+        entries.append({name: value for name, value in entry.items() if value is not None})
+    return entries

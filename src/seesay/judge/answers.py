@@ -25,12 +25,12 @@ class PageProgress(Document):
     """The number of the participant's page."""
     answered: int
     """Items with an answer."""
-    of: int
+    items: int
     """Items on the page."""
 
     @property
     def is_complete(self) -> bool:
-        return self.answered == self.of
+        return self.answered == self.items
 
 
 def save_answer(
@@ -43,7 +43,11 @@ def save_answer(
     key: str,
     now: float,
 ) -> PageProgress:
-    """Store one answer on the open page. Repeating the idempotency key changes nothing."""
+    """Store one answer on the open page. Repeating the idempotency key changes nothing.
+
+    `place`: the position of the item on the page.
+    `key`: is new for each answer; a browser that got no reply sends the same one again.
+    """
     _lock(tx, person, page)
     content = [page, place, *_content(answer)]
     participant, receipt, assigned, progress = _read(tx, person, key, page, place)
@@ -54,6 +58,7 @@ def save_answer(
     item = _store(tx, study, participant, assigned, answer, now)
     if item.lease < renewal_time(study, now):
         renew_leases(tx, study, person, page, now)
+    # The progress was read before the answer was stored: a changed answer adds nothing to it.
     if item.state == "answered":
         return progress
     return progress.model_copy(update={"answered": progress.answered + 1})
@@ -70,7 +75,9 @@ def submit_page(
 ) -> PageProgress:
     """Store a whole page, and close it if it is complete. Repeating the same form changes nothing.
 
-    An answer given by mistake rejects the form or, if `problems` are collected, is left out of it.
+    `answers`: by the places of their items.
+    `problems`: collects answers given by mistake, by place, which are left out; without it they
+    reject the form.
     """
     _lock(tx, person, page)
     key = f"page {page}"
@@ -83,18 +90,19 @@ def submit_page(
     ):
         return page_progress(tx, person, page)
     _check_open(participant, page)
-    shown = {page_item.place: page_item.answer for page_item in page_items(tx, study, person, page)}
+    saved = {page_item.place: page_item.answer for page_item in page_items(tx, study, person, page)}
     for place, answer in sorted(answers.items()):
-        saved = shown.get(place)
-        if saved is None or (saved.value, saved.text) != (answer.value, answer.text):
+        before = saved.get(place)
+        # The script has stored most answers already: they are neither changes nor take time again.
+        if before is None or (before.value, before.text) != (answer.value, answer.text):
             try:
                 assigned = _read(tx, person, key, page, place)[2]
-                _store(tx, study, participant, assigned, answer, now, share=max(len(shown), 1))
+                _store(tx, study, participant, assigned, answer, now, share=max(len(saved), 1))
             except RequestRejectedError as rejected:
                 if isinstance(rejected, MistakenAnswerError) and problems is not None:
                     problems[place] = rejected
                     continue
-                # an item that has gone to someone else is just no longer there
+                # An item that has gone to someone else is just no longer there.
                 if rejected.status not in (404, 410):
                     raise
                 tx.execute(
@@ -116,7 +124,7 @@ def submit_page(
 
 
 def page_progress(tx: Transaction, person: int, page: int) -> PageProgress:
-    """How many items of a page are answered."""
+    """Count the items of a page, and how many of them are answered."""
     row = first_row(
         tx,
         "SELECT COUNT(*), COALESCE(SUM(CASE WHEN state = 'answered' THEN 1 ELSE 0 END), 0) "
@@ -125,14 +133,14 @@ def page_progress(tx: Transaction, person: int, page: int) -> PageProgress:
         page,
     )
     assert row is not None
-    return PageProgress(page=page, answered=int(row[1]), of=int(row[0]))
+    return PageProgress(page=page, answered=int(row[1]), items=int(row[0]))
 
 
 def _lock(tx: Transaction, person: int, page: int) -> None:
-    """Block the participant's other requests, and other assignments where an expired item is to be
-    taken again.
+    """Block the participant's other requests.
 
-    Most answers need no lock of the study, so that participants do not wait for each other.
+    Where an expired item is to be taken again, other assignments are blocked too. Most answers need
+    no lock of the study, so that participants do not wait for each other.
     """
     tx.lock_study(
         "SELECT 1 FROM assignment WHERE person = ? AND page = ? AND state = 'returned'",
@@ -144,22 +152,30 @@ def _lock(tx: Transaction, person: int, page: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Assigned:
-    """The item at a place of a page, with its lease: open, answered, or returned because it ran
-    out."""
+    """The item at a place of a page, with its lease."""
 
     item: str
     state: str
+    """open, answered, or returned because the lease ran out."""
     lease: float
 
 
 def _read(
-    tx: Transaction, person: int, key: str, page: int, place: int = 0
+    tx: Transaction,
+    person: int,
+    key: str,
+    page: int,
+    place: int = 0,
 ) -> tuple[Participant, str | None, _Assigned | None, PageProgress]:
-    """What an answer depends on, in one query: the participant, the receipt of its key, the item at
-    its place, and how much of the page is answered."""
+    """Return what an answer depends on.
+
+    That is the participant, the receipt of its key, the item at its place, and how much of the page
+    is answered: in one query, since each is a round trip to PostgreSQL.
+    """
     row = tx.execute(
         f"""SELECT {PARTICIPANT_COLUMNS}, r.digest, s.item, s.state, s.lease,
-        (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
+        (SELECT COUNT(*) FROM assignment c
+        WHERE c.person = p.id AND c.page = ? AND c.state = 'answered'),
         (SELECT COUNT(*) FROM assignment c WHERE c.person = p.id AND c.page = ?)
         FROM person p LEFT JOIN receipt r ON r.person = p.id AND r.key = ?
         LEFT JOIN assignment s ON s.person = p.id AND s.page = ? AND s.place = ? WHERE p.id = ?""",
@@ -172,15 +188,12 @@ def _read(
     )[0]
     receipt, item, state, lease, answered, items = row[-6:]
     assigned = None if item is None else _Assigned(item, state, lease)
-    return (
-        read_participant(row),
-        receipt,
-        assigned,
-        PageProgress(page=page, answered=answered, of=items),
-    )
+    progress = PageProgress(page=page, answered=answered, items=items)
+    return read_participant(row), receipt, assigned, progress
 
 
 def _check_open(participant: Participant, page: int) -> None:
+    """Reject an answer to a page that is not the participant's open one."""
     if participant.study_state != "open":
         raise RequestRejectedError(
             409, "The study is not open at the moment. What you sent before is saved."
@@ -200,8 +213,11 @@ def _store(
     now: float,
     share: int = 1,
 ) -> _Assigned:
-    """Store an answer to an item, and return how the item was assigned. `share`: the number of
-    answers submitted together, among which the time since the last activity is divided."""
+    """Store an answer to an item, and return how the item was assigned.
+
+    `share`: the number of answers submitted together, among which the time since the last activity
+    is divided.
+    """
     person = participant.id
     if assigned is None:
         raise RequestRejectedError(404, "There is no such item on your page.")
@@ -214,9 +230,11 @@ def _store(
                 410, "You were away for a while, and this item has gone to someone else."
             )
     tx.execute(
-        """INSERT INTO answer (person, item, value, start, how, seconds, given) VALUES (?, ?, ?, ?, ?, ?, ?)
+        """INSERT INTO answer (person, item, value, start, how, seconds, answered_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (person, item) DO UPDATE SET value = excluded.value, how = excluded.how,
-        seconds = answer.seconds + excluded.seconds, changes = answer.changes + 1, given = excluded.given""",
+        seconds = answer.seconds + excluded.seconds, changes = answer.changes + 1,
+        answered_at = excluded.answered_at""",
         person,
         item,
         answer.value,
@@ -240,19 +258,22 @@ def _store(
         person,
         item,
     )
+    # After the last answer of a form, `submit_page` does this itself.
     if share == 1:
         tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
     return assigned
 
 
 def _content(answer: ItemAnswer) -> tuple[int, str, str]:
-    """What a receipt remembers of an answer."""
+    """Return what a receipt remembers of an answer."""
     return answer.value, answer.how, answer.text
 
 
 def _is_repeated(receipt: str | None, content: object, conflict: str) -> bool:
-    """Whether a request with this key was stored before; other content under the same key is a
-    conflict."""
+    """Return whether a request with this key was stored before.
+
+    Other content under the same key is a conflict.
+    """
     if receipt is not None and receipt != json_digest(content, 16):
         raise RequestRejectedError(409, conflict)
     return receipt is not None

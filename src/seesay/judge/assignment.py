@@ -1,10 +1,10 @@
-"""Which participant judges which items. Every item gets its number of judgements, with few
-superfluous ones.
+"""Which participant judges which items.
 
-An item's `taken` counts its judgements and the leases held on it. A page gets the items with the
-lowest count; an item that has reached its number is not assigned. A lease expires when its
-participant has been inactive for a while: the item becomes available again, and if they return they
-get it back only where nobody else took it in the meantime.
+Every item gets its number of judgements, with few superfluous ones. An item's `taken` counts its
+judgements and the leases held on it. A page gets the items with the lowest count; an item that has
+reached its number is not assigned. A lease expires when its participant has been inactive for a
+while: the item becomes available again, and if they return they get it back only where nobody else
+took it in the meantime.
 """
 
 from __future__ import annotations
@@ -24,20 +24,23 @@ _CANDIDATES = 500
 
 @dataclass(frozen=True, slots=True)
 class PageItem:
-    """An item on a page, with the initial position of its slider and the answer so far."""
+    """An item on a page."""
 
     place: int
+    """Its position, from 1."""
     item: StudyItem
     start: int | None
+    """The initial position of its slider."""
     answer: ItemAnswer | None = None
+    """The answer so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """What a participant sees next. `status`: consent, check, failed, practice, page, done, full,
-    paused, closed or withdrawn."""
+    """What a participant sees next."""
 
     status: str
+    """consent, check, failed, practice, page, done, full, paused, closed or withdrawn."""
     participant: Participant
     page: int = 0
     pages: int = 0
@@ -45,7 +48,7 @@ class NextStep:
 
 
 def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextStep:
-    """What a participant sees next; assigns a page where they have none."""
+    """Return what a participant sees next; assign a page where they have none."""
     tx.lock_study()
     tx.lock_person(person)
     participant = participants.get_participant(tx, person)
@@ -55,24 +58,17 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
         return NextStep(participant.study_state, participant)
     if not participant.consented:
         return NextStep("consent", participant)
-    if participant.pages_sent == 0 and (before := _before_first_page(tx, study, person)):
-        return NextStep(before, participant)
+    if participant.pages_sent == 0:
+        first_step = _before_first_page(tx, study, person)
+        if first_step:
+            return NextStep(first_step, participant)
     page = participant.pages_sent + 1
     pages = study.pages_for(person)
     if page <= pages:
-        _expire_leases(tx, now)
-        assigned = tx.execute("SELECT item, page, place FROM assignment WHERE person = ?", person)
-        last_place = max((place for _, on_page, place in assigned if on_page == page), default=0)
-        items: tuple[PageItem, ...] = ()
-        if last_place:
-            _retake_page(tx, study, person, page, now)
-            items = page_items(tx, study, person, page)
-        if all(page_item.item.control for page_item in items):
-            seen = {item for item, _, _ in assigned}
-            items = _assign_page(tx, study, person, page, items, seen, last_place + 1, now)
+        items = _open_page(tx, study, person, page, now)
         if items:
             tx.execute("UPDATE person SET last_active = ? WHERE id = ?", now, person)
-            # an answer that is on disk has its assignment there; without one, nothing is lost
+            # An answer that is on disk has its assignment there; without one, nothing is lost.
             tx.defer_sync()
             return NextStep("page", participant, page, pages, items)
     if participant.pages_sent == 0:
@@ -81,20 +77,43 @@ def next_step(tx: Transaction, study: Study, person: int, now: float) -> NextSte
 
 
 def _before_first_page(tx: Transaction, study: Study, person: int) -> str:
-    """The step that a participant has not taken yet, if the study has any."""
-    steps = [
-        step
-        for step in ("check", "practice")
-        if any(getattr(texts, step) for texts in study.texts.values())
-    ]
-    details = participants.get_details(tx, person) if steps else {}
+    """Return the step that a participant has not taken yet, if the study has any."""
+    steps = [step for step in ("check", "practice") if study.has_step(step)]
+    if not steps:
+        return ""
+    details = participants.get_details(tx, person)
     if details.get("check") == "failed":
         return "failed"
-    return next((step for step in steps if not details.get(step, "wrong").startswith("passed")), "")
+    for step in steps:
+        if not details.get(step, "").startswith("passed"):
+            return step
+    return ""
+
+
+def _open_page(
+    tx: Transaction,
+    study: Study,
+    person: int,
+    page: int,
+    now: float,
+) -> tuple[PageItem, ...]:
+    """Return the items of a participant's page; assign new ones where it has none to measure."""
+    _expire_leases(tx, now)
+    assigned = tx.execute("SELECT item, page, place FROM assignment WHERE person = ?", person)
+    places = [place for _, on_page, place in assigned if on_page == page]
+    items: tuple[PageItem, ...] = ()
+    if places:
+        _retake_page(tx, study, person, page, now)
+        items = page_items(tx, study, person, page)
+    if any(not page_item.item.control for page_item in items):
+        return items
+    seen = {item for item, _, _ in assigned}
+    first = 1 + max(places, default=0)
+    return _assign_page(tx, study, person, page, items, seen, first, now)
 
 
 def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[PageItem, ...]:
-    """The items of a participant's page, from top to bottom."""
+    """Return the items of a participant's page, from top to bottom."""
     rows = tx.execute(
         """SELECT s.place, s.item, a.value, a.how, t.text FROM assignment s
         LEFT JOIN answer a ON a.person = s.person AND a.item = s.item
@@ -103,24 +122,22 @@ def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[P
         person,
         page,
     )
-    return tuple(
-        PageItem(
-            place,
-            study.items_by_id[item],
-            study.initial_position(person, item),
-            None if value is None else ItemAnswer(value, how, text or ""),
-        )
-        for place, item, value, how, text in rows
-    )
+    items = []
+    for place, item, value, how, text in rows:
+        answer = None if value is None else ItemAnswer(value, how, text or "")
+        start = study.initial_position(person, item)
+        items.append(PageItem(place, study.items_by_id[item], start, answer))
+    return tuple(items)
 
 
 def retake(tx: Transaction, study: Study, person: int, item: str, now: float) -> bool:
     """Renew an expired lease if the item still needs judgements; requires the study's lock."""
+    # Controls have no number that they could exceed.
     if study.items_by_id[item].control:
         tx.execute("UPDATE item SET taken = taken + 1 WHERE id = ?", item)
     elif not tx.execute(
         """UPDATE item SET taken = taken + 1 WHERE id = ? AND taken < COALESCE(
-        (SELECT wanted FROM need WHERE need.item = item.id), ?) RETURNING id""",
+        (SELECT judgements FROM need WHERE need.item = item.id), ?) RETURNING id""",
         item,
         study.first_judgements,
     ):
@@ -136,8 +153,10 @@ def retake(tx: Transaction, study: Study, person: int, item: str, now: float) ->
 
 
 def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
-    """Extend the leases of a page after activity of its participant, once a twentieth of them has
-    passed: an answer need not rewrite the rows of the whole page."""
+    """Extend the leases of a page after activity of its participant.
+
+    Only once a twentieth of them has passed: an answer need not rewrite the rows of the whole page.
+    """
     tx.execute(
         "UPDATE assignment SET lease = ? WHERE person = ? AND page = ? AND state = 'open' AND "
         "lease < ?",
@@ -149,11 +168,12 @@ def renew_leases(tx: Transaction, study: Study, person: int, page: int, now: flo
 
 
 def renewal_time(study: Study, now: float) -> float:
-    """Leases that end before this are renewed by an answer."""
+    """Return the time such that leases which end before it are renewed by an answer."""
     return now + 0.95 * 60 * study.design.lease_minutes
 
 
 def _expire_leases(tx: Transaction, now: float) -> None:
+    """Make the items of all expired leases available again."""
     rows = tx.execute(
         "UPDATE assignment SET state = 'returned' WHERE state = 'open' AND lease < ? RETURNING "
         "item",
@@ -164,6 +184,7 @@ def _expire_leases(tx: Transaction, now: float) -> None:
 
 
 def _retake_page(tx: Transaction, study: Study, person: int, page: int, now: float) -> None:
+    """Give a participant who returns their items back, except those that others took."""
     expired = "SELECT item FROM assignment WHERE person = ? AND page = ? AND state = 'returned'"
     for (item,) in tx.execute(expired, person, page):
         if not retake(tx, study, person, item, now):
@@ -181,30 +202,36 @@ def _assign_page(
     first: int,
     now: float,
 ) -> tuple[PageItem, ...]:
-    """Fill a page from the place `first` on. `controls` are those of a page whose other items have
-    gone to other participants; they stay. The others' places are not used again: an answer that was
-    on its way to one of them, from another tab or from a browser that was offline, must not count
-    for a new item."""
+    """Fill a page from the place `first` on.
+
+    `controls` are those of a page whose other items have gone to other participants; they stay. The
+    others' places are not used again: an answer that was on its way to one of them, from another
+    tab or from a browser that was offline, must not count for a new item.
+    """
     rng = study.rng("page", person, page)
     planned_controls = study.controls_for(person)
     reserved = {item.base for item in planned_controls}
-    rows = [row for row in _needy_items(tx, study, person) if row[1] not in reserved]
-    rows.sort(key=lambda row: (row[2], rng.random()))
-    chosen = rows[: study.design.per_page]
-    if not chosen:
+    candidates = [row for row in _needy_items(tx, study, person) if row[1] not in reserved]
+    # Random among equal ranks, or all participants would see the same items together.
+    candidates.sort(key=lambda row: (row[2], rng.random()))
+    rows = candidates[: study.design.per_page]
+    if not rows:
         return ()
     if not controls:
         unseen = [item for item in planned_controls if item.id not in seen]
-        chosen += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
-    rng.shuffle(chosen)
+        rows += [(item.id, item.base, 0) for item in unseen[: study.design.controls]]
+    rng.shuffle(rows)
     lease = _lease_end(study, now)
+    assignments = []
+    new_items = []
+    for place, (item, base, _) in enumerate(rows, first):
+        assignments.append((person, item, base, page, place, "open", lease))
+        start = study.initial_position(person, item)
+        new_items.append(PageItem(place, study.items_by_id[item], start))
     tx.insert(
         "assignment",
         ("person", "item", "base", "page", "place", "state", "lease"),
-        [
-            (person, item, base, page, place, "open", lease)
-            for place, (item, base, _) in enumerate(chosen, first)
-        ],
+        assignments,
     )
     tx.execute(
         """UPDATE item SET taken = taken + 1 WHERE id IN
@@ -213,26 +240,31 @@ def _assign_page(
         page,
         first,
     )
-    return *controls, *(
-        PageItem(place, study.items_by_id[item], study.initial_position(person, item))
-        for place, (item, _, _) in enumerate(chosen, first)
-    )
+    return *controls, *new_items
 
 
 def _needy_items(tx: Transaction, study: Study, person: int) -> list[SqlRow]:
-    """Items that want more judgements and are new to a participant, with their rank: by their count
-    or, in an adaptive study beyond the minimum, by the width of their interval."""
+    """Return items that need more judgements and are new to a participant: id, base and rank.
+
+    The rank is their count or, in an adaptive study beyond the minimum, falls with the width of
+    their interval.
+    """
     if study.design.allocation == "fixed":
         return tx.execute(
             f"""SELECT id, base, taken FROM item WHERE control = '' AND taken < ? AND base NOT IN
-            (SELECT base FROM assignment WHERE person = ?) ORDER BY taken, place LIMIT {_CANDIDATES}""",
+            (SELECT base FROM assignment WHERE person = ?)
+            ORDER BY taken, place LIMIT {_CANDIDATES}""",
             study.design.judgements,
             person,
         )
+    # A million puts items beyond the minimum after all others.
     return tx.execute(
-        f"""SELECT id, base, CASE WHEN taken < ? THEN taken ELSE 1000000 - COALESCE(width, 1) END AS rank
-        FROM item LEFT JOIN need ON need.item = item.id WHERE control = '' AND taken < COALESCE(wanted, ?)
-        AND base NOT IN (SELECT base FROM assignment WHERE person = ?) ORDER BY rank, place LIMIT {_CANDIDATES}""",
+        f"""SELECT id, base,
+        CASE WHEN taken < ? THEN taken ELSE 1000000 - COALESCE(width, 1) END AS rank
+        FROM item LEFT JOIN need ON need.item = item.id
+        WHERE control = '' AND taken < COALESCE(judgements, ?)
+        AND base NOT IN (SELECT base FROM assignment WHERE person = ?)
+        ORDER BY rank, place LIMIT {_CANDIDATES}""",
         study.first_judgements,
         study.first_judgements,
         person,

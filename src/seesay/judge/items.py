@@ -1,13 +1,14 @@
-"""The kinds of items that people judge. A kind says what an answer is, how a form holds it, and
-which labels it names.
+"""The kinds of items that people judge.
 
-What is chosen is a whole number (the position of a slider, the index of an option, the bits of
-several options); what is typed is a text. Adding a kind is one class here, one macro in items.html
-and one entry of `kinds` in page.js.
+A kind says what an answer is, how a form holds it, and which labels it names. What is chosen is a
+whole number (the position of a slider, the index of an option, the bits of several options); what
+is typed is a text. Adding a kind is one class here, one macro in items.html and one entry of
+`kinds` in page.js.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from abc import abstractmethod
@@ -39,12 +40,14 @@ _WHOLE = re.compile(r"[0-9]{1,4}")
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """An answer to an item: what was chosen as a number, what was typed as a text, and how it was
-    given."""
+    """An answer to an item."""
 
     value: int
+    """What was chosen, as a number; 0 where the answer is typed."""
     how: str
+    """How it was answered: moved, confirmed, chosen or typed."""
     text: str = ""
+    """What was typed."""
 
 
 class BaseItem(Document):
@@ -70,27 +73,27 @@ class BaseItem(Document):
     @property
     @abstractmethod
     def line(self) -> str:
-        """The item in one line of text."""
+        """Return the item in one line of text."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The words or options that icons belong to."""
+        """Return the words or options that icons belong to."""
 
     @property
     @abstractmethod
     def columns(self) -> dict[str, str]:
-        """What it says, as columns of a table."""
+        """Return what it says, as columns of a table."""
 
     @property
     def quoted(self) -> str:
-        """The item as a message names it."""
+        """Return the item as a message names it."""
         return f"'{self.line}'"
 
     @property
     @abstractmethod
     def max_value(self) -> int:
-        """The largest value of an answer."""
+        """Return the largest value of an answer."""
 
     @property
     def min_value(self) -> int:
@@ -99,37 +102,43 @@ class BaseItem(Document):
     @classmethod
     @abstractmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
-        """The answer in an item's fields of a form, without the item's place in their names; None
-        without one."""
+        """Return the answer in an item's fields of a form; None where there is none.
+
+        The names of the fields are without the item's place.
+        """
 
     def check(self, answer: ItemAnswer) -> None:
         """Reject an answer that the item does not allow."""
+        # A form or a script may send anything, whatever the page offers.
         if answer.how not in self.how:
             raise InvalidAnswerError("'%(how)s' is not a way to answer this item.", how=answer.how)
         if not self.min_value <= answer.value <= self.max_value:
-            ends = {"low": self.min_value, "high": self.max_value}
             raise InvalidAnswerError(
-                "The answer must be a whole number from %(low)d to %(high)d.", **ends
+                "The answer must be a whole number from %(low)d to %(high)d.",
+                low=self.min_value,
+                high=self.max_value,
             )
         if answer.text:
             raise InvalidAnswerError("Nothing is typed here.")
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
-        """The labels that an answer names."""
+        """Return the labels that an answer names."""
         return ()
 
     def is_correct(self, value: int, text: str = "") -> bool:
-        """Whether an answer to a control or a practice item is right: it names a correct label and
-        nothing else."""
+        """Return whether an answer to a control or a practice item is right.
+
+        It names a correct label and nothing else.
+        """
         labels = set(self.labels(value, text))
         return bool(labels) and labels <= set(self.known)
 
     def number(self, value: int, text: str = "") -> float | None:
-        """The number that an answer states, if it states one."""
+        """Return the number that an answer states, if it states one."""
         return None
 
     def initial_position(self, start: SliderStart, rng: random.Random) -> int | None:
-        """The position of its slider before it is moved; None for items without one."""
+        """Return the position of its slider before it is moved; None for items without one."""
         return None
 
 
@@ -176,8 +185,12 @@ class RatingItem(BaseItem):
 
     @classmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
-        """A slider counts only with its box ticked, by the participant or by the script."""
-        if "v" not in fields or not (box := fields.get("ok")):
+        """Read a slider, which counts only with its box ticked, by the participant or the script.
+
+        A form sends every slider, whether it was touched or not.
+        """
+        box = fields.get("ok")
+        if "v" not in fields or not box:
             return None
         return ItemAnswer(_whole(fields["v"]), "moved" if box == "moved" else "confirmed")
 
@@ -234,8 +247,10 @@ class ChoiceItem(SentenceItem):
 
 
 class SeveralItem(SentenceItem):
-    """Every option that fits, at least one; an answer is the sum of their bits (the first option is
-    1)."""
+    """Every option that fits, at least one.
+
+    An answer is the sum of their bits; the first option is 1.
+    """
 
     kind: Literal["several"] = "several"
     most: int = Field(default=0, ge=0)
@@ -251,6 +266,7 @@ class SeveralItem(SentenceItem):
 
     @classmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
+        # A browser sends the boxes that are ticked, and no others.
         places = [int(name[1:]) for name in fields if re.fullmatch("o[0-9]{1,2}", name)]
         if places:
             return ItemAnswer(sum(1 << place for place in places), "chosen")
@@ -276,10 +292,11 @@ class TypedItem(SentenceItem):
 
     @classmethod
     def read_form(cls, fields: Mapping[str, str]) -> ItemAnswer | None:
-        typed = fields.get("t", "").strip()
-        return ItemAnswer(0, "typed", typed) if typed else None
+        text = fields.get("t", "").strip()
+        return ItemAnswer(0, "typed", text) if text else None
 
     def check(self, answer: ItemAnswer) -> None:
+        # Other kinds reject a text.
         super().check(ItemAnswer(answer.value, answer.how))
         if not answer.text.strip():
             raise MistakenAnswerError("Type an answer.")
@@ -304,38 +321,40 @@ class NumberItem(TypedItem):
         number = parse_number(answer.text)
         if number is None:
             raise MistakenAnswerError("Type a number, such as 3 or 2.5.")
-        if (self.low is not None and number < self.low) or (
-            self.high is not None and number > self.high
-        ):
-            if self.low is not None and self.high is not None:
-                raise MistakenAnswerError(
-                    "Type a number from %(low)g to %(high)g.", low=self.low, high=self.high
-                )
-            raise MistakenAnswerError("This number is too small or too large.")
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        if low <= number <= high:
+            return
+        if self.low is not None and self.high is not None:
+            raise MistakenAnswerError("Type a number from %(low)g to %(high)g.", low=low, high=high)
+        raise MistakenAnswerError("This number is too small or too large.")
 
     def number(self, value: int, text: str = "") -> float | None:
         return parse_number(text)
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
         number = parse_number(text)
+        # "two" and "2" may both be options.
         return tuple(option for option in self.options if option_number(option) == number)
 
 
 class TextItem(TypedItem):
-    """A free answer. It names the options that `seesay.matching` reads out of it, as it does for
-    models."""
+    """A free answer. It names the options that `seesay.matching` reads, as it does for models."""
 
     kind: Literal["text"] = "text"
     aliases: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Further names of options."""
 
     def labels(self, value: int, text: str = "") -> tuple[str, ...]:
-        texts = zip(self.options, self.option_texts or self.options, strict=True)
-        aliases = {option: (shown, *self.aliases.get(option, ())) for option, shown in texts}
-        return match(text, self.options, asked=self.text, aliases=aliases).labels
+        shown = self.option_texts or self.options
+        aliases = {}
+        for option, option_text in zip(self.options, shown, strict=True):
+            aliases[option] = (option_text, *self.aliases.get(option, ()))
+        return match(text, self.options, question=self.text, aliases=aliases).labels
 
 
 def _whole(text: str) -> int:
+    """Return the whole number in a field of a form."""
     if not _WHOLE.fullmatch(text):
         raise InvalidAnswerError("An answer must be a whole number.")
     return int(text)

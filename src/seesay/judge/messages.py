@@ -1,7 +1,6 @@
-"""Texts that participants read are marked where they stand, and translated where they are shown
-(`web.languages`)."""
+"""Marks for the texts that participants read, which `web.languages` translates."""
 
 
 def mark(message: str) -> str:
-    """The message itself: `make messages` finds the texts of the catalogues by this call."""
+    """Return the message itself: `make messages` finds the texts of the catalogues by this call."""
     return message

@@ -1,5 +1,4 @@
-"""Before any money is spent: how many judgements and people a study takes, how long they are busy,
-and what it costs.
+"""Plans of a study, before any money is spent: judgements, people, their time, and the cost.
 
 The adaptive design is simulated: people whose agreement on each item is taken from a pilot study or
 assumed, answer until each item's interval is narrow enough, with the rule of the server itself
@@ -17,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import stdev
 
-from seesay.judge.adaptive import Z, judgements_wanted, share_width
+from seesay.judge.adaptive import Z, estimate_need, share_width
 from seesay.judge.items import ChoiceItem, ItemAnswer
-from seesay.judge.results.quality import pilot_judgements
+from seesay.judge.results.quality import Judgement, pilot_judgements
 from seesay.judge.storage.studies import minutes_per_person, seconds_per_item
 from seesay.judge.study import Study, StudyDesign
 
@@ -40,90 +39,114 @@ class DesignPlan:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a study takes in the fixed and in the adaptive design.
-
-    An item gets from `least` to `most` judgements in the adaptive one, until its interval is no
-    wider than `width`; `basis`: what says how far people agree.
-    """
+    """What a study takes in the fixed and in the adaptive design."""
 
     designs: list[DesignPlan]
     width: float
+    """Adaptive: the width of an item's interval that is enough."""
     least: int
+    """Adaptive: the fewest judgements that an item gets."""
     most: int
+    """The most judgements that an item gets."""
     basis: str
+    """What says how far people agree."""
 
 
 def judgements_for_width(share: float, width: float) -> int:
-    """The smallest number of judgements at which Wilson's 95 % interval of a share is no wider than
-    this.
+    """Return how few judgements make Wilson's 95 % interval of a share no wider than this.
 
     >>> judgements_for_width(0.5, 0.1), judgements_for_width(0.9, 0.1)
     (381, 141)
     """
-    fewer = range(1, MAX_JUDGEMENTS)
-    return 1 + bisect_left(fewer, True, key=lambda count: share_width(share, count) <= width)
+    # The width falls with every judgement, so that the first that is narrow enough can be bisected.
+    counts = range(1, MAX_JUDGEMENTS)
+    return 1 + bisect_left(counts, True, key=lambda count: share_width(share, count) <= width)
 
 
 Simulated = list[list[int]]
-"""The given options of each item."""
+"""The options that were chosen, item by item."""
 
 
 def simulate_adaptive(
-    answer: Callable[[int, int], int], items: Sequence[ChoiceItem], people: int, design: StudyDesign
+    answer: Callable[[int, int], int],
+    items: Sequence[ChoiceItem],
+    people: int,
+    design: StudyDesign,
 ) -> Simulated:
-    """The judgements that the adaptive design asks for, item by item: its rule looks at the answers
-    to one item."""
-    given: Simulated = []
-    offset = 0
+    """Return the judgements that the adaptive design asks for, item by item.
+
+    Its rule looks at the answers to one item, so that items can be simulated one after another.
+
+    `answer`: returns the option that a person chooses of an item, by their numbers.
+    """
+    simulated: Simulated = []
+    first_person = 0
     for number, item in enumerate(items):
-        answers: list[int] = []
-        while (
-            len(answers)
-            < judgements_wanted(design, item, [ItemAnswer(v, "chosen") for v in answers])[0]
-        ):
-            answers.append(answer((offset + len(answers)) % people, number))
-        offset += len(answers)
-        given.append(answers)
-    return given
+        values: list[int] = []
+        answers: list[ItemAnswer] = []
+        while len(answers) < estimate_need(design, item, answers)[0]:
+            # People take turns, from item to item, and nobody judges an item twice.
+            person = (first_person + len(answers)) % people
+            values.append(answer(person, number))
+            answers.append(ItemAnswer(values[-1], "chosen"))
+        first_person += len(answers)
+        simulated.append(values)
+    return simulated
 
 
 def assumed_shares(items: int, agreement: float, seed: int) -> list[float]:
-    """How often people give an item's most frequent answer: spread around the mean (Beta, of the
-    weight of five)."""
+    """Return how often people give each item's most frequent answer, around a mean agreement.
+
+    They are drawn from a beta distribution with the weight of five judgements.
+    """
     rng = random.Random(seed)
     if agreement >= 1:
         return [1.0] * items
-    return [max(rng.betavariate(5 * agreement, 5 * (1 - agreement)), 0.05) for _ in range(items)]
+    alpha = 5 * agreement
+    beta = 5 * (1 - agreement)
+    return [max(rng.betavariate(alpha, beta), 0.05) for _ in range(items)]
 
 
 def pilot_shares(labels: Sequence[Sequence[tuple[str, ...]]]) -> list[float]:
-    """The share of each item's most frequent answer in a pilot, drawn towards a half by one
-    judgement of each kind."""
-    return [
-        (Counter(named).most_common(1)[0][1] + 1) / (len(named) + 2) for named in labels if named
-    ]
+    """Return the share of each item's most frequent answer in a pilot.
+
+    One judgement of each kind is added: three people who agree do not prove that all would.
+    """
+    shares = []
+    for item_labels in labels:
+        if item_labels:
+            most_frequent = Counter(item_labels).most_common(1)[0][1]
+            shares.append((most_frequent + 1) / (len(item_labels) + 2))
+    return shares
 
 
 def rating_judgements(spreads: Sequence[float], design: StudyDesign) -> tuple[int, float]:
-    """Of ratings with these standard deviations: the judgements that the widest item takes, and the
-    mean number that the adaptive design asks for."""
+    """Return the judgements that the widest item takes, and the mean in the adaptive design.
+
+    `spreads`: the standard deviations of the items' ratings.
+    """
+    # The interval of a mean of n ratings is 2 Z spread / √n wide.
     needed = [max(math.ceil((2 * Z * spread / design.width) ** 2), 1) for spread in spreads]
-    least = design.min_judgements
-    return max(needed), sum(max(count, min(least, max(needed))) for count in needed) / len(needed)
+    most = max(needed)
+    least = min(design.min_judgements, most)
+    return most, sum(max(count, least) for count in needed) / len(needed)
 
 
 def mean_judgements(design: StudyDesign, shares: Sequence[float], seed: int = 0) -> float:
-    """The mean number of judgements per item that the adaptive design asks for, if this is how far
-    people agree."""
+    """Return the mean number of judgements per item that the adaptive design asks for.
+
+    `shares`: how often people give each item's most frequent answer.
+    """
     rng = random.Random(seed)
-    options = tuple(map(str, range(6)))  # the most frequent answer, and five others
+    # The most frequent answer is the first, and the others are equally rare.
+    options = tuple(map(str, range(6)))
     items = [ChoiceItem(id=str(i), base=str(i), options=options) for i in range(len(shares))]
 
     def answer(person: int, item: int) -> int:
         return 0 if rng.random() < shares[item] else rng.randint(1, 5)
 
-    given = simulate_adaptive(answer, items, 10**9, design)
-    return sum(map(len, given)) / len(given)
+    simulated = simulate_adaptive(answer, items, 10**9, design)
+    return sum(map(len, simulated)) / len(simulated)
 
 
 def plan_design(
@@ -137,8 +160,12 @@ def plan_design(
     pay: float | None,
     fee: float,
 ) -> DesignPlan:
-    """People, time and cost of a design with this many judgements per item. Nobody judges an item
-    twice, so there are at least as many people as an item has judgements (`most`)."""
+    """Return people, time and cost of a design with this many judgements per item.
+
+    Nobody judges an item twice, so there are at least as many people as an item has judgements
+    (`most`).
+    """
+    # A mean that is a whole number up to rounding is not rounded up.
     judgements = math.ceil(items * per_item - 1e-9)
     people = max(math.ceil(judgements / items_per_person), most)
     return DesignPlan(
@@ -161,48 +188,42 @@ def plan_study(
     pay: float | None = None,
     fee: float = 0.0,
 ) -> StudyPlan:
-    """Plan a study whose items all get intervals of this width; without it they get the study's own
-    judgements.
+    """Plan a study whose items all get intervals of this width.
 
-    How far people agree is taken from a pilot study, or assumed: `agreement` is how often they give
-    an item's most frequent answer, `spread` the standard deviation of the ratings of one item.
+    Without a width they get the study's own judgements. How far people agree is taken from a pilot
+    study, or assumed: `agreement` is how often they give an item's most frequent answer, `spread`
+    the standard deviation of the ratings of one item.
     """
     items = len(study.measured)
     most = study.design.judgements
-    piloted = [] if pilot is None else pilot_judgements(str(pilot))
-    if pilot is None:
-        minutes = None
-    else:
+    piloted: list[list[Judgement]] = []
+    minutes = None
+    if pilot is not None:
+        piloted = pilot_judgements(str(pilot))
         minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
     adaptive = study.design.model_copy(
         update={"allocation": "adaptive", "width": width or study.design.width}
     )
     if study.kind == "rating":
-        numbers = [
-            [judgement.number or 0.0 for judgement in judged]
-            for judged in piloted
-            if len(judged) > 1
-        ]
-        needed, mean = rating_judgements(
-            [stdev(each) for each in numbers] or [spread] * items, adaptive
-        )
-        most = most if width is None else needed
-        if numbers:
-            basis = f"the pilot's {len(numbers)} pairs"
-        else:
+        spreads = _pilot_spreads(piloted)
+        basis = f"the pilot's {len(spreads)} pairs"
+        if not spreads:
+            spreads = [spread] * items
             basis = f"a spread of {spread:g}, which is assumed"
-    else:
-        shares = pilot_shares([[judgement.labels for judgement in judged] for judged in piloted])
-        if shares:
-            basis = f"the pilot's {len(shares)} items"
-        else:
-            basis = f"an agreement of {agreement:.0%}, which is assumed"
-        shares = shares or assumed_shares(items, agreement, study.design.seed)
+        widest, mean = rating_judgements(spreads, adaptive)
         if width is not None:
+            most = widest
+    else:
+        shares = pilot_shares([_labels(judgements) for judgements in piloted])
+        basis = f"the pilot's {len(shares)} items"
+        if not shares:
+            shares = assumed_shares(items, agreement, study.design.seed)
+            basis = f"an agreement of {agreement:.0%}, which is assumed"
+        if width is not None:
+            # An even split has the widest interval of all.
             most = max(judgements_for_width(share, width) for share in (0.5, *shares))
-        mean = mean_judgements(
-            adaptive.model_copy(update={"judgements": most}), shares, study.design.seed
-        )
+        adaptive = adaptive.model_copy(update={"judgements": most})
+        mean = mean_judgements(adaptive, shares, study.design.seed)
     per_item = {"fixed": most, "adaptive": min(mean, most)}
     designs = [
         plan_design(
@@ -217,4 +238,18 @@ def plan_study(
         )
         for name, judgements in per_item.items()
     ]
-    return StudyPlan(designs, adaptive.width, min(adaptive.min_judgements, most), most, basis)
+    least = min(adaptive.min_judgements, most)
+    return StudyPlan(designs, adaptive.width, least, most, basis)
+
+
+def _pilot_spreads(piloted: Sequence[Sequence[Judgement]]) -> list[float]:
+    """Return the standard deviation of each pair that was rated more than once."""
+    spreads = []
+    for judgements in piloted:
+        if len(judgements) > 1:
+            spreads.append(stdev(judgement.number or 0.0 for judgement in judgements))
+    return spreads
+
+
+def _labels(judgements: Sequence[Judgement]) -> list[tuple[str, ...]]:
+    return [judgement.labels for judgement in judgements]

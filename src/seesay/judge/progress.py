@@ -26,7 +26,7 @@ class StudyProgress(Document):
     """Participants who have finished."""
     judgements: int
     """Judgements given, controls not counted."""
-    judgements_wanted: int
+    judgements_needed: int
     """Judgements that the design asks for in total."""
     items_assigned: int
     """Unanswered items on open pages, controls not counted."""
@@ -39,7 +39,7 @@ class StudyProgress(Document):
 
 
 def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
-    """All counts at one moment."""
+    """Return all counts at one moment."""
 
     def count(sql: str, *values: object) -> int:
         return int(tx.execute(sql, *values)[0][0] or 0)
@@ -47,37 +47,41 @@ def study_progress(tx: Transaction, study: Study, now: float) -> StudyProgress:
     measured = "FROM answer a JOIN item i ON i.id = a.item WHERE i.control = ''"
     first = study.first_judgements
     judgements = count(f"SELECT COUNT(*) {measured}")
-    middle = tx.execute(  # the middle row, or the two of an even number
+    # SQLite has no median: the middle row, or the two of an even number.
+    middle = tx.execute(
         f"SELECT a.seconds {measured} ORDER BY a.seconds LIMIT ? OFFSET ?",
         2 - judgements % 2,
         max(judgements - 1, 0) // 2,
     )
+    seconds = None
+    if middle:
+        seconds = median(float(row[0]) for row in middle)
+    # Only items of an adaptive study that were answered have a need of their own.
+    more = count("SELECT SUM(judgements - ?) FROM need", first)
     return StudyProgress(
         state=get_setting(tx, "state") or "",
         invited=count("SELECT COUNT(*) FROM person"),
         started=count("SELECT COUNT(*) FROM person WHERE consented IS NOT NULL"),
         active=count(
-            "SELECT COUNT(*) FROM person WHERE consented IS NOT NULL AND finished IS NULL AND "
-            "last_active > ?",
+            """SELECT COUNT(*) FROM person
+            WHERE consented IS NOT NULL AND finished IS NULL AND last_active > ?""",
             now - _ACTIVE_SECONDS,
         ),
         finished=count(
             "SELECT COUNT(*) FROM person WHERE finished IS NOT NULL AND consented IS NOT NULL"
         ),
         judgements=judgements,
-        judgements_wanted=len(study.measured) * first
-        + count("SELECT SUM(wanted - ?) FROM need", first),
+        judgements_needed=len(study.measured) * first + more,
         items_assigned=count(
-            "SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item WHERE s.state = 'open' "
-            "AND s.lease >= ? "
-            "AND i.control = ''",
+            """SELECT COUNT(*) FROM assignment s JOIN item i ON i.id = s.item
+            WHERE s.state = 'open' AND s.lease >= ? AND i.control = ''""",
             now,
         ),
         items=len(study.measured),
         items_complete=count(
             f"""SELECT COUNT(*) FROM (SELECT a.item {measured} GROUP BY a.item HAVING COUNT(*) >=
-            COALESCE((SELECT wanted FROM need WHERE need.item = a.item), ?)) AS full_items""",
+            COALESCE((SELECT judgements FROM need WHERE need.item = a.item), ?)) AS full_items""",
             first,
         ),
-        seconds=median(float(seconds) for (seconds,) in middle) if middle else None,
+        seconds=seconds,
     )

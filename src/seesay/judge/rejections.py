@@ -13,6 +13,7 @@ class RequestRejectedError(Exception):
         self.status = status
         self.message_id = message
         self.values = values
+        # Without values a percent sign stands for itself.
         self.message = message % values if values else message
         super().__init__(self.message)
 
@@ -25,5 +26,7 @@ class InvalidAnswerError(RequestRejectedError):
 
 
 class MistakenAnswerError(InvalidAnswerError):
-    """One that a participant may give by mistake: they are told, and keep the rest of their
-    page."""
+    """An answer that a participant may give by mistake.
+
+    They read what is wrong with it, and the other answers of their page are stored.
+    """

@@ -13,46 +13,52 @@ _CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
 def hash_password(password: str) -> str:
-    """The password as it is stored: salted, and slow to guess (scrypt)."""
+    """Return the password as it is stored: salted, and slow to guess (scrypt)."""
     salt = secrets.token_bytes(16)
     return f"scrypt${salt.hex()}${_scrypt(password, salt).hex()}"
 
 
 def verify_password(password: str, stored: str) -> bool:
-    """Whether the password matches; compared in constant time."""
+    """Return whether the password matches; compared in constant time."""
     _, salt, expected = stored.split("$")
-    return hmac.compare_digest(_scrypt(password, bytes.fromhex(salt)).hex(), expected)
+    actual = _scrypt(password, bytes.fromhex(salt)).hex()
+    return hmac.compare_digest(actual, expected)
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:
+    # `replace`: a lone surrogate in a form must not be an error of the server.
     return hashlib.scrypt(password.encode("utf-8", "replace"), salt=salt, n=2**14, r=8, p=1)
 
 
 def new_token() -> str:
-    """A random token of 192 bits that can stand in a URL."""
+    """Return a random token of 192 bits that can stand in a URL."""
     return secrets.token_urlsafe(24)
 
 
 def is_token(text: str) -> bool:
-    """Whether a text has the form of a token; anything else is not looked up."""
+    """Return whether a text has the form of a token; anything else is not looked up."""
     return _TOKEN.fullmatch(text) is not None
 
 
 def digest(token: str) -> str:
-    """A token as it is stored."""
+    """Return a token as it is stored."""
+    # Unlike passwords, tokens are too long to be guessed: a fast digest without salt suffices.
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def new_completion_code() -> str:
-    """A completion code."""
+    """Return a random completion code."""
     return "".join(secrets.choice(_CODE_ALPHABET) for _ in range(10))
 
 
 def sign(secret: str, *parts: object) -> str:
-    """A form token (HMAC) that is valid for one form of one participant."""
-    return hmac.new(secret.encode(), "|".join(map(str, parts)).encode(), hashlib.sha256).hexdigest()
+    """Return a form token (HMAC) that is valid for one form of one participant."""
+    content = "|".join(map(str, parts)).encode()
+    return hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
 
 
 def verify_signature(signature: str, secret: str, *parts: object) -> bool:
-    """Whether a form token is valid; compared in constant time."""
-    return hmac.compare_digest(signature.encode("utf-8", "replace"), sign(secret, *parts).encode())
+    """Return whether a form token is valid; compared in constant time."""
+    expected = sign(secret, *parts).encode()
+    # As bytes: `compare_digest` raises on texts that are not ASCII.
+    return hmac.compare_digest(signature.encode("utf-8", "replace"), expected)

@@ -24,15 +24,14 @@ _LONGEST_TOKEN = 8192
 
 @dataclass(frozen=True)
 class SignedIds:
-    """Verifies the tokens of one study. The file of keys is read at each token, so that it can be
-    renewed."""
+    """Verifies the tokens of one study."""
 
     keys: Path
+    """A JWKS document. It is read at each token, so that it can be renewed."""
     public_url: str
 
     def check(self) -> SignedIds:
-        """Refuse a file without usable keys, and a study without a public address to compare
-        with."""
+        """Refuse a file without usable keys, and a study without a public address."""
         if not self.public_url:
             raise UserError("Signed ids name the study's address: give it with --public-url.")
         if not self._read_keys():
@@ -43,8 +42,11 @@ class SignedIds:
         return self
 
     def worker(self, token: str, now: float) -> str | None:
-        """The worker's id in a token that is authentic, for this study's address and not
-        expired."""
+        """Return the worker's id in a token of this study; None for any other token.
+
+        It must be authentic, for this study's address and not expired.
+        """
+        # Before anything is parsed.
         if len(token) > _LONGEST_TOKEN:
             return None
         try:
@@ -63,23 +65,18 @@ class SignedIds:
                 },
             )
             worker = claims["prolific"]["PROLIFIC_PID"]
-            is_current = now < claims["exp"] < math.inf
-            if (
-                is_current
-                and self._is_audience(claims["aud"])
-                and isinstance(worker, str)
-                and 0 < len(worker) <= 200
-            ):
+            is_valid = now < claims["exp"] < math.inf and self._is_audience(claims["aud"])
+            if is_valid and isinstance(worker, str) and 0 < len(worker) <= 200:
                 return worker
         except UserError as error:
             logger.warning("%s", error)
+        # A token is whatever a visitor sends: anything may be wrong with it.
         except (jwt.PyJWTError, ValueError, LookupError, TypeError, RecursionError):
-            pass  # not a token of this study
+            pass
         return None
 
     def _is_audience(self, audience: object) -> bool:
-        """Whether a token is meant for this study: its audience is the study's host, or an address
-        there."""
+        """Return whether a token's audience is the study's host, or an address there."""
         host = urlsplit(self.public_url).netloc
         names = audience if isinstance(audience, list) else [audience]
         return any(
@@ -87,6 +84,7 @@ class SignedIds:
         )
 
     def _read_keys(self) -> dict[str, jwt.PyJWK]:
+        """Return the keys of the file that can verify a token, by their ids."""
         try:
             keys = jwt.PyJWKSet.from_json(self.keys.read_text(encoding="utf-8")).keys
         except jwt.PyJWKSetError:
@@ -95,4 +93,5 @@ class SignedIds:
             raise UserError(
                 f"{self.keys} is not a JWKS document ({type(error).__name__})."
             ) from error
+        # Only one algorithm is accepted: a token must not choose a weaker one.
         return {str(key.key_id): key for key in keys if key.algorithm_name == _ALGORITHM}

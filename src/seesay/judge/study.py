@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -24,15 +25,18 @@ CONSENT = mark("""\
 You are asked to judge words or sentences. You may stop at any time by closing the page.
 Some items have an obvious answer: they show that the page is being read.
 
-What is kept: your answers and how long they took. Your name, your address and your browser are not kept.
+What is kept: your answers and how long they took. Your name, your address and your browser \
+are not kept.
 """)
 INSTRUCTIONS = {
     "rating": mark("""\
-How similar in meaning are the two words? Move each slider to where you feel it belongs, from *dissimilar* to *similar*.
+How similar in meaning are the two words? Move each slider to where you feel it belongs, \
+from *dissimilar* to *similar*.
 Go by your first impression. A slider counts once you have moved it or ticked its box.
 """),
     "choice": mark("""\
-Choose the answer that fits best. Go by what is usual; if several answers fit, take the first that comes to mind.
+Choose the answer that fits best. Go by what is usual; if several answers fit, take the first \
+that comes to mind.
 """),
     "several": mark("""\
 Choose every answer that is usual, at least one.
@@ -41,7 +45,8 @@ Choose every answer that is usual, at least one.
 Type the number that fits best. Go by what is usual.
 """),
     "text": mark("""\
-Type the answer that fits best, in a word or two. Go by what is usual, and take the first that comes to mind.
+Type the answer that fits best, in a word or two. Go by what is usual, and take the first \
+that comes to mind.
 """),
 }
 
@@ -121,19 +126,21 @@ class Study(Document):
 
     @property
     def participants_needed(self) -> int:
-        """The smallest number of participants who can give all judgements, if each completes all
-        pages."""
+        """Return how few participants can give all judgements, if each completes all pages."""
         total = len(self.measured) * self.design.judgements
-        return max(-(-total // self.items_per_person), self.design.judgements)
+        # Nobody judges an item twice.
+        return max(math.ceil(total / self.items_per_person), self.design.judgements)
 
     @property
     def items_per_person(self) -> int:
-        """The measured items of a participant who completes all pages."""
-        return max(min(self.design.per_page * self.max_pages, len(self.measured_for(1))), 1)
+        """Return how many measured items a participant judges who completes all pages."""
+        # As many as for the first participant: others have as many controls.
+        available = len(self.measured_for(1))
+        return max(min(self.design.per_page * self.max_pages, available), 1)
 
     @property
     def first_judgements(self) -> int:
-        """The judgements that every item gets before it is known whether it needs more."""
+        """Return the judgements that every item gets before it is known whether it needs more."""
         design = self.design
         if design.allocation == "fixed":
             return design.judgements
@@ -141,28 +148,35 @@ class Study(Document):
 
     @property
     def max_pages(self) -> int:
-        """The largest number of pages of a participant: there are no pages without items."""
+        """Return the largest number of pages of a participant, none of them without items."""
         return self._pages_of(self.measured)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the whole definition."""
+        """Return a digest of the whole definition."""
         return text_digest(self.model_dump_json())
 
     @classmethod
     def from_json(cls, definition: str) -> Self:
-        """Read a definition. Its fingerprint is that of the text, so that fields added later do not
-        change it."""
+        """Read a definition.
+
+        Its fingerprint is that of the text, so that fields added later do not change it.
+        """
         study = cls.model_validate_json(definition)
-        study.__dict__["fingerprint"] = text_digest(definition)  # the cached property
+        # The value of the cached property.
+        study.__dict__["fingerprint"] = text_digest(definition)
         return study
 
+    def has_step(self, step: str) -> bool:
+        """Return whether the study has a `check` or `practice` in any of its languages."""
+        return any(getattr(texts, step) for texts in self.texts.values())
+
     def rng(self, *parts: object) -> random.Random:
-        """A random generator that depends on the study's seed and the given parts only."""
+        """Return a random generator that depends on the study's seed and these parts only."""
         return random.Random(f"{self.design.seed}|{'|'.join(map(str, parts))}")
 
     def controls_for(self, person: int) -> list[StudyItem]:
-        """The controls of a participant, alternating between the kinds.
+        """Return the controls of a participant, alternating between the kinds.
 
         At most half of the questions with known answers are used, so that each is measured with
         other participants.
@@ -171,25 +185,29 @@ class Study(Document):
         by_kind = []
         for kind in sorted({item.control for item in self.controls}):
             items = [item for item in self.controls if item.control == kind]
-            by_kind.append(rng.sample(items, len(items) // 2 if kind == "known" else len(items)))
+            count = len(items) // 2 if kind == "known" else len(items)
+            by_kind.append(rng.sample(items, count))
+        # One of each kind in turn, until all kinds have run out.
         alternating = [item for row in zip_longest(*by_kind) for item in row if item is not None]
         return alternating[: self.design.controls * self.max_pages]
 
     def measured_for(self, person: int) -> list[StudyItem]:
-        """The items that a participant may be asked besides their controls, which are about the
-        same things."""
+        """Return the items that a participant may be asked besides their controls.
+
+        Controls are about the same things, and nobody is asked about a thing twice.
+        """
         reserved = {item.base for item in self.controls_for(person)}
         return [item for item in self.measured if item.base not in reserved]
 
     def pages_for(self, person: int) -> int:
-        """The number of pages that a participant gets: no more than there are items for."""
+        """Return the number of pages that a participant gets: no more than there are items for."""
         return self._pages_of(self.measured_for(person))
 
     def _pages_of(self, items: Sequence[StudyItem]) -> int:
-        return min(self.design.pages, max(-(-len(items) // self.design.per_page), 1))
+        needed = math.ceil(len(items) / self.design.per_page)
+        return min(self.design.pages, max(needed, 1))
 
     def initial_position(self, person: int, item: str) -> int | None:
-        """The position of a participant's slider before it is moved; None where there is none."""
-        return self.items_by_id[item].initial_position(
-            self.design.slider_start, self.rng("start", person, item)
-        )
+        """Return where a participant's slider is before it is moved; None where there is none."""
+        rng = self.rng("start", person, item)
+        return self.items_by_id[item].initial_position(self.design.slider_start, rng)

@@ -1,5 +1,4 @@
-"""What a study says around its items, in each of its languages: consent, instructions, check,
-practice."""
+"""What a study says around its items, by language: consent, instructions, check, practice."""
 
 from __future__ import annotations
 
@@ -33,8 +32,10 @@ class ContactDetails(Document):
 
 
 class CheckQuestion(Document):
-    """A question about the instructions. Whoever answers it wrong reads the explanation and tries
-    once more."""
+    """A question about the instructions.
+
+    Whoever answers it wrong reads the explanation and tries once more.
+    """
 
     question: str = Field(min_length=1, max_length=1000)
     options: tuple[str, ...] = Field(min_length=2, max_length=10)
@@ -50,16 +51,17 @@ class CheckQuestion(Document):
 
 
 class PracticeItem(Document):
-    """An item before the first page, whose answer is explained; what people say to it is not
-    kept."""
+    """An item before the first page, whose answer is explained; people's answers are not stored."""
 
     item: StudyItem
     explanation: str = Field(default="", max_length=2000)
 
 
 class StudyTexts(Document):
-    """The texts of a study in one language; what is empty is taken from the study's first
-    language."""
+    """The texts of a study in one language.
+
+    What is empty is taken from the study's first language.
+    """
 
     title: str = Field(default="", max_length=300)
     consent: str = Field(default="", max_length=_MAX_TEXT)
@@ -85,15 +87,16 @@ class StudyTexts(Document):
 
 
 def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
-    """The texts in a YAML file with one block per language; practice items are of the study's
-    kind."""
+    """Read the texts in a YAML file with one block per language.
+
+    Practice items are of the study's kind.
+    """
     try:
         blocks = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise UserError(f"'{path}' cannot be read: {' '.join(str(error).split())}.") from error
-    if not isinstance(blocks, dict) or not all(
-        isinstance(block, dict) for block in blocks.values()
-    ):
+    blocks_of_texts = blocks.values() if isinstance(blocks, dict) else [blocks]
+    if not all(isinstance(block, dict) for block in blocks_of_texts):
         raise UserError(f"'{path}' needs one block of texts per language, such as `de:`.")
     texts: dict[str, StudyTexts] = {}
     for language, block in blocks.items():
@@ -101,11 +104,12 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
             entries = block.pop("practice", [])
             if not isinstance(entries, list):
                 raise TypeError("`practice` needs a list of items")
-            practice = tuple(
-                _practice(entry, kind, f"practice|{n}") for n, entry in enumerate(entries, 1)
-            )
-            texts[str(language)] = StudyTexts(**block, practice=practice)
+            practice = []
+            for number, entry in enumerate(entries, start=1):
+                practice.append(_practice(entry, kind, f"practice|{number}"))
+            texts[str(language)] = StudyTexts(**block, practice=tuple(practice))
         except ValidationError as error:
+            # One mistake at a time: the others may follow from it.
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
             raise UserError(f"'{path}', {language}, {where}: {first['msg']}.") from None
@@ -115,12 +119,15 @@ def read_texts(path: Path, kind: str) -> dict[str, StudyTexts]:
 
 
 def _practice(entry: Any, kind: str, name: str) -> PracticeItem:
-    """An entry of the file as a practice item: `answer` is what is right, of a slider the part
-    `from` … `to`."""
+    """Return an entry of the file as a practice item.
+
+    `answer` is what is right, of a slider the part `from` … `to`.
+    """
     if not isinstance(entry, dict):
         raise TypeError(
             "an item of `practice` needs a text and an answer, or words and the part of the slider"
         )
+    # What remains after the known keys goes to the item, which rejects unknown ones.
     entry = dict(entry)
     explanation = entry.pop("explanation", "")
     item: dict[str, Any] = {"kind": kind, "id": name, "base": name}
@@ -133,6 +140,7 @@ def _practice(entry: Any, kind: str, name: str) -> PracticeItem:
         answer = entry.pop("answer", [])
         options = entry.pop("options", [])
         labels = answer if isinstance(answer, list) else [answer]
+        # YAML reads a label such as 3 as a number.
         item |= {
             "known": [str(label) for label in labels],
             "options": options,

@@ -1,5 +1,7 @@
-"""What language brings: n-grams and LSTMs, their training on captions, perplexity, and spatial
-relations."""
+"""What language brings to seesay.
+
+N-grams and LSTMs, their training on captions, perplexity, and spatial relations.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Metrics as pure functions, their intervals, and paired tests.
 
 >>> import numpy as np
->>> items = ScoredItems(scores=np.log([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), gold=np.array([[1.0, 0, 0], [1.0, 0, 0]]))
+>>> scores = np.log([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]])
+>>> items = ScoredItems(scores, gold=np.array([[1.0, 0, 0], [1.0, 0, 0]]))
 >>> get("accuracy")(items)
 0.5
 """

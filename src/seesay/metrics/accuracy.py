@@ -9,8 +9,10 @@ from seesay.metrics.relaxed_accuracy import top_credit
 
 
 def accuracy(items: ScoredItems) -> FloatArray:
-    """Right or wrong, ties shared. Items with several gold labels are refused: they need relaxed
-    accuracy."""
+    """Return whether each item is right, ties shared.
+
+    Items with several gold labels are refused: they need relaxed accuracy.
+    """
     golds = items.is_gold.sum(axis=1)
     if (golds != 1).any():
         row = int(np.argmax(golds != 1))

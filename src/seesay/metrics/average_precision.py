@@ -9,8 +9,10 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric, tie_bounds
 
 
 def average_precision(items: ScoredItems) -> FloatArray:
-    """Step-wise: the precision at each gold label's threshold, averaged over gold labels; ties
-    share a threshold.
+    """Return the average precision of the gold labels, step-wise.
+
+    That is the precision at each gold label's threshold, averaged over gold labels; ties share a
+    threshold.
 
     >>> items = ScoredItems(np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([[1.0, 0.0, 1.0, 0.0]]))
     >>> average_precision(items).round(4).tolist()
@@ -21,10 +23,13 @@ def average_precision(items: ScoredItems) -> FloatArray:
     order = np.lexsort((~items.offered, falling), axis=1)
     gold = np.take_along_axis(items.is_gold, order, axis=1)
     offered = np.take_along_axis(items.offered, order, axis=1)
-    _, last = tie_bounds(np.where(offered, np.take_along_axis(falling, order, axis=1), np.nan))
+    ordered = np.take_along_axis(falling, order, axis=1)
+    # equal scores have one threshold: each counts all the hits down to the last of its group
+    _, last = tie_bounds(np.where(offered, ordered, np.nan))
     hits = np.take_along_axis(gold.cumsum(axis=1), last, axis=1)
     precision = hits / (last + 1)
-    return np.asarray((precision * gold).sum(axis=1) / gold.sum(axis=1))
+    at_gold = (precision * gold).sum(axis=1)
+    return np.asarray(at_gold / gold.sum(axis=1))
 
 
 def random_order(items: ScoredItems) -> FloatArray:
@@ -38,8 +43,15 @@ def random_order(items: ScoredItems) -> FloatArray:
     """
     n = items.offered.sum(axis=1)
     gold = items.is_gold.sum(axis=1)
-    harmonic = np.cumsum(1 / np.arange(1, items.scores.shape[1] + 1))[n - 1]
-    others = np.divide(gold - 1, n - 1, out=np.zeros(len(n)), where=n > 1)
+    ranks = np.arange(1, items.scores.shape[1] + 1)
+    harmonic = np.cumsum(1 / ranks)[n - 1]
+    others = np.divide(
+        gold - 1,
+        n - 1,
+        out=np.zeros(len(n)),
+        where=n > 1,
+    )
+    # the expected count over its rank, averaged over k = 1 … N
     return np.asarray((harmonic + others * (n - harmonic)) / n)
 
 

@@ -51,14 +51,14 @@ class ScoredItems:
                 raise ValueError(
                     f"{name} must be shaped as scores {self.scores.shape}: got {array.shape}"
                 )
+        is_weight = np.isfinite(self.gold) & (self.gold >= 0)
+        has_score = self.offered.any(axis=1, keepdims=True)
+        has_gold = self.is_gold.any(axis=1, keepdims=True)
         _refuse("scores must be below +inf", np.isposinf(self.scores))
-        _refuse(
-            "gold weights must be finite and at least 0",
-            ~(np.isfinite(self.gold) & (self.gold >= 0)),
-        )
+        _refuse("gold weights must be finite and at least 0", ~is_weight)
         _refuse("a gold label has no score", self.is_gold & ~self.offered)
-        _refuse("every item needs a score", ~self.offered.any(axis=1, keepdims=True))
-        _refuse("every item needs a gold label", ~self.is_gold.any(axis=1, keepdims=True))
+        _refuse("every item needs a score", ~has_score)
+        _refuse("every item needs a gold label", ~has_gold)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -81,14 +81,15 @@ class ScoredItems:
     @cached_property
     def top(self) -> BoolArray:
         """Which labels share the top score; none without an answer."""
-        return np.asarray(
-            (self.scores == np.nanmax(self.scores, axis=1, keepdims=True)) & self.answered
-        )
+        best = np.nanmax(self.scores, axis=1, keepdims=True)
+        return np.asarray((self.scores == best) & self.answered)
 
     @cached_property
     def probabilities(self) -> FloatArray:
         """The softmax over the offered labels; 0 for the others."""
-        return softmax(np.where(self.offered, np.where(self.answered, self.scores, 0.0), -np.inf))
+        # without an answer, all the labels that were offered are alike
+        scores = np.where(self.answered, self.scores, 0.0)
+        return softmax(np.where(self.offered, scores, -np.inf))
 
     def take(self, rows: BoolArray | IntArray) -> ScoredItems:
         """Some of the items."""
@@ -103,14 +104,17 @@ class ScoredItems:
 
 def softmax(scores: FloatArray) -> FloatArray:
     """Probabilities of rows of log-scores; −inf is 0."""
-    shifted = scores.astype(np.float64)
-    weights = np.exp(shifted - shifted.max(axis=1, keepdims=True))
+    precise = scores.astype(np.float64)
+    # relative to the best one, which cannot overflow
+    weights = np.exp(precise - precise.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class Metric(Generic[Data]):
-    """`stats` gives sufficient statistics (n, k) of the data, `value` maps their sums (..., k) to
+    """A metric as summable statistics.
+
+    `stats` gives sufficient statistics (n, k) of the data, `value` maps their sums (..., k) to
     figures (...).
 
     Cloze metrics read `ScoredItems`, caption metrics a caption corpus, parse metrics the scores of
@@ -134,8 +138,10 @@ class Metric(Generic[Data]):
     is_mean: bool = False
 
     def defined(self, stats: FloatArray) -> BoolArray:
-        """Which items of (..., n, k) statistics count: a mean leaves out those on which it is not
-        defined."""
+        """Return which items of (..., n, k) statistics count.
+
+        A mean leaves out those on which it is not defined.
+        """
         if not self.is_mean:
             return np.ones(stats.shape[:-1], dtype=np.bool_)
         return np.asarray(stats[..., 1] > 0)
@@ -170,9 +176,8 @@ class Measurement:
 
 def measure(metrics: Sequence[Metric[Data]], data: Data) -> list[Measurement]:
     """Each metric on the data; metrics that share their statistics have them computed once."""
-    statistics = {
-        function: function(data) for function in dict.fromkeys(metric.stats for metric in metrics)
-    }
+    functions = dict.fromkeys(metric.stats for metric in metrics)
+    statistics = {function: function(data) for function in functions}
     return [Measurement(metric, statistics[metric.stats]) for metric in metrics]
 
 
@@ -187,17 +192,28 @@ def mean_metric(
     lower_is_better: bool = False,
     guess: Callable[[Data], FloatArray] | None = None,
 ) -> Metric[Data]:
-    """A metric that is a mean over items, `undefined` over none; an item whose value is NaN has
-    weight 0."""
+    """Return a metric that is a mean over items, `undefined` over none.
+
+    An item whose value is NaN has weight 0.
+    """
 
     def stats(data: Data) -> FloatArray:
         values = per_item(data)
         defined = ~np.isnan(values)
-        return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=1)
+        weighted = np.where(defined, values, 0.0)
+        weights = defined.astype(np.float64)
+        return np.stack([weighted, weights], axis=1)
 
-    value = partial(weighted_mean, undefined=undefined)
     return Metric(
-        name, meaning, stats, value, binary, whole_vocabulary, lower_is_better, guess, is_mean=True
+        name,
+        meaning,
+        stats,
+        partial(weighted_mean, undefined=undefined),
+        binary,
+        whole_vocabulary,
+        lower_is_better,
+        guess,
+        is_mean=True,
     )
 
 
@@ -211,33 +227,45 @@ def ratio(numerator: FloatArray, denominator: FloatArray, *, undefined: float) -
     denominator = np.asarray(denominator)
     # in its memory order, which later sums follow
     quotient = np.full_like(denominator, undefined, dtype=np.float64)
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    np.divide(
+        numerator,
+        denominator,
+        out=quotient,
+        where=denominator != 0,
+    )
     return quotient
 
 
 def chance(metric: Metric[ScoredItems], items: ScoredItems) -> float:
-    """The expected score of guessing: a random order of the offered labels. NaN where that is not
-    defined."""
+    """Return the expected score of guessing: a random order of the offered labels.
+
+    NaN where that is not defined.
+    """
     if metric.whole_vocabulary:
         return float("nan")
     if metric.guess is not None:
         return float(metric.guess(items).mean())
-    return metric(replace(items, scores=np.where(items.offered, 0.0, np.nan), ranks=None))
+    equal_scores = np.where(items.offered, 0.0, np.nan)
+    return metric(replace(items, scores=equal_scores, ranks=None))
 
 
 def spread(values: FloatArray | list[float]) -> float | None:
-    """The sample standard deviation (n − 1), as Hagström & Johansson 2022 report; None for a single
-    template.
+    """Return the sample standard deviation (n − 1), as Hagström & Johansson 2022 report.
+
+    None for a single template, which has none.
 
     >>> spread([0.25, 0.5, 0.75])
     0.25
     """
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+    if len(values) <= 1:
+        return None
+    return float(np.std(values, ddof=1))
 
 
 def tie_bounds(ordered: FloatArray) -> tuple[IntArray, IntArray]:
-    """For rows in order, the first and last position of the group of equal values that each
-    position is in.
+    """Return the first and last position of the group of equal values of each position.
+
+    The values of a row are in order.
 
     >>> tie_bounds(np.array([[5.0, 3.0, 3.0, 1.0]]))
     (array([[0, 1, 1, 3]]), array([[0, 2, 2, 3]]))
@@ -246,12 +274,18 @@ def tie_bounds(ordered: FloatArray) -> tuple[IntArray, IntArray]:
     position = np.broadcast_to(np.arange(width), ordered.shape)
     changes = ordered[:, 1:] != ordered[:, :-1]
     edge = np.ones((len(ordered), 1), dtype=np.bool_)
-    first = np.maximum.accumulate(np.where(np.hstack([edge, changes]), position, 0), axis=1)
-    last_reversed = np.where(np.hstack([changes, edge]), position, width)[:, ::-1]
-    return first, np.minimum.accumulate(last_reversed, axis=1)[:, ::-1]
+    # where a group begins its position is known; it holds until the next one begins
+    begins = np.hstack([edge, changes])
+    first = np.maximum.accumulate(np.where(begins, position, 0), axis=1)
+    # and the same from the right, where groups end
+    ends = np.hstack([changes, edge])
+    last_reversed = np.where(ends, position, width)[:, ::-1]
+    last = np.minimum.accumulate(last_reversed, axis=1)[:, ::-1]
+    return first, last
 
 
 def _refuse(rule: str, broken: npt.ArrayLike) -> None:
+    """Raise an error that names the first row in which a rule is broken."""
     rows = np.flatnonzero(np.any(broken, axis=1))
     if rows.size:
         raise ValueError(f"{rule}: see row {rows[0]}")

@@ -35,12 +35,16 @@ class Interval:
 
 
 class Clusters:
-    """Which items belong to one object. Objects are ordered by name, so the order of the items does
-    not matter."""
+    """Which items belong to one object.
+
+    Objects are ordered by name, so the order of the items does not matter.
+    """
 
     def __init__(self, objects: Sequence[str] | npt.NDArray[np.generic]) -> None:
         names, index, counts = np.unique(
-            np.asarray(objects), return_inverse=True, return_counts=True
+            np.asarray(objects),
+            return_inverse=True,
+            return_counts=True,
         )
         if not names.size:
             raise ValueError("objects must name at least one item")
@@ -49,16 +53,24 @@ class Clusters:
         self._starts: IntArray = np.cumsum(counts) - counts
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
-        """Statistics (t, n, k) summed per object: (objects, t, k). Items outside `where` count as
-        nothing."""
+        """Return statistics (t, n, k) summed per object: (objects, t, k).
+
+        Items outside `where` count as nothing.
+        """
         if stats.ndim != 3 or stats.shape[1] != len(self._order):
             raise ValueError(
                 f"stats must be (templates, {len(self._order)} items, k): got {stats.shape}"
             )
-        chosen = stats if where is None else np.where(where[:, None], stats, 0.0)
-        return np.add.reduceat(
-            chosen[:, self._order], self._starts, axis=1, dtype=np.float64
-        ).swapaxes(0, 1)
+        if where is not None:
+            stats = np.where(where[:, None], stats, 0.0)
+        by_object = stats[:, self._order]
+        sums = np.add.reduceat(
+            by_object,
+            self._starts,
+            axis=1,
+            dtype=np.float64,
+        )
+        return sums.swapaxes(0, 1)
 
 
 class Resamples:
@@ -77,8 +89,10 @@ class Resamples:
         self.seed = seed
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
-        """Statistics (t, n, k) summed per object, for `intervals`; `where` picks a slice of the
-        items."""
+        """Return statistics (t, n, k) summed per object, for `intervals`.
+
+        `where` picks a slice of the items.
+        """
         return self.clusters.sums(stats, where)
 
     def interval(
@@ -89,8 +103,9 @@ class Resamples:
         where: BoolArray | None = None,
         level: float = LEVEL,
     ) -> Interval:
-        """The mean over templates of `value` of the summed statistics (t, n, k), with its
-        percentile interval.
+        """Return a figure with its percentile interval.
+
+        The figure is the mean over templates of `value` of the summed statistics (t, n, k).
 
         Resamples in which the figure is not defined, such as those that miss a slice, are left out.
         """
@@ -100,37 +115,45 @@ class Resamples:
         self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL
     ) -> list[Interval]:
         """Several figures in one pass, each given as its `sums` and its value function."""
-        return [summarise(point, drawn, level) for point, drawn in self.values(figures)]
+        return [summarise(point, resampled, level) for point, resampled in self.values(figures)]
 
     def measurements(self, measurements: Sequence[Measurement]) -> list[Interval]:
-        """Each measurement with its interval. What a metric takes from the whole corpus, as CIDEr's
-        idf, is fixed."""
-        return self.intervals(
-            [(self.sums(each.statistics[None]), each.metric.value) for each in measurements]
-        )
+        """Return each measurement with its interval.
+
+        What a metric takes from the whole corpus, as CIDEr's idf, is fixed.
+        """
+        figures = [
+            (self.sums(measurement.statistics[None]), measurement.metric.value)
+            for measurement in measurements
+        ]
+        return self.intervals(figures)
 
     def values(self, figures: Sequence[tuple[FloatArray, Value]]) -> list[tuple[float, FloatArray]]:
         """Each figure as it is, and in every resample."""
         if not figures:
             return []
         matrix = np.hstack([sums.reshape(self.clusters.size, -1) for sums, _ in figures])
-        # mean metrics share their weights
+        # mean metrics share their weights: a column that occurs twice is multiplied once
         columns, index = np.unique(matrix, axis=1, return_inverse=True)
-        places = np.split(index.reshape(-1), np.cumsum([sums[0].size for sums, _ in figures])[:-1])
-        drawn = np.empty((len(figures), self.resamples))
+        widths = [sums[0].size for sums, _ in figures]
+        places = np.split(index.reshape(-1), np.cumsum(widths)[:-1])
+        resampled = np.empty((len(figures), self.resamples))
         start = 0
         for counts in self._blocks(columns.shape[1]):
             products = counts @ columns
-            for row, place, (sums, value) in zip(drawn, places, figures, strict=True):
-                resampled = products[:, place].reshape(-1, *sums.shape[1:])
-                row[start : start + len(products)] = value(resampled).mean(axis=-1)
-            start += len(products)
+            stop = start + len(products)
+            for row, place, (sums, value) in zip(resampled, places, figures, strict=True):
+                resampled_sums = products[:, place].reshape(-1, *sums.shape[1:])
+                row[start:stop] = value(resampled_sums).mean(axis=-1)
+            start = stop
         points = [float(value(sums.sum(axis=0)).mean()) for sums, value in figures]
-        return list(zip(points, drawn, strict=True))
+        return list(zip(points, resampled, strict=True))
 
     def _blocks(self, columns: int) -> Iterator[FloatArray]:
-        """Counts as floats, about as many resamples at a time as there are columns: the shape that
-        multiplies fast."""
+        """Yield counts as floats, about as many resamples at a time as there are columns.
+
+        That is the shape that multiplies fast.
+        """
         enough = min(columns, _BLOCK // max(columns, self.clusters.size))
         block: list[Counts] = []
         for counts in self._kept or self._draw():
@@ -143,33 +166,41 @@ class Resamples:
 
     @cached_property
     def _kept(self) -> list[Counts]:
+        """The counts of all resamples, where they are few enough to be kept; else none."""
         if self.resamples * self.clusters.size <= _KEPT_BYTES:
             return list(self._draw())
         return []
 
     def _draw(self) -> Iterator[Counts]:
-        return draw_counts(self.clusters.size, self.resamples, self.seed)
+        return draw_counts(
+            self.clusters.size,
+            self.resamples,
+            self.seed,
+        )
 
 
-def summarise(point: float, drawn: FloatArray, level: float = LEVEL) -> Interval:
+def summarise(point: float, resampled: FloatArray, level: float = LEVEL) -> Interval:
     """The percentile interval of a figure's resamples; NaN where the figure is not defined."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1: got {level}")
-    defined = drawn[~np.isnan(drawn)]
+    defined = resampled[~np.isnan(resampled)]
     if np.isnan(point) or not defined.size:
         return Interval(point, float("nan"), float("nan"))
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(defined, ends)
     return Interval(point, float(low), float(high))
 
 
 def present(sums: FloatArray) -> int:
     """How many objects have any statistics in (objects, t, k) sums."""
-    return int(sums.any(axis=tuple(range(1, sums.ndim))).sum())
+    other_axes = tuple(range(1, sums.ndim))
+    return int(sums.any(axis=other_axes).sum())
 
 
 def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Wilson's (1927) score interval of a share of n, which holds near 0 and 1 too (Newcombe 1998,
-    method 3).
+    """Return Wilson's (1927) score interval of a share of n.
+
+    It holds near 0 and 1 too (Newcombe 1998, method 3).
 
     >>> [round(end, 3) for end in wilson(1.0, 10)]
     [0.722, 1.0]
@@ -178,7 +209,8 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """
     z = NormalDist().inv_cdf((1 + level) / 2)
     center = share + z * z / (2 * n)
-    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    variance = share * (1 - share) / n + z * z / (4 * n * n)
+    reach = z * math.sqrt(variance)
     scale = 1 + z * z / n
     low = (center - reach) / scale
     high = (center + reach) / scale
@@ -192,12 +224,12 @@ def not_degenerate(interval: Interval, objects: int) -> Interval:
     Resamples of objects that are all right (or all wrong), or of a single object, are all alike:
     their percentiles would claim certainty. Any other interval is returned as it is.
     """
-    if (
-        interval.low != interval.high
-        or not objects
-        or not (interval.value in (0, 1) or objects == 1)
-    ):
+    if interval.low != interval.high or not objects:
         return interval
-    if 0 <= interval.value <= 1:
-        return Interval(interval.value, *wilson(interval.value, objects))
-    return interval
+    is_certain = interval.value in (0, 1) or objects == 1
+    # Wilson's is of a share: a correlation or a distance stays as it is
+    is_share = 0 <= interval.value <= 1
+    if not (is_certain and is_share):
+        return interval
+    low, high = wilson(interval.value, objects)
+    return Interval(interval.value, low, high)

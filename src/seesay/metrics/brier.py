@@ -9,11 +9,13 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric
 
 
 def brier(items: ScoredItems) -> FloatArray:
-    """Σ (p − g)² over the options; g is 1 for the gold label, and with several of them their share
-    of the weight.
+    """Return Σ (p − g)² over the options.
+
+    g is 1 for the gold label, and with several of them their share of the weight.
 
     >>> scores = np.log([[0.7, 0.2, 0.1]])
-    >>> round(float(brier(ScoredItems(scores, np.array([[1.0, 0, 0]])))[0]), 10)  # 0.3² + 0.2² + 0.1²
+    >>> items = ScoredItems(scores, np.array([[1.0, 0, 0]]))
+    >>> round(float(brier(items)[0]), 10)  # 0.3² + 0.2² + 0.1²
     0.14
     """
     gold = items.gold / items.gold.sum(axis=1, keepdims=True)

@@ -17,7 +17,8 @@ EDGE = 1e-9
 def statistics(items: ScoredItems) -> FloatArray:
     """For each bin, whether the item is in it, with which probability, and whether it is right."""
     confidence = items.probabilities.max(axis=1)
-    bins = np.clip(np.ceil(confidence * BINS - EDGE).astype(int) - 1, 0, BINS - 1)
+    upper_edges = np.ceil(confidence * BINS - EDGE).astype(int)
+    bins = np.clip(upper_edges - 1, 0, BINS - 1)
     stats = np.zeros((len(items), 3, BINS))
     rows = np.arange(len(items))
     stats[rows, 0, bins] = 1.0
@@ -28,8 +29,11 @@ def statistics(items: ScoredItems) -> FloatArray:
 
 def expected_calibration_error(sums: FloatArray) -> FloatArray:
     """Σ |right − probability| over the bins, per item."""
-    count, confidence, right = np.moveaxis(sums.reshape(*sums.shape[:-1], 3, BINS), -2, 0)
-    return ratio(np.abs(right - confidence).sum(axis=-1), count.sum(axis=-1), undefined=np.nan)
+    by_bin = sums.reshape(*sums.shape[:-1], 3, BINS)
+    count, confidence, right = np.moveaxis(by_bin, -2, 0)
+    # a bin's gap weighs by its items: |mean - mean| · n is the gap of the sums
+    gaps = np.abs(right - confidence).sum(axis=-1)
+    return ratio(gaps, count.sum(axis=-1), undefined=np.nan)
 
 
 CALIBRATION_ERROR: Metric[ScoredItems] = Metric(

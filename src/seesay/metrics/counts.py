@@ -20,8 +20,9 @@ _MARGIN = 5.0
 
 
 def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
-    """Counts (some resamples, objects), each row multinomial: as many draws as objects, all equally
-    likely.
+    """Yield counts (some resamples, objects), each row multinomial.
+
+    A row has as many draws as there are objects, all equally likely.
 
     Independent Poisson counts are multinomial given their total, and adding independent uniform
     draws to a multinomial gives a multinomial. So most draws come as Poisson counts, with a mean a
@@ -37,18 +38,19 @@ def draw_counts(objects: int, resamples: int, seed: int) -> Iterator[Counts]:
         rows = min(most, resamples - start)
         counts = _poisson(bits, rows * objects, thresholds).reshape(rows, objects)
         missing = objects - counts.sum(axis=1, dtype=np.int32)
-        counts[missing < 0] = 0
-        missing[missing < 0] = objects
-        place = np.repeat(np.arange(rows) * objects, missing) + _uniform(
-            bits, int(missing.sum()), objects
-        )
-        np.add.at(counts.reshape(-1), place, np.uint8(1))
+        too_many = missing < 0
+        counts[too_many] = 0
+        missing[too_many] = objects
+        row_starts = np.repeat(np.arange(rows) * objects, missing)
+        places = row_starts + _uniform(bits, int(missing.sum()), objects)
+        np.add.at(counts.reshape(-1), places, np.uint8(1))
         yield counts
 
 
 def poisson_thresholds(mean: float) -> list[int]:
-    """The Poisson distribution function in units of 2⁻¹⁶: a random 16-bit number's count is how
-    many it reaches.
+    """Return the Poisson distribution function in units of 2⁻¹⁶.
+
+    A random 16-bit number's count is how many thresholds it reaches.
 
     The rounding changes the variance of a count by less than one in a thousand, far below the noise
     of 10,000 resamples, and its mean not at all: the total is fixed and all objects are alike.
@@ -63,6 +65,8 @@ def poisson_thresholds(mean: float) -> list[int]:
 
 
 def _poisson(bits: np.random.SFC64, size: int, thresholds: list[int]) -> Counts:
+    # four numbers of 16 bits to each of 64
+    """Return so many Poisson counts: how many thresholds each random number reaches."""
     raw = bits.random_raw((size + 3) // 4).view(np.uint16)[:size]
     counts = np.zeros(size, dtype=np.uint8)
     reached = np.empty(size, dtype=np.bool_)
@@ -73,7 +77,10 @@ def _poisson(bits: np.random.SFC64, size: int, thresholds: list[int]) -> Counts:
 
 
 def _uniform(bits: np.random.SFC64, size: int, below: int) -> IntArray:
-    """Whole numbers below a limit: the high half of 32 bits times the limit, with a bias of limit /
-    2³²."""
+    """Return whole numbers below a limit.
+
+    Each is the high half of 32 random bits times the limit, with a bias of limit / 2³².
+    """
     raw = bits.random_raw((size + 1) // 2).view(np.uint32)[:size]
-    return ((raw.astype(np.uint64) * np.uint64(below)) >> np.uint64(32)).view(np.int64)
+    products = raw.astype(np.uint64) * np.uint64(below)
+    return (products >> np.uint64(32)).view(np.int64)

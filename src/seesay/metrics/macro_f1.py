@@ -13,8 +13,9 @@ from seesay.metrics.typical_labels import typical_labels, typical_space_labels
 
 
 def macro_f1(sums: FloatArray) -> FloatArray:
-    """The mean of 2·hits / (predicted + gold) over labels; the last axis holds hits, predicted and
-    gold of all labels.
+    """Return the mean of 2·hits / (predicted + gold) over labels.
+
+    The last axis holds hits, predicted and gold of all labels.
 
     A label that is neither predicted nor gold has no F1 and is left out, so that a rare label
     missing from a resample or a slice does not count as a failure.
@@ -24,7 +25,11 @@ def macro_f1(sums: FloatArray) -> FloatArray:
     """
     hits, predicted, gold = np.split(sums, 3, axis=-1)
     f1 = ratio(2 * hits, predicted + gold, undefined=0.0)
-    return ratio(f1.sum(axis=-1), (predicted + gold > 0).sum(axis=-1), undefined=np.nan)
+    return ratio(
+        f1.sum(axis=-1),
+        (predicted + gold > 0).sum(axis=-1),
+        undefined=np.nan,
+    )
 
 
 def confusion(items: ScoredItems, typical: Callable[[FloatArray], FloatArray]) -> FloatArray:

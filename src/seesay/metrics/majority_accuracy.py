@@ -14,8 +14,9 @@ def _top(items: ScoredItems) -> FloatArray:
 
 
 def majority_accuracy(items: ScoredItems) -> FloatArray:
-    """Right or wrong by the heaviest gold label, or any of several that are equally heavy; ties
-    share the credit.
+    """Return whether each item is right by the heaviest gold label.
+
+    Any of several that are equally heavy will do; ties share the credit.
 
     >>> items = ScoredItems(np.array([[2.0, 1.0], [1.0, 1.0]]), np.array([[0.7, 0.3], [0.7, 0.3]]))
     >>> majority_accuracy(items).tolist(), shared_accuracy(items).tolist()
@@ -26,8 +27,10 @@ def majority_accuracy(items: ScoredItems) -> FloatArray:
 
 
 def shared_accuracy(items: ScoredItems) -> FloatArray:
-    """The weight of the most probable label: how likely a person drawn at random gives the same
-    answer."""
+    """Return the weight of the most probable label of each item.
+
+    It says how likely a person drawn at random gives the same answer.
+    """
     return np.asarray((_top(items) * items.gold).sum(axis=1))
 
 

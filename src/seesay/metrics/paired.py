@@ -47,28 +47,44 @@ def paired_bootstrap(
     §15.4), with the observed sample counted as one more resample so that it is never 0.
     """
     _same_shape(a, b)
-    sums = [resamples.sums(stats, where) for stats in (a, b)]
-    return difference(*resamples.values([(each, value) for each in sums]), objects=present(sums[0]))
+    sums_a = resamples.sums(a, where)
+    sums_b = resamples.sums(b, where)
+    figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
+    return difference(figure_a, figure_b, objects=present(sums_a))
 
 
 def difference(
     a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int
 ) -> Difference:
-    """Two figures, each as it is and under the same resamples of so many objects, as one
-    difference."""
-    (value_a, drawn_a), (value_b, drawn_b) = a, b
-    differences = drawn_a - drawn_b
+    """Return two figures as one difference.
+
+    Each is given as it is and under the same resamples of so many objects.
+    """
+    value_a, resampled_a = a
+    value_b, resampled_b = b
+    differences = resampled_a - resampled_b
     between = summarise(value_a - value_b, differences)
     if abs(between.value) == 1:
-        inner = between.value * wilson(1.0, objects)[0]  # one is always right, the other never
-        between = Interval(between.value, min(inner, between.value), max(inner, between.value))
+        # one is always right and the other never, so that all resamples are alike: they would
+        # claim certainty, and Wilson's interval of a share of 1 stands in for them
+        inner = between.value * wilson(1.0, objects)[0]
+        low = min(inner, between.value)
+        high = max(inner, between.value)
+        between = Interval(between.value, low, high)
     defined = differences[~np.isnan(differences)]
-    tail = min(int((defined <= _NOISE).sum()), int((defined >= -_NOISE).sum()))
+    below = int((defined <= _NOISE).sum())
+    above = int((defined >= -_NOISE).sum())
+    p = float("nan")
     if not np.isnan(between.low):
-        p = min(1.0, 2 * (1 + tail) / (1 + len(defined)))
-    else:
-        p = float("nan")
-    return Difference(value_a, value_b, between.value, between.low, between.high, p)
+        p = min(1.0, 2 * (1 + min(below, above)) / (1 + len(defined)))
+    return Difference(
+        value_a,
+        value_b,
+        between.value,
+        between.low,
+        between.high,
+        p,
+    )
 
 
 def sign_flip(
@@ -82,8 +98,9 @@ def sign_flip(
     seed: int = 0,
     is_mean: bool = False,
 ) -> float:
-    """Two-sided p-value by approximate randomisation (Noreen 1989): swap the models' statistics,
-    object by object.
+    """Return a two-sided p-value by approximate randomisation (Noreen 1989).
+
+    The models' statistics are swapped at random, object by object.
 
     With sums S = A + B and D = A − B per object, a swap turns the sign of D, so that the shuffled
     models' totals are (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1
@@ -96,8 +113,10 @@ def sign_flip(
     sums_b = clusters.sums(b, where)
     total = (sums_a + sums_b).sum(axis=0)
     gaps = sums_a - sums_b
+    # objects on which the models agree change nothing when they are swapped, and are left out
     if is_mean and not gaps[..., 1].any() and total[..., 1].all():
-        apart = (2 * gaps[..., 0] / total[..., 1]).mean(axis=1, keepdims=True)
+        gains = 2 * gaps[..., 0] / total[..., 1]
+        apart = gains.mean(axis=1, keepdims=True)
         apart = apart[apart.any(axis=1)]
 
         def distance(gap: FloatArray) -> FloatArray:
@@ -111,9 +130,9 @@ def sign_flip(
             whole = np.zeros((*gap.shape[:-1], total.size))
             whole[..., differing] = gap
             whole = whole.reshape(*gap.shape[:-1], *total.shape)
-            return np.asarray(
-                np.abs((value((total + whole) / 2) - value((total - whole) / 2)).mean(axis=-1))
-            )
+            value_a = value((total + whole) / 2)
+            value_b = value((total - whole) / 2)
+            return np.asarray(np.abs((value_a - value_b).mean(axis=-1)))
 
     observed = float(distance(apart.sum(axis=0)))
     if np.isnan(observed):
@@ -123,8 +142,9 @@ def sign_flip(
     extreme = 0
     for start in range(0, flips, rows):
         signs = _signs(bits, min(rows, flips - start), len(apart))
-        # NaN counts against the difference
-        extreme += int((~(distance(signs @ apart) < observed - _NOISE)).sum())
+        is_nearer = distance(signs @ apart) < observed - _NOISE
+        # not "at least as far": NaN counts against the difference
+        extreme += int((~is_nearer).sum())
     return (1 + extreme) / (1 + flips)
 
 
@@ -136,8 +156,11 @@ def mcnemar(a: FloatArray, b: FloatArray, *, where: BoolArray | None = None) -> 
     item with one, or one that is not defined, is left out. NaN where none is left.
     """
     _same_shape(a, b)
-    rows = slice(None) if where is None else where
-    (right_a, decided_a), (right_b, decided_b) = (_right(stats[:, rows]) for stats in (a, b))
+    if where is not None:
+        a = a[:, where]
+        b = b[:, where]
+    right_a, decided_a = _right(a)
+    right_b, decided_b = _right(b)
     decided = decided_a & decided_b
     if not decided.any():
         return float("nan")
@@ -156,41 +179,53 @@ def binomial_two_sided(first: int, second: int) -> float:
     fewer = min(first, second)
     if not n:
         return 1.0
+    # binomial coefficients as logarithms, each from the one before: they overflow beyond n = 1029
     heads = np.arange(1, fewer + 1)
-    log_choices = np.concatenate([[0.0], np.cumsum(np.log((n - heads + 1) / heads))])
+    log_steps = np.log((n - heads + 1) / heads)
+    log_choices = np.concatenate([[0.0], np.cumsum(log_steps)])
     peak = log_choices.max()
-    log_tail = peak + np.log(np.exp(log_choices - peak).sum()) - n * np.log(2)
+    log_sum = peak + np.log(np.exp(log_choices - peak).sum())
+    log_tail = log_sum - n * np.log(2)
     return min(1.0, float(2 * np.exp(log_tail)))
 
 
 def holm(p_values: Sequence[float] | FloatArray) -> FloatArray:
-    """Holm's (1979) step-down correction for several comparisons, as adjusted p-values in the order
-    given.
+    """Return p-values after Holm's (1979) step-down correction for several comparisons.
+
+    They stay in the order given.
 
     >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    # the smallest is multiplied by all comparisons, the next by one fewer, and so on;
+    # none may fall below the one before it
+    remaining = np.arange(len(p), 0, -1)
+    stepped = np.maximum.accumulate(p[order] * remaining)
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
 
 
 def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Return which items are right, and which are right or wrong."""
     credit, weight = stats.sum(axis=0).T
     settled = np.isin(stats[..., 0], (0.0, 1.0)).all(axis=0)
     return np.asarray(credit > 0.5 * weight), np.asarray(settled & (weight > 0))
 
 
 def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:
-    raw = bits.random_raw((rows * width + 63) // 64).view(np.uint8)
-    coins = np.unpackbits(raw, count=rows * width).reshape(rows, width)
-    return (1 - 2 * coins.view(np.int8)).astype(np.float64)
+    """Return signs drawn at random, one bit each: raw bits are a stream that NumPy keeps."""
+    size = rows * width
+    raw = bits.random_raw((size + 63) // 64).view(np.uint8)
+    coins = np.unpackbits(raw, count=size).reshape(rows, width)
+    signs = 1 - 2 * coins.view(np.int8)
+    return signs.astype(np.float64)
 
 
 def _same_shape(a: FloatArray, b: FloatArray) -> None:
+    """Refuse statistics of different items."""
     if a.shape != b.shape:
         raise ValueError(
             f"the two models need statistics of the same items: got {a.shape} and {b.shape}"

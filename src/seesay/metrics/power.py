@@ -14,8 +14,11 @@ _INTERVAL_Z = NormalDist().inv_cdf(0.975)
 
 @dataclass(frozen=True)
 class PowerPlan:
-    """`questions` that a difference of `target` takes, and the `detectable` one with as many as the
-    pilot has."""
+    """What it takes to show a difference.
+
+    `questions` is how many a difference of `target` takes, and `detectable` the difference that as
+    many as the pilot's can show.
+    """
 
     target: float
     questions: int | None
@@ -31,9 +34,10 @@ def power_plan(
     target: float | None = None,
     power: float = POWER,
 ) -> PowerPlan:
-    """The plan of a paired two-sided test at the 5 % level with this power; `target` is the
-    difference to be shown, by default the pilot's. The standard error is that of the pilot's 95 %
-    interval, and falls with the root of the questions.
+    """Return the plan of a paired two-sided test at the 5 % level with this power.
+
+    `target` is the difference to be shown, by default the pilot's. The standard error is that of
+    the pilot's 95 % interval, and falls with the root of the questions.
 
     >>> plan = power_plan(0.05, -0.01, 0.11, 100)
     >>> plan.questions, round(plan.detectable, 4)
@@ -41,9 +45,12 @@ def power_plan(
     """
     error = (high - low) / (2 * _INTERVAL_Z)
     detectable = (_INTERVAL_Z + NormalDist().inv_cdf(power)) * error
-    target = abs(difference if target is None else target)
-    if target > 0:
-        questions = max(math.ceil(n * (detectable / target) ** 2 - 1e-9), 1)
-    else:
-        questions = None
+    if target is None:
+        target = difference
+    target = abs(target)
+    if target == 0:
+        return PowerPlan(target, None, detectable)
+    # the error falls with the root: half the difference takes four times the questions
+    times = (detectable / target) ** 2
+    questions = max(math.ceil(n * times - 1e-9), 1)
     return PowerPlan(target, questions, detectable)

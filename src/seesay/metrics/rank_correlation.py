@@ -18,8 +18,9 @@ _CHUNK = 1 << 22  # pairs compared at once
 
 
 def spearman(items: ScoredItems) -> FloatArray:
-    """Spearman's rho: Pearson's r of the ranks, ties at their mean rank. NaN where either side is
-    constant.
+    """Return Spearman's rho of each item: Pearson's r of the ranks, ties at their mean rank.
+
+    NaN where either side is constant.
 
     Ranks are taken of the scores: they order as the probabilities do, and do not underflow.
     """
@@ -27,24 +28,33 @@ def spearman(items: ScoredItems) -> FloatArray:
 
 
 def rank_correlations(a: FloatArray, b: FloatArray, where: BoolArray | None = None) -> FloatArray:
-    """Spearman's rho, row by row, of all values, or of those that count; NaN where either side is
-    constant."""
-    counted = np.ones(a.shape, dtype=np.bool_) if where is None else where
-    x = _centred_ranks(a, counted)
-    y = _centred_ranks(b, counted)
-    return _quotient((x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1))
+    """Return Spearman's rho, row by row, of all values, or of those that count.
+
+    NaN where either side is constant.
+    """
+    if where is None:
+        where = np.ones(a.shape, dtype=np.bool_)
+    x = _centred_ranks(a, where)
+    y = _centred_ranks(b, where)
+    covariance = (x * y).sum(axis=1)
+    variance_x = (x * x).sum(axis=1)
+    variance_y = (y * y).sum(axis=1)
+    return _quotient(covariance, variance_x, variance_y)
 
 
 def kendall(items: ScoredItems) -> FloatArray:
-    """Kendall's tau-b: concordant less discordant pairs, corrected for ties. NaN where either side
-    is constant."""
+    """Return Kendall's tau-b of each item.
+
+    It is concordant less discordant pairs, corrected for ties; NaN where either side is constant.
+    """
     width = items.scores.shape[1]
     rows = max(1, _CHUNK // (width * width))
-    parts = [
-        _kendall(items.take(np.arange(i, min(i + rows, len(items)))))
-        for i in range(0, len(items), rows)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
+    parts: list[FloatArray] = [np.empty(0)]
+    # every pair of labels is compared: of all items at once, that would fill the memory
+    for start in range(0, len(items), rows):
+        stop = min(start + rows, len(items))
+        parts.append(_kendall(items.take(np.arange(start, stop))))
+    return np.concatenate(parts)
 
 
 def _kendall(items: ScoredItems) -> FloatArray:
@@ -52,27 +62,45 @@ def _kendall(items: ScoredItems) -> FloatArray:
     both = items.offered[:, left] & items.offered[:, right]
     x = _order(items.scores, left, right, both)
     y = _order(items.gold, left, right, both)
-    return _quotient((x * y).sum(axis=1), np.abs(x).sum(axis=1), np.abs(y).sum(axis=1))
+    # products are 1 for a concordant pair, -1 for a discordant one, and 0 for a tie on either side
+    balance = (x * y).sum(axis=1)
+    untied_x = np.abs(x).sum(axis=1)
+    untied_y = np.abs(y).sum(axis=1)
+    return _quotient(balance, untied_x, untied_y)
 
 
 def _order(values: FloatArray, left: IntArray, right: IntArray, both: BoolArray) -> FloatArray:
+    """Return for each pair of labels whether the left one is above (1) or below (-1) the right."""
     a = values[:, left]
     b = values[:, right]
-    return np.where(both, (a > b).astype(np.float64) - (a < b), 0.0)
+    # compared, not subtracted: the difference of two infinities is no number
+    order = (a > b).astype(np.float64) - (a < b)
+    return np.where(both, order, 0.0)
 
 
 def _centred_ranks(values: FloatArray, offered: BoolArray) -> FloatArray:
+    """Return ranks less their mean, ties at their mean rank; 0 for labels that were not offered."""
     masked = np.where(offered, values, np.nan)
     order = np.argsort(masked, axis=1)
     first, last = tie_bounds(np.take_along_axis(masked, order, axis=1))
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (first + last) / 2, axis=1)
-    return np.where(offered, ranks - (offered.sum(axis=1, keepdims=True) - 1) / 2, 0.0)
+    # ranks count from 0, so that their mean over n labels is (n - 1) / 2
+    mean_rank = (offered.sum(axis=1, keepdims=True) - 1) / 2
+    return np.where(offered, ranks - mean_rank, 0.0)
 
 
 def _quotient(shared: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return what two sides share relative to their geometric mean; NaN where either is 0."""
     defined = (x > 0) & (y > 0)
-    quotient = np.divide(shared, np.sqrt(x * y), out=np.full(shared.shape, np.nan), where=defined)
+    undefined = np.full(shared.shape, np.nan)
+    quotient = np.divide(
+        shared,
+        np.sqrt(x * y),
+        out=undefined,
+        where=defined,
+    )
+    # rounding must not lead beyond a perfect correlation
     return np.asarray(np.clip(quotient, -1.0, 1.0))
 
 

@@ -29,16 +29,30 @@ def typical_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatA
     [[0.625, 0.375, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]
     """
     values = np.asarray(probabilities, dtype=np.float32)
-    current, kept = _keep(values, _reaches(values, np.float32(FIRST_MINIMUM), strict))
-    minimum_by_count = np.full(values.shape[1] + 1, FIRST_MINIMUM, dtype=np.float32)
+    typical = _reaches(values, np.float32(FIRST_MINIMUM), strict)
+    current = _renormalise(values, typical)
+    minimum_by_count = np.full(
+        values.shape[1] + 1,
+        FIRST_MINIMUM,
+        dtype=np.float32,
+    )
     for count, minimum in MINIMUM_BY_COUNT.items():
+        # a slice, since a row of two labels has no minimum for three
         minimum_by_count[count : count + 1] = minimum
+    # dropping a label raises the shares of the others, and fewer labels have a higher minimum:
+    # rows are looked at again until nothing changes
     while True:
-        remain = kept & _reaches(current, minimum_by_count[kept.sum(axis=1), None], strict)
-        changed = (remain != kept).any(axis=1) & remain.any(axis=1)
+        minima = minimum_by_count[typical.sum(axis=1), None]
+        remaining = typical & _reaches(current, minima, strict)
+        changed = (remaining != typical).any(axis=1) & remaining.any(axis=1)
         if not changed.any():
-            return np.where(kept.any(axis=1, keepdims=True), current, values)
-        current[changed], kept[changed] = _keep(current[changed], remain[changed])
+            return np.where(
+                typical.any(axis=1, keepdims=True),
+                current,
+                values,
+            )
+        current[changed] = _renormalise(current[changed], remaining[changed])
+        typical[changed] = remaining[changed]
 
 
 def typical_space_labels(probabilities: FloatArray, *, strict: bool = False) -> FloatArray:
@@ -49,10 +63,15 @@ def typical_space_labels(probabilities: FloatArray, *, strict: bool = False) -> 
     task's concern.
     """
     values = np.asarray(probabilities, dtype=np.float32)
-    current, kept = _keep(values, _reaches(values, np.float32(SPACE_MINIMUM), strict))
-    two = kept.sum(axis=1) == 2
-    enough = _reaches(current[two], np.float32(SPACE_MINIMUM_OF_TWO), strict)
-    current[two], _ = _keep(current[two], kept[two] & enough)
+    typical = _reaches(values, np.float32(SPACE_MINIMUM), strict)
+    current = _renormalise(values, typical)
+    two = typical.sum(axis=1) == 2
+    enough = _reaches(
+        current[two],
+        np.float32(SPACE_MINIMUM_OF_TWO),
+        strict,
+    )
+    current[two] = _renormalise(current[two], typical[two] & enough)
     return current
 
 
@@ -60,15 +79,17 @@ def typical_size_labels(probabilities: FloatArray, *, strict: bool = False) -> F
     """The rule for larger and smaller: a label with 0.7 or more is typical; a row without one
     becomes 0."""
     values = np.asarray(probabilities, dtype=np.float32)
-    return _keep(values, _reaches(values, np.float32(SIZE_MAJORITY), strict))[0]
+    return _renormalise(values, _reaches(values, np.float32(SIZE_MAJORITY), strict))
 
 
 def _reaches(values: FloatArray, minimum: FloatArray | np.float32, strict: bool) -> BoolArray:
-    return np.asarray(values > minimum if strict else values >= minimum)
+    if strict:
+        return np.asarray(values > minimum)
+    return np.asarray(values >= minimum)
 
 
-def _keep(current: FloatArray, kept: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """Drop what is not kept and renormalise; a row that keeps nothing becomes 0."""
-    held = np.where(kept, current, np.float32(0))
-    total = held.sum(axis=1, keepdims=True)
-    return np.divide(held, total, out=held, where=total > 0), kept
+def _renormalise(values: FloatArray, typical: BoolArray) -> FloatArray:
+    """Return the values as shares of the typical ones; a row without any becomes 0."""
+    shares = np.where(typical, values, np.float32(0))
+    total = shares.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(shares, total, out=shares, where=total > 0))

@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,11 +32,22 @@ COLOR_WORDS = (frozenset(COLORS) | {"grey"}) - {"orange"}
 """Names that contain one are dropped. An orange is also a fruit, and one of ViPhy's published
 names."""
 ENDINGS = (
-    ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"),
-    ("s", ""), ("ses", "s"), ("ves", "f"), ("ies", "y"), ("men", "man"),
-)  # fmt: skip
+    ("sses", "ss"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("s", ""),
+    ("ses", "s"),
+    ("ves", "f"),
+    ("ies", "y"),
+    ("men", "man"),
+)
+"""Endings of plurals and of their singulars, in the order in which they are tried."""
 CHUNK = 8_192
+"""Captions that a process counts at a time."""
 BATCH = 256
+"""Captions that the tagger reads at once."""
 
 _WORD = re.compile(r"[a-z][a-z0-9'-]*[a-z0-9]")
 
@@ -47,17 +58,20 @@ TaggedCaption = list[tuple[str, str]]
 def read_captions(
     spec: str, bad: Counter[str] | None = None, sources: list[CorpusSummary] | None = None
 ) -> Iterator[str]:
-    """The captions of corpora of any known form (`captions:FILE,FILE…`).
+    """Yield the captions of corpora of any known form (`captions:FILE,FILE…`).
 
-    `bad` counts what could not be used, `sources` says how much of each corpus was read.
+    `bad`: counts what could not be used, by reason.
+    `sources`: is extended by how much of each corpus was read.
     """
-    for path in distinct_sources(map(Path, spec.removeprefix("captions:").split(","))):
+    paths = map(Path, spec.removeprefix("captions:").split(","))
+    for path in distinct_sources(paths):
         with Corpus(path) as corpus:
             yield from (caption.text.strip() for caption in corpus.read())
         if sources is not None:
             sources.append(corpus.summary)
         if bad is not None and corpus.bad:
-            bad[f"a caption could not be read, as {corpus.bad_rows[0].reason}"] += corpus.bad
+            reason = corpus.bad_rows[0].reason
+            bad[f"a caption could not be read, as {reason}"] += corpus.bad
 
 
 def count_names(
@@ -65,8 +79,10 @@ def count_names(
     processes: int = 1,
     progress: ProgressCallback = lambda done, total: None,
 ) -> Counter[str]:
-    """How often each name occurs in these captions. Only a few thousand captions are in memory at a
-    time."""
+    """Return how often each name occurs in these captions.
+
+    Only a few thousand captions are in memory at a time.
+    """
     total = Counter[str]()
     done = 0
     stream = iter(captions)
@@ -79,73 +95,99 @@ def count_names(
 
 
 def frequent_names(
-    counts: Mapping[str, int], *, min_count: int = 5, max_words: int = 3
+    counts: Mapping[str, int],
+    *,
+    min_count: int = 5,
+    max_words: int = 3,
 ) -> dict[str, int]:
-    """Names that are frequent and short enough and without colour words, the most frequent
-    first."""
-    names = {
-        name: count
-        for name, count in counts.items()
-        if count >= min_count
-        and len(words := name.split()) <= max_words
-        and COLOR_WORDS.isdisjoint(words)
-    }
+    """Return the names that are frequent and short enough, the most frequent first.
+
+    Names with colour words are left out: the colour is what will be asked about them.
+
+    >>> frequent_names({"cup": 5, "red cup": 9, "table": 7, "vase": 4})
+    {'table': 7, 'cup': 5}
+    """
+    names = {}
+    for name, count in counts.items():
+        words = name.split()
+        is_short = len(words) <= max_words
+        if count >= min_count and is_short and COLOR_WORDS.isdisjoint(words):
+            names[name] = count
     return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
 
 
 def tag(texts: Iterable[str]) -> Iterator[TaggedCaption]:
-    """The words of every caption in lower case, each with its part of speech (Penn Treebank)."""
+    """Yield the words of every caption in lower case, with their parts of speech.
+
+    The parts of speech are those of the Penn Treebank.
+    """
     for doc in _tagger().pipe((text.lower() for text in texts), batch_size=BATCH):
         yield [(token.text_with_ws, token.tag_) for token in doc]
 
 
 def join_nouns(tagged: TaggedCaption) -> list[str]:
-    """The names in a caption: sequences of nouns, each in the singular."""
-    words = [(text.rstrip(), part) for text, part in _join_hyphenated(tagged)]
-    groups = groupby(
-        words, key=lambda word: word[1] in NOUNS and _WORD.fullmatch(word[0]) is not None
-    )
-    return [
-        " ".join(singular(text) if part in PLURALS else text for text, part in group)
-        for noun, group in groups
-        if noun
-    ]
+    """Return the names in a caption: sequences of nouns, each in the singular (section 3.1).
+
+    >>> join_nouns([("a ", "DT"), ("kitchen ", "NN"), ("table ", "NN"), ("here", "RB")])
+    ['kitchen table']
+    """
+    names: list[str] = []
+    nouns: list[str] = []
+    # The empty word at the end closes a name that the caption ends with.
+    for text, part in (*_join_hyphenated(tagged), ("", "")):
+        word = text.rstrip()
+        if part in NOUNS and _WORD.fullmatch(word):
+            nouns.append(singular(word) if part in PLURALS else word)
+        elif nouns:
+            names.append(" ".join(nouns))
+            nouns = []
+    return names
 
 
 def _join_hyphenated(tagged: TaggedCaption) -> TaggedCaption:
-    """Hyphenated nouns as one word: spaCy splits "t-shirt" into three words without spaces between
-    them."""
-    joined: TaggedCaption = []
+    """Return the words with hyphenated nouns as one word.
+
+    spaCy splits "t-shirt" into three words without spaces between them.
+    """
+    words: TaggedCaption = []
     for text, part in tagged:
-        if part in NOUNS and len(joined) > 1 and joined[-1][0] == "-" and joined[-2][1] in NOUNS:
-            before = joined[-2][0]
-            if before == before.rstrip():
-                joined[-2:] = [(f"{before}-{text}", part)]
+        if part in NOUNS and len(words) > 1 and words[-1][0] == "-":
+            before, part_before = words[-2]
+            # A space before the hyphen makes it a dash: "a cup - plates" are two names.
+            if part_before in NOUNS and before == before.rstrip():
+                words[-2:] = [(f"{before}-{text}", part)]
                 continue
-        joined.append((text, part))
-    return joined
+        words.append((text, part))
+    return words
 
 
 @lru_cache(maxsize=100_000)
 def singular(plural: str) -> str:
-    """The singular of a plural: by spaCy's table of exceptions, then by the first ending that gives
-    a known noun.
+    """Return the singular of a plural.
 
-    The endings are ordered so that "bunches" does not become Bunche, nor "vases" a vas, nor
-    "cookies" a cooky.
+    spaCy's table of exceptions comes first, then the first ending that gives a known noun, then the
+    first ending that fits. The endings are ordered so that "bunches" does not become Bunche, nor
+    "vases" a vas, nor "cookies" a cooky.
     """
     irregular, nouns = _noun_tables()
     if plural in irregular:
         return irregular[plural]
     forms = [
-        plural[: -len(old)] + new for old, new in ENDINGS if plural.endswith(old) and plural != old
+        plural.removesuffix(old) + new
+        for old, new in ENDINGS
+        if plural.endswith(old) and plural != old
     ]
-    return next((form for form in forms if form in nouns), forms[0] if forms else plural)
+    for form in forms:
+        if form in nouns:
+            return form
+    return forms[0] if forms else plural
 
 
 def singular_word(word: str) -> str:
-    """The singular of a word of unknown part of speech, which may be singular already: "glass"
-    stays."""
+    """Return the singular of a word of unknown part of speech.
+
+    It may be singular already: "glass" stays.
+    """
     irregular, nouns = _noun_tables()
     if word in irregular:
         return irregular[word]
@@ -156,33 +198,34 @@ def singular_word(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
-    """Irregular plurals and known nouns of spaCy's lemmatizer."""
+    """Return irregular plurals and known nouns of spaCy's lemmatizer."""
     lemmatizer: Any = _tagger().get_pipe("lemmatizer")
-    irregular = {
-        plural: forms[0]
-        for plural, forms in lemmatizer.lookups.get_table("lemma_exc")["noun"].items()
-    }
+    exceptions = lemmatizer.lookups.get_table("lemma_exc")["noun"]
+    irregular = {plural: forms[0] for plural, forms in exceptions.items()}
+    # spaCy's table has neither of them.
+    irregular |= {"people": "person", "lenses": "lens"}
     nouns = frozenset(lemmatizer.lookups.get_table("lemma_index")["noun"])
-    return {**irregular, "people": "person", "lenses": "lens"}, nouns
+    return irregular, nouns
 
 
 @lru_cache(maxsize=1)
 def _tagger() -> Language:
-    """The tagger and what it needs; only the tables of the lemmatizer are used."""
+    """Return the tagger and what it needs; only the tables of the lemmatizer are used."""
     try:
         import spacy
 
         return spacy.load(MODEL, exclude=list(EXCLUDED), disable=["lemmatizer"])
-    except (ImportError, OSError) as error:  # OSError: the model is not installed
-        if isinstance(error, ImportError):
-            cause = error
-        else:
-            cause = ImportError(str(error), name=MODEL)
+    except ImportError as error:
+        raise missing_extra("Finding names in captions", "mine", error) from error
+    # spaCy is there, but its model is not installed.
+    except OSError as error:
+        cause = ImportError(str(error), name=MODEL)
         raise missing_extra("Finding names in captions", "mine", cause) from error
 
 
 def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
-    """The names in a chunk of captions; equal captions are tagged once."""
+    """Count the names in a chunk of captions; equal captions are tagged once."""
+    # Dictionaries keep their order, so that tags and frequencies run in parallel.
     frequencies = Counter(text.lower() for text in chunk)
     counts: Counter[str] = Counter()
     for tagged, frequency in zip(tag(frequencies), frequencies.values(), strict=True):
@@ -192,12 +235,17 @@ def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
 
 
 def _count_chunks(
-    chunks: Iterator[list[str]], processes: int
+    chunks: Iterator[list[str]],
+    processes: int,
 ) -> Iterator[tuple[int, Counter[str]]]:
-    """The counts of every chunk, in order, with at most two chunks per process in flight."""
+    """Yield the counts of every chunk, in order, with at most two chunks per process in flight.
+
+    A corpus is larger than the memory: without the bound, the pool would take all of it at once.
+    """
     if processes == 1:
         yield from map(_count, chunks)
         return
+    # Forking a process in which libraries have started threads can deadlock.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         pending: deque[Future[tuple[int, Counter[str]]]] = deque()
         for chunk in chunks:

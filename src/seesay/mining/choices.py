@@ -7,12 +7,17 @@ from enum import StrEnum
 
 from seesay.registry import unknown
 
-MIN_SEEN, MIN_RELATION, MIN_ANSWERS = 100, 10, 10
-"""How often a pair, a relation in a scene and the colours of an object must be seen: ViPhy's
-published values."""
+MIN_SEEN = 100
+"""How often a pair must be seen (published)."""
+
+MIN_RELATION = 10
+"""How often a relation must be seen in a scene (published)."""
+
+MIN_ANSWERS = 10
+"""How many answers the colours of an object need (published)."""
 
 SIZE_CLASSES = 5
-"""ViPhy's number of size classes of a picture."""
+"""Size classes of a picture (ViPhy, appendix A.1)."""
 
 MIN_REGIONS = SIZE_CLASSES + 1
 """Regions that a picture needs for sizes (published)."""

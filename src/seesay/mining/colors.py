@@ -1,8 +1,8 @@
 """Colours of objects: the colours of each region, and facts from their counts by name.
 
 A region's colours come from its pixels (the default, `seesay.mining.pixels`), or from a visual
-question answering model that is asked "what color is the cup?" and answers freely, as in ViPhy:
-"black and white" is two colours.
+question answering model that is asked "what color is the cup?" and answers freely, as in ViPhy
+(section 3.1, appendix A.4): "black and white" is two colours.
 """
 
 from __future__ import annotations
@@ -31,11 +31,17 @@ Pixels = NDArray[np.uint8]
 MIN_ANSWERS = 10
 """Answers that a name needs (ViPhy)."""
 SYNONYMS = {
-    "yellow": "gold golden blond blonde cream", "brown": "wooden tan bronze copper", "yellow brown": "beige",
-    "gray": "grey silver metal steel", "yellow pink": "peach", "purple": "violet", "red": "maroon",
-    "blue": "turquoise", "blue green": "teal",
-}  # fmt: skip
-"""ViPhy's list of the words that people and models use for one or two of the eleven colours."""
+    "yellow": "gold golden blond blonde cream",
+    "brown": "wooden tan bronze copper",
+    "yellow brown": "beige",
+    "gray": "grey silver metal steel",
+    "yellow pink": "peach",
+    "purple": "violet",
+    "red": "maroon",
+    "blue": "turquoise",
+    "blue green": "teal",
+}
+"""The words that people and models use for one or two of the eleven colours (ViPhy, table 7)."""
 WORDS: dict[str, tuple[str, ...]] = {color: (color,) for color in COLORS} | {
     word: tuple(colors.split()) for colors, words in SYNONYMS.items() for word in words.split()
 }
@@ -43,19 +49,22 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def colors_by_pixels(picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
-    """Each region's colours by a vote of its pixels."""
+    """Return each region's colours by a vote of its pixels."""
     return [region_colors(picture, region) for region in regions]
 
 
 def named_colors(text: str) -> tuple[str, ...]:
-    """Every colour that a text names, once each, in the order of `COLORS`. Words count, not parts
-    of words.
+    """Return every colour that a text names, once each, in the order of `COLORS`.
+
+    Words count, not parts of words: the published code finds "red" in "colored".
 
     >>> named_colors("Black and white, with a teal colored rim")
     ('green', 'blue', 'white', 'black')
     """
-    named = {color for word in _WORD.findall(text.lower()) for color in WORDS.get(word, ())}
-    return tuple(color for color in COLORS if color in named)
+    mentioned: set[str] = set()
+    for word in _WORD.findall(text.lower()):
+        mentioned.update(WORDS.get(word, ()))
+    return tuple(color for color in COLORS if color in mentioned)
 
 
 class VqaColors:
@@ -65,7 +74,7 @@ class VqaColors:
         self._model = model
 
     def __call__(self, picture: Pixels, regions: Sequence[Region]) -> list[tuple[str, ...]]:
-        """The colours that the model names, however many; none where its answer names no colour."""
+        """Return the colours that the model names, none where its answer names no colour."""
         from PIL import Image
 
         whole = Image.fromarray(picture)
@@ -75,10 +84,11 @@ class VqaColors:
         ]
         colors: list[tuple[str, ...]] = []
         for batch in self._model.plan(prompts):
-            colors += map(
-                named_colors,
-                self._model.describe([crops[i] for i in batch], [prompts[i] for i in batch]),
+            answers = self._model.describe(
+                [crops[i] for i in batch],
+                [prompts[i] for i in batch],
             )
+            colors += map(named_colors, answers)
         return colors
 
 
@@ -91,11 +101,16 @@ def color_facts(
     min_answers: int = MIN_ANSWERS,
     strict: bool = False,
 ) -> list[ColorFact]:
-    """Facts from how often each name was given each colour, sorted by name.
+    """Return facts from how often each name was given each colour, sorted by name.
 
     An object's distribution is the unweighted mean over its subtypes and itself, of those with
     enough answers: a rare subtype counts as much as a common one. Pictures that show only subtypes
     of an object count for it too.
+
+    `counts`: how often each name was given each of the colours.
+    `answers`: how many regions of each name had any colour.
+    `min_answers`: answers that a name needs.
+    `strict`: whether a typical colour must exceed its minimum.
     """
     shares = {
         name: np.asarray(row, dtype=np.float64) / np.sum(row)
@@ -104,18 +119,24 @@ def color_facts(
     }
     facts = []
     for name in sorted({*counts, *subtypes}):
-        members = [
-            member for member in dict.fromkeys([name, *subtypes.get(name, ())]) if member in shares
-        ]
+        # A dictionary drops repetitions and keeps the order, on which the last digit of the mean
+        # and the choice of examples depend.
+        family = dict.fromkeys([name, *subtypes.get(name, ())])
+        members = [member for member in family if member in shares]
         if not members:
             continue
-        pictures = dict.fromkeys(
-            example for member in members for example in examples.get(member, ())
-        )
+        pictures: dict[str, None] = {}
+        for member in members:
+            pictures |= dict.fromkeys(examples.get(member, ()))
         mean = np.mean([shares[member] for member in members], axis=0)
-        typical = tuple(compress(COLORS, typical_labels(mean[None], strict=strict)[0] > 0))
-        seen = sum(answers[member] for member in members)
+        is_typical = typical_labels(mean[None], strict=strict)[0] > 0
         facts.append(
-            ColorFact(name, tuple(mean.tolist()), typical, seen, tuple(pictures)[:MAX_EXAMPLES])
+            ColorFact(
+                name,
+                shares=tuple(mean.tolist()),
+                typical=tuple(compress(COLORS, is_typical)),
+                seen=sum(answers[member] for member in members),
+                examples=tuple(pictures)[:MAX_EXAMPLES],
+            )
         )
     return facts

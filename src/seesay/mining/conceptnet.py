@@ -23,22 +23,23 @@ ISA = PackagedFile(
 
 
 def hyponyms(names: Collection[str], path: Path | None = None) -> dict[str, list[str]]:
-    """The hyponyms of each name among these names; names without any are left out. Concepts are put
-    in lower case."""
-    names = set(names)
+    """Return the hyponyms of each name among these names; names without any are left out.
+
+    Concepts are put in lower case, as names are.
+    """
+    name_set = set(names)
     result: dict[str, list[str]] = {}
     path = path or fetch_unpacked(ISA)
-    for number, entry, _ in every_row(path, json_rows(read_lines(path, longest=LONGEST_TEXT_LINE))):
+    rows = json_rows(read_lines(path, longest=LONGEST_TEXT_LINE))
+    for number, entry, _ in every_row(path, rows):
         try:
             concept = str(entry["concept"]).lower()
-            narrower = entry["emittingConcepts"]
-            children = sorted(
-                {name for each in narrower if (name := str(each).lower()) in names} - {concept}
-            )
+            narrower = {str(narrower).lower() for narrower in entry["emittingConcepts"]}
         except (KeyError, TypeError) as error:
             raise UserError(
                 f"Line {number} of {path} is not in ConceptNet's format: {error!r}."
             ) from error
-        if children and concept in names:
-            result[concept] = children
+        children = (narrower & name_set) - {concept}
+        if children and concept in name_set:
+            result[concept] = sorted(children)
     return result

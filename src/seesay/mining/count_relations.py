@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -40,31 +41,33 @@ SETTINGS = "counting.json"
 
 @dataclass(frozen=True, slots=True)
 class CountingConfig:
-    """Everything that the counts depend on besides the pictures.
-
-    `depth`: "" (columns of the parts, if any), "given" (files named in the annotation),
-    "fastdepth", or a model's folder or Hub id. `colors`: "" (none), "pixels", or a visual question
-    answering model. `select`: "" (names as annotated), or a dual encoder that selects the subtype
-    which a region shows; its colours and places are then those of the subtype, its size remains
-    that of the annotated name. `classes`: size classes.
-    """
+    """Everything that the counts depend on besides the pictures."""
 
     size_rule: str = SizeRule.PAPER
     space_rule: str = SpaceRule.PAPER
     depth: str = ""
+    """"" (columns of the parts, if any), "given" (files named in the annotation), "fastdepth", or a
+    model's folder or Hub id."""
     colors: str = ""
+    """"" (none), "pixels", or a visual question answering model."""
     select: str = ""
+    """"" (names as annotated), or a dual encoder that selects the subtype which a region shows.
+
+    Its colours and places are then those of the subtype; its size remains that of the annotated
+    name, since ViPhy ignores contextual subtypes for sizes (section 3.2).
+    """
     min_regions: int = MIN_REGIONS
     classes: int = SIZE_CLASSES
+    """Size classes of a picture."""
 
     @property
     def size_measure(self) -> sizes.SizeMeasure:
-        """What the size rule measures; an unknown rule is rejected."""
+        """Return what the size rule measures; reject an unknown rule."""
         return sizes.RULES[SizeRule(self.size_rule)]
 
     @property
     def depth_partitions(self) -> places.DepthPartitions:
-        """How the space rule divides depth; an unknown rule is rejected."""
+        """Return how the space rule divides depth; reject an unknown rule."""
         return places.RULES[SpaceRule(self.space_rule)]
 
     @property
@@ -83,13 +86,14 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class CountedParts:
-    """The tables of counts of all parts, the number of pictures, what could not be used, by reason,
-    and how many pictures were counted by this run, not by an earlier one."""
+    """The counts of all parts."""
 
     tables: list[Path]
     pictures: int
     bad: Counter[str]
+    """What could not be used, by reason."""
     counted_now: int = 0
+    """How many pictures were counted by this run, not by an earlier one."""
 
 
 def count_parts(
@@ -101,33 +105,59 @@ def count_parts(
     progress: ProgressCallback = lambda done, total: None,
     names: NameRules | None = None,
 ) -> CountedParts:
-    """Count every part that `folder` has no counts of yet."""
+    """Count every part that `folder` has no counts of yet.
+
+    `names`: how regions are named; by default as annotated.
+    `progress`: is called with the pictures that were counted before, then part by part.
+    """
     names = names or NameRules()
     rows = {path: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
     check_settings(folder, config, names, parts)
-    left = [path for path in parts if not _is_done(folder, path)]
-    counted_now = sum(rows[path] for path in left)
+    open_parts = [path for path in parts if not _is_done(folder, path)]
+    counted_now = sum(rows[path] for path in open_parts)
     progress(total - counted_now, total)
-    make_counter = partial(PartCounter, folder, config, names)
-    for path, _ in cluster.map_parts(make_counter, left, workers, engine=engine, what="Mining"):
+    finished_parts = cluster.map_parts(
+        partial(PartCounter, folder, config, names),
+        open_parts,
+        workers,
+        engine=engine,
+        what="Mining",
+    )
+    for path, _ in finished_parts:
         progress(rows[path], total)
+    # From the notes, so that what an earlier run could not use is reported too.
     bad: Counter[str] = Counter()
     for path in parts:
         bad.update(read_state(_note_path(folder, path), _Done, DELETE_WORK).bad)
-    return CountedParts([_table_path(folder, path) for path in parts], total, bad, counted_now)
+    return CountedParts(
+        tables=[_table_path(folder, path) for path in parts],
+        pictures=total,
+        bad=bad,
+        counted_now=counted_now,
+    )
 
 
 class PartCounter:
-    """A worker: counts parts and writes the counts of each. Models are loaded when it is
-    created."""
+    """A worker that counts parts and writes the counts of each.
 
-    def __init__(self, folder: Path, config: CountingConfig, names: NameRules) -> None:
+    Models are loaded when it is created: once per process, not once per part.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        config: CountingConfig,
+        names: NameRules,
+    ) -> None:
         self._folder = folder
         self._config = config
         self._names = names
         self._extract = VisualFeatureExtractor(
-            config.depth, config.colors, config.select, names.subtypes
+            config.depth,
+            config.colors,
+            config.select,
+            names.subtypes,
         )
 
     def __call__(self, path: Path) -> None:
@@ -141,60 +171,63 @@ class PartCounter:
                 pictures += batch.num_rows
                 for counts in self._count(pa.Table.from_batches([batch]), bad):
                     writer.write_table(counts, ROW_GROUP)
-        note = {"pictures": pictures, "bad": bad}
-        write_json(_note_path(self._folder, path), note)  # last: it marks the part as done
+        # Last: it marks the part as done.
+        write_json(_note_path(self._folder, path), {"pictures": pictures, "bad": bad})
 
     def _count(self, table: pa.Table, bad: Counter[str]) -> list[pa.Table]:
-        """The counts of a batch, one table of each kind; adds to `bad` what could not be used."""
+        """Return the counts of a batch, one table of each kind.
+
+        Adds to `bad` what could not be used, by reason.
+        """
         config = self._config
-        annotated = rename_regions(table, self._names.renamed)
+        annotated = rename_regions(table, self._names.new_names)
         table, colors, unusable = self._extract(annotated)
         bad.update(unusable)
         regions = flatten(table)
         if config.needs_depth and not self._extract.opens_files:
             bad["no depth is known"] += int(np.isnan(regions.nearest).sum())
+        # Sizes are those of the annotated names, whatever subtypes were selected.
         sized = with_names_of(regions, annotated) if config.select else regions
         measure = config.size_measure
         partitions = config.depth_partitions
-        larger = sizes.compare(sized, measure, config.min_regions, config.classes)
-        above = places.compare(regions, partitions)
         counts = [
-            count("sizes", larger, sized, once_per_picture=measure.once_per_picture),
+            count(
+                "sizes",
+                sizes.compare(sized, measure, config.min_regions, config.classes),
+                sized,
+                once_per_picture=measure.once_per_picture,
+            ),
             count(
                 "places",
-                above,
+                places.compare(regions, partitions),
                 regions,
                 by_scene=True,
                 once_per_picture=partitions.once_per_picture,
             ),
         ]
         if colors is not None:
-            counts.append(
-                count(
-                    "colors", [_color_observations(colors, regions.offsets, regions.names)], regions
-                )
-            )
+            observations = _color_observations(colors, regions.offsets, regions.names)
+            counts.append(count("colors", [observations], regions))
         return counts
 
 
 def _color_observations(
     colors: Sequence[Sequence[tuple[str, ...]]], offsets: IntArray, names: IntArray
 ) -> Observations:
-    """Every region's colours as `Observations` of a name with itself."""
-    index = {color: i for i, color in enumerate(COLORS)}
-    rows = [
-        (picture, offsets[picture] + place, label)
-        for picture, answers in enumerate(colors)
-        for place, answer in enumerate(answers)
-        if answer and names[offsets[picture] + place] >= 0
-        for label in (*(index[color] for color in answer), len(COLORS))
-    ]
+    """Return every region's colours as `Observations` of a name with itself."""
+    rows: list[tuple[int, int, int]] = []
+    for i, answers in enumerate(colors):
+        for j, answer in enumerate(answers, offsets[i]):
+            if answer and names[j] >= 0:
+                rows += [(i, j, COLORS.index(color)) for color in answer]
+                # The label after all colours counts answers, since one may name two colours.
+                rows.append((i, j, len(COLORS)))
     picture, region, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     return Observations(picture, names[region], names[region], label)
 
 
 def _is_done(folder: Path, part: Path) -> bool:
-    """Whether a part was counted, and its counts are still there."""
+    """Return whether a part was counted, and its counts are still there."""
     return _note_path(folder, part).is_file() and _table_path(folder, part).is_file()
 
 
@@ -207,21 +240,27 @@ def _table_path(folder: Path, part: Path) -> Path:
 
 
 def check_settings(
-    folder: Path, config: CountingConfig, names: NameRules, parts: Sequence[Path]
+    folder: Path,
+    config: CountingConfig,
+    names: NameRules,
+    parts: Sequence[Path],
 ) -> None:
     """Refuse to mix counts of different settings, models or names."""
-    models = {
-        kind: fingerprints.model(getattr(config, kind)) for kind in ("depth", "colors", "select")
-    }
-    subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
-    settings = {
-        **asdict(config),
-        **{f"{kind}_model": digest for kind, digest in models.items() if digest},
-        "region_names": json_digest(dict(names.renamed), sort_keys=True),
-        "subtypes": json_digest(subtypes, sort_keys=True) if config.select else "",
-        "parts": [path.stem for path in parts],
-    }
-    hint = "give another folder, or delete it"
+    settings: dict[str, Any] = asdict(config)
+    # A model's folder may have other files than before under the same name.
+    for kind in ("depth", "colors", "select"):
+        if digest := fingerprints.model(settings[kind]):
+            settings[f"{kind}_model"] = digest
+    settings["region_names"] = json_digest(dict(names.new_names), sort_keys=True)
+    settings["subtypes"] = ""
+    # Without selection the subtypes change no count.
+    if config.select:
+        subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
+        settings["subtypes"] = json_digest(subtypes, sort_keys=True)
+    settings["parts"] = [path.stem for path in parts]
     refuse_other_settings(
-        folder / SETTINGS, settings, what=f"The counting in '{folder}'", hint=hint
+        folder / SETTINGS,
+        settings,
+        what=f"The counting in '{folder}'",
+        hint="give another folder, or delete it",
     )

@@ -35,8 +35,11 @@ FASTDEPTH = PackagedFile(
     "package/ONNX/fastdepth_7.onnx",
 )
 INPUT_SIZE = 224
-BATCH = 8  # pictures that a network reads at once
-DISPARITY, METRES = "disparity", "metres"
+"""The sides of the pictures that FastDepth reads."""
+BATCH = 8
+"""Pictures that a network reads at once."""
+DISPARITY = "disparity"
+METRES = "metres"
 OUTPUTS = {
     "depth_anything": DISPARITY,
     "depth_pro": METRES,
@@ -55,19 +58,21 @@ class DepthModel(Protocol):
     """Whether distances run from 0 to 1 in every picture; else they are metres."""
 
     def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """One map per picture, of its own height and width: larger is farther."""
+        """Return one map per picture, of its own height and width: larger is farther."""
 
 
 def load_depth(name: str, options: ModelOptions) -> DepthModel:
-    """`fastdepth`, or the folder or Hub id of a depth model of transformers."""
+    """Load `fastdepth`, or a depth model of transformers by its folder or Hub id."""
     if name == "fastdepth":
         return FastDepth()
     return DepthEstimator(name, options)
 
 
 class FastDepth:
-    """Wofk et al. 2019: a MobileNet with depthwise decoder, trained on indoor pictures (NYU Depth
-    v2); in metres."""
+    """FastDepth (Wofk et al. 2019), which gives metres.
+
+    A MobileNet with a depthwise decoder, trained on indoor pictures (NYU Depth v2).
+    """
 
     name = "fastdepth"
     relative = False
@@ -78,22 +83,21 @@ class FastDepth:
         except ImportError as error:
             raise missing_extra("FastDepth", "mine", error) from error
         settings = onnxruntime.SessionOptions()
-        settings.log_severity_level = 3  # it warns of every unused weight
+        # Below errors, it warns of every unused weight.
+        settings.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(fetch_unpacked(FASTDEPTH), settings)
         self._input = self._session.get_inputs()[0].name
 
     def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """One by one: the network takes a batch of one."""
+        """Return one map per picture, one by one: the network takes a batch of one."""
         maps = []
         for picture in pictures:
-            small = (
-                np.asarray(
-                    picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE)), dtype=np.float32
-                )
-                / 255
-            )
-            (depth,) = self._session.run(None, {self._input: small.transpose(2, 0, 1)[None]})
-            maps.append(_resized(depth[0, 0], picture.size))
+            small = picture.convert("RGB").resize((INPUT_SIZE, INPUT_SIZE))
+            pixels = np.asarray(small, dtype=np.float32) / 255
+            # From (height, width, channels) to a batch of (channels, height, width).
+            batch = pixels.transpose(2, 0, 1)[None]
+            (depth,) = self._session.run(None, {self._input: batch})
+            maps.append(_resize(depth[0, 0], picture.size))
         return maps
 
 
@@ -111,33 +115,41 @@ class DepthEstimator:
         self.relative = _output_of(name, self._network.config) == DISPARITY
 
     def maps(self, pictures: Sequence[Image]) -> list[DepthMap]:
-        """In batches of pictures that the processor resizes to one size: most keep a picture's
-        proportions."""
+        """Return one map per picture.
+
+        Most processors keep a picture's proportions, so that only pictures which they resize to the
+        same size can share a batch.
+        """
         import torch
 
-        inputs = [
-            self._processor(images=picture.convert("RGB"), return_tensors="pt")["pixel_values"]
-            for picture in pictures
-        ]
+        inputs = []
         by_shape: dict[tuple[int, ...], list[int]] = {}
-        for i, pixels in enumerate(inputs):
+        for i, picture in enumerate(pictures):
+            processed = self._processor(images=picture.convert("RGB"), return_tensors="pt")
+            pixels = processed["pixel_values"]
+            inputs.append(pixels)
             by_shape.setdefault(tuple(pixels.shape), []).append(i)
         maps: dict[int, DepthMap] = {}
         with torch.inference_mode():
             for members in by_shape.values():
                 for batch in chunks(members, BATCH):
                     output = self._network(pixel_values=torch.cat([inputs[i] for i in batch]))
-                    maps |= zip(
-                        batch, self._post_process(output, [pictures[i] for i in batch]), strict=True
-                    )
-        return [distances(maps[i]) if self.relative else maps[i] for i in range(len(pictures))]
+                    batch_maps = self._post_process(output, [pictures[i] for i in batch])
+                    maps |= zip(batch, batch_maps, strict=True)
+        in_order = [maps[i] for i in range(len(pictures))]
+        if self.relative:
+            return [distances(disparity) for disparity in in_order]
+        return in_order
 
     def _post_process(self, output: Any, pictures: Sequence[Image]) -> list[DepthMap]:
-        """Each picture's map in its own size, as its processor makes it: Depth Pro's turns
-        disparity into metres."""
-        if self._network.config.model_type == "zoedepth":  # its post-processing needs torchvision
+        """Return each picture's map in its own size, as its processor makes it.
+
+        Depth Pro's processor turns disparity into metres.
+        """
+        # ZoeDepth's post-processing needs torchvision, which is not a dependency.
+        if self._network.config.model_type == "zoedepth":
             planes = output.predicted_depth.float().numpy()
-            resize = unpadded if self._processor.do_pad else _resized
+            resize = remove_padding if self._processor.do_pad else _resize
             return [
                 resize(plane, picture.size) for plane, picture in zip(planes, pictures, strict=True)
             ]
@@ -150,27 +162,32 @@ class DepthEstimator:
 
 
 def _output_of(name: str, config: Any) -> str:
-    """Disparity or metres. Depth-Anything says it itself; DPT on DINOv2 was trained on metres (NYU,
-    KITTI)."""
+    """Return whether a network gives disparity or metres.
+
+    The configuration of Depth-Anything says it; DPT on DINOv2 was trained on metres (NYU, KITTI).
+    """
     kind = config.model_type
+    # A wrong guess would turn near and far around, and nobody would notice.
     if kind not in OUTPUTS:
         raise UserError(
             f"'{name}' is a {kind}: seesay does not know whether it returns disparity or metres. "
             f"Supported model types: {', '.join(OUTPUTS)}."
         )
+    if getattr(config, "depth_estimation_type", "") == "metric":
+        return METRES
     backbone = getattr(getattr(config, "backbone_config", None), "model_type", "")
-    if getattr(config, "depth_estimation_type", "") == "metric" or (
-        kind == "dpt" and backbone == "dinov2"
-    ):
+    if kind == "dpt" and backbone == "dinov2":
         return METRES
     return OUTPUTS[kind]
 
 
 def distances(disparity: DepthMap) -> DepthMap:
-    """Relative distances from inverse depth of unknown scale and shift: 0 is the nearest point, 1
-    the farthest.
+    """Return relative distances from inverse depth of unknown scale and shift.
 
-    Where all is equally near, all is equally far: 1.
+    0 is the nearest point, 1 the farthest. Where all is equally near, all is equally far: 1.
+
+    >>> distances(np.array([[8.0, 6.0, 4.0]])).tolist()
+    [[0.0, 0.5, 1.0]]
     """
     low = float(disparity.min())
     high = float(disparity.max())
@@ -179,19 +196,20 @@ def distances(disparity: DepthMap) -> DepthMap:
     return ((high - disparity) / (high - low)).astype(np.float32)
 
 
-def unpadded(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
-    """ZoeDepth's map for a picture of this width and height, padded by 3 √(side / 2) pixels all
-    round."""
+def remove_padding(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
+    """Return ZoeDepth's map for a picture of this width and height without its padding.
+
+    Its processor pads a picture by 3 √(side / 2) pixels on every side.
+    """
     width, height = size
     across, down = (int(3 * math.sqrt(side / 2)) for side in size)
-    whole = _resized(depth, (width + 2 * across, height + 2 * down))
+    whole = _resize(depth, (width + 2 * across, height + 2 * down))
     return whole[down : down + height, across : across + width]
 
 
-def _resized(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
+def _resize(depth: NDArray[Any], size: tuple[int, int]) -> DepthMap:
+    """Return a map of this width and height, interpolated between its points."""
     from PIL import Image
 
-    resized = Image.fromarray(np.asarray(depth, dtype=np.float32)).resize(
-        size, Image.Resampling.BILINEAR
-    )
-    return np.asarray(resized, dtype=np.float32)
+    plane = Image.fromarray(np.asarray(depth, dtype=np.float32))
+    return np.asarray(plane.resize(size, Image.Resampling.BILINEAR), dtype=np.float32)

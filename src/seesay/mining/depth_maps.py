@@ -1,7 +1,7 @@
-"""Depth maps: reading given ones, and the depth of regions from a picture's map.
+"""Depth maps: reading their files, and the depth of regions from a picture's map.
 
 A map holds distances, larger is farther, in metres or relative, as in `seesay.mining.depth`. The
-type of a given file decides: 16-bit PNGs hold millimetres, `.npy` arrays and 32-bit TIFFs metres,
+type of a file decides: 16-bit PNGs hold millimetres, `.npy` arrays and 32-bit TIFFs metres,
 and 8-bit pictures nearness (255 is nearest), like ViPhy's. Pixels that are not finite, or 0 metres
 away, are holes and are ignored.
 """
@@ -34,44 +34,51 @@ class RegionDepths:
     """The values of `regions.DEPTHS` for one picture."""
 
     distances: list[float]
+    """The mean distance of each region; NaN for one that has no depth."""
     nearness: list[float]
+    """The mean nearness of each region."""
     nearest: float
     farthest: float
+    """The range of distances in the whole picture."""
 
 
 def read_map(path: Path) -> tuple[DepthMap, bool]:
-    """The distances in a file, and whether they are relative."""
-    from PIL import Image
-
+    """Return the distances in a file, and whether they are relative."""
     if not path.is_file():
         raise BadDepthMapError("the depth map is missing")
     try:
-        if path.suffix == ".npy":
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        else:
-            with Image.open(path) as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise BadDepthMapError("the depth map is too large")
-                array = np.asarray(
-                    image.convert("L") if image.mode in ("RGB", "RGBA", "P") else image
-                )
+        array = _load_array(path)
     except BadDepthMapError:
         raise
-    except Exception as error:  # image libraries raise nearly anything on broken files
+    # Image libraries raise nearly anything on broken files.
+    except Exception as error:
         raise BadDepthMapError(f"the depth map is broken ({type(error).__name__})") from error
-    if (
-        array.ndim != 2
-        or not array.size
-        or array.size > MAX_PIXELS
-        or array.dtype.kind not in "uif"
-    ):
+    is_plane = array.ndim == 2 and 0 < array.size <= MAX_PIXELS
+    if not is_plane or array.dtype.kind not in "uif":
         raise BadDepthMapError("the depth map is not a two-dimensional array of numbers")
+    values = np.asarray(array, dtype=np.float32)
+    # 8 bits are nearness, more bits millimetres, fractions metres.
     if array.dtype == np.uint8:
-        return distances(np.asarray(array, dtype=np.float32)), True
-    metres = np.asarray(array, dtype=np.float32)
-    return (
-        np.asarray(metres / 1000, dtype=np.float32) if array.dtype.kind in "ui" else metres
-    ), False
+        return distances(values), True
+    if array.dtype.kind in "ui":
+        return np.asarray(values / 1000, dtype=np.float32), False
+    return values, False
+
+
+def _load_array(path: Path) -> NDArray[Any]:
+    """Return the numbers in a file, of whatever shape and type."""
+    from PIL import Image
+
+    if path.suffix == ".npy":
+        # Mapped, not read: its header may claim any size.
+        return np.asanyarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    with Image.open(path) as image:
+        # Before a pixel is decoded.
+        if image.width * image.height > MAX_PIXELS:
+            raise BadDepthMapError("the depth map is too large")
+        if image.mode in ("RGB", "RGBA", "P"):
+            return np.asarray(image.convert("L"))
+        return np.asarray(image)
 
 
 def region_depths(
@@ -82,51 +89,74 @@ def region_depths(
     *,
     relative: bool = False,
 ) -> RegionDepths:
-    """The mean depth of every region: over its polygon if it has one, else over its box.
+    """Return the mean depth of every region: over its polygon if it has one, else over its box.
 
-    The nearness of metres is their inverse, scaled to 0 to 1; that of relative distances is 1 −
-    distance.
+    The published code averages depth over the whole picture; the paper says "mean depth of the
+    region" (section 2.2), which this follows. The nearness of metres is their inverse, scaled to 0
+    to 1; that of relative distances is 1 − distance.
+
+    `width`, `height`: the picture's size; the map may have another.
+    `relative`: whether distances run from 0 to 1 in every picture, else they are metres.
     """
-    if relative:
-        usable = np.isfinite(depth_map)
-    else:
-        usable = np.isfinite(depth_map) & (depth_map > 0)
+    usable = np.isfinite(depth_map)
+    # 0 metres is a hole; a relative distance of 0 is the nearest point.
+    if not relative:
+        usable &= depth_map > 0
     if not usable.any():
         raise BadDepthMapError("the depth map holds no distance")
     near = float(depth_map[usable].min())
     far = float(depth_map[usable].max())
     nearness: NDArray[np.floating[Any]] = 1 - depth_map
     if not relative:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if far > near:
-                nearness = (1 / depth_map - 1 / far) / (1 / near - 1 / far)
-            else:
-                nearness = np.zeros_like(depth_map)
-    across = depth_map.shape[1] / width
-    down = depth_map.shape[0] / height
-    means: tuple[list[float], list[float]] = ([], [])
+        nearness = _inverse_depth(depth_map, near, far)
+    scale = (depth_map.shape[1] / width, depth_map.shape[0] / height)
+    mean_distances = []
+    mean_nearness = []
     for region in regions:
-        rows, columns, inside = _pixels(region, across, down, depth_map.shape)
-        inside = inside & usable[rows, columns]
-        is_covered = bool(inside.any())
-        for mean, plane in zip(means, (depth_map, nearness), strict=True):
-            mean.append(
-                float(plane[rows, columns][inside].mean(dtype=np.float64))
-                if is_covered
-                else float("nan")
-            )
-    return RegionDepths(*means, near, far)
+        window, inside = _pixels(region, scale, depth_map.shape)
+        inside = inside & usable[window]
+        mean_distances.append(_mean(depth_map[window][inside]))
+        mean_nearness.append(_mean(nearness[window][inside]))
+    return RegionDepths(mean_distances, mean_nearness, near, far)
+
+
+def _inverse_depth(
+    depth_map: DepthMap,
+    near: float,
+    far: float,
+) -> NDArray[np.floating[Any]]:
+    """Return inverse depth from 0, the farthest point, to 1, the nearest, like DPT's."""
+    if far <= near:
+        return np.zeros_like(depth_map)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (1 / depth_map - 1 / far) / (1 / near - 1 / far)
+
+
+def _mean(values: NDArray[np.floating[Any]]) -> float:
+    """Return the mean; NaN where there is no value, as in a region that is one hole."""
+    return float(values.mean(dtype=np.float64)) if values.size else float("nan")
 
 
 def _pixels(
-    region: Region, across: float, down: float, shape: tuple[int, ...]
-) -> tuple[slice, slice, NDArray[np.bool_]]:
-    """The part of a map that a region's box covers, at least one pixel, and which of its pixels are
-    in the region."""
+    region: Region,
+    scale: tuple[float, float],
+    shape: tuple[int, ...],
+) -> tuple[tuple[slice, slice], NDArray[np.bool_]]:
+    """Return the part of a map that a region's box covers, and which of its pixels are inside.
+
+    The part has at least one pixel, since a map may be much smaller than its picture.
+    """
+    across, down = scale
     left, top, width, height = region.box
-    within = corners((left * across, top * down, width * across, height * down), shape[1], shape[0])
+    box = (
+        left * across,
+        top * down,
+        width * across,
+        height * down,
+    )
+    within = corners(box, shape[1], shape[0])
     x0, y0, x1, y1 = within
     inside = np.ones((y1 - y0, x1 - x0), dtype=bool)
     if region.polygon:
-        inside = outline(np.asarray(region.polygon).reshape(-1, 2) * (across, down), within)
-    return slice(y0, y1), slice(x0, x1), inside
+        inside = outline(np.asarray(region.polygon).reshape(-1, 2) * scale, within)
+    return (slice(y0, y1), slice(x0, x1)), inside

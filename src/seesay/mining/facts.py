@@ -39,29 +39,30 @@ BATCH = 1 << 14
 """Facts in memory."""
 RANGE = 1 << 22
 """Counts that are grouped at once: the examples of a group stay in memory."""
-# The smallest ids of all are within as many lists as there are ids, those that begin with the
-# smallest ones
+# Each part's list of examples is sorted. The three smallest ids of all are within the three lists
+# that begin with the smallest ids, so DuckDB need not keep more of them.
 EXAMPLES = f"list_sort(flatten(min(examples, {MAX_EXAMPLES})))[:{MAX_EXAMPLES}]"
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """How often something must be observed (defaults: ViPhy's published values).
-
-    `size` and `place`: a pair in total; `relation`: one relation of a pair in a scene, rarer ones
-    are ignored; `color`: answers about a name. `label_rule`: whether a typical label reaches its
-    minimum or exceeds it.
-    """
+    """How often something must be observed (defaults: ViPhy's published values)."""
 
     size: int = MIN_SEEN
+    """A pair of objects whose sizes are compared."""
     place: int = MIN_SEEN
+    """A pair of objects whose heights are compared, in a scene."""
     relation: int = MIN_RELATION
+    """One relation of a pair in a scene; rarer ones are ignored."""
     color: int = MIN_ANSWERS
+    """Answers about a name."""
     label_rule: str = LabelRule.PUBLISHED
+    """Whether a typical label reaches its minimum or exceeds it."""
 
     @property
     def strict(self) -> bool:
-        """Whether a typical label must exceed its minimum; an unknown rule is rejected."""
+        """Whether a typical label must exceed its minimum, as in appendix A.2."""
+        # The enumeration rejects an unknown rule.
         return LabelRule(self.label_rule) is LabelRule.PAPER
 
 
@@ -69,13 +70,16 @@ PUBLISHED = Thresholds()
 
 
 class _PairTable(NamedTuple):
-    """The counts of a table of pairs: their kind, their columns and labels, from a label to its
-    opposite."""
+    """How a table of pairs is made of counts."""
 
     kind: str
+    """The kind of the counts."""
     columns: tuple[str, ...]
+    """The columns, one per label, from a label to its opposite."""
     labels: tuple[str, ...]
+    """The labels as facts write them."""
     typical: Callable[..., FloatArray]
+    """Returns the typical labels of rows of shares."""
 
 
 _PAIR_TABLES: dict[type, _PairTable] = {
@@ -86,12 +90,15 @@ _PAIR_TABLES: dict[type, _PairTable] = {
 
 @contextmanager
 def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyConnection]:
-    """The counts of parts, to be queried by so many threads."""
+    """Open the counts of parts, to be queried by so many threads."""
     import duckdb
 
     temporary = tables[0].with_name("temporary")
-    settings: dict[str, str | bool | int | float | list[str]]
-    settings = {"memory_limit": MEMORY, "threads": workers, "temp_directory": str(temporary)}
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY,
+        "threads": workers,
+        "temp_directory": str(temporary),
+    }
     try:
         with duckdb.connect(config=settings) as connection:
             connection.read_parquet([str(path) for path in tables]).create_view("counts")
@@ -106,45 +113,22 @@ def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyCo
 
 
 def pair_facts(
-    counts: DuckDBPyConnection, fact_type: type[Fact], thresholds: Thresholds = PUBLISHED
+    counts: DuckDBPyConnection,
+    fact_type: type[Fact],
+    thresholds: Thresholds = PUBLISHED,
 ) -> Iterator[pa.Table]:
-    """Frequent pairs with their typical labels, in both directions, sorted by scene and name, in
-    several tables.
+    """Yield frequent pairs with their typical labels, in both directions, by scene and name.
 
     A pair of which all labels are typical, or none, carries no information and is dropped, as
-    published.
+    published. Tables are of bounded size, since there are millions of pairs in a large corpus.
     """
-    kind, columns, labels, typical = _PAIR_TABLES[fact_type]
-    is_size = fact_type is SizeFact
-    min_seen = max(thresholds.size if is_size else thresholds.place, 1)
-    min_relation = 0 if is_size else thresholds.relation
-    seen = [
-        f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}"
-        for i, name in enumerate(columns)
-    ]
-    for number, (low, high) in enumerate(_name_ranges(counts, kind)):
-        counts.execute(
-            f"""
-            {"INSERT INTO pairs" if number else "CREATE OR REPLACE TEMPORARY TABLE pairs AS"}
-            WITH own AS (
-                SELECT * FROM counts WHERE kind = $kind AND a BETWEEN $low AND $high
-            ), frequent AS MATERIALIZED (
-                SELECT scene, a, b FROM own GROUP BY ALL HAVING sum(count) >= $min_seen
-            ), relations AS (
-                SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
-                FROM own SEMI JOIN frequent USING (scene, a, b) GROUP BY ALL HAVING sum(count) >= $min_relation
-            )
-            SELECT scene, a, b, {", ".join(seen)}, first(examples ORDER BY count DESC, label) AS examples
-            FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
-            """,
-            {
-                "kind": kind,
-                "low": low,
-                "high": high,
-                "min_seen": min_seen,
-                "min_relation": min_relation,
-            },
-        )
+    pair_table = _PAIR_TABLES[fact_type]
+    columns = pair_table.columns
+    if fact_type is SizeFact:
+        _group_pairs(counts, pair_table, thresholds.size, min_relation=0)
+    else:
+        _group_pairs(counts, pair_table, thresholds.place, thresholds.relation)
+    # The complement of each pair is added, as published (section 3.2): labels are balanced.
     reader: Any = counts.sql(
         f"""
         SELECT scene, a, b, {", ".join(columns)}, examples FROM pairs
@@ -156,23 +140,72 @@ def pair_facts(
     schema = knowledge.schema(fact_type)
     for batch in reader:
         observed = np.column_stack([batch.column(name) for name in columns])
-        is_typical = (
-            typical(observed / observed.sum(axis=1, keepdims=True), strict=thresholds.strict) > 0
+        shares = observed / observed.sum(axis=1, keepdims=True)
+        is_typical = pair_table.typical(shares, strict=thresholds.strict) > 0
+        is_informative = is_typical.any(axis=1) & ~is_typical.all(axis=1)
+        typical_names = [list(compress(pair_table.labels, row)) for row in is_typical]
+        table = pa.Table.from_batches([batch]).append_column(
+            "typical",
+            pa.array(typical_names, pa.list_(pa.string())),
         )
-        says_something = is_typical.any(axis=1) & ~is_typical.all(axis=1)
-        typical_names = pa.array(
-            [list(compress(labels, row)) for row in is_typical], pa.list_(pa.string())
+        yield table.filter(pa.array(is_informative)).select(schema.names).cast(schema)
+
+
+def _group_pairs(
+    counts: DuckDBPyConnection,
+    pair_table: _PairTable,
+    min_seen: int,
+    min_relation: int,
+) -> None:
+    """Write the frequent pairs of all parts into the temporary table `pairs`.
+
+    `min_seen`: how often a pair must be seen in a scene.
+    `min_relation`: how often each of its relations must be seen, to count at all.
+    """
+    sums = [
+        f"coalesce(sum(count) FILTER (label = {i}), 0)::BIGINT AS {name}"
+        for i, name in enumerate(pair_table.columns)
+    ]
+    # Rare pairs, which are most of all, are dropped before examples are gathered. The total is
+    # compared again at the end, without the relations that are too rare.
+    query = f"""
+        WITH of_kind AS (
+            SELECT * FROM counts WHERE kind = $kind AND a BETWEEN $low AND $high
+        ), frequent AS MATERIALIZED (
+            SELECT scene, a, b FROM of_kind GROUP BY ALL HAVING sum(count) >= $min_seen
+        ), relations AS (
+            SELECT scene, a, b, label, sum(count) AS count, {EXAMPLES} AS examples
+            FROM of_kind SEMI JOIN frequent USING (scene, a, b)
+            GROUP BY ALL HAVING sum(count) >= $min_relation
         )
-        table = pa.Table.from_batches([batch]).append_column("typical", typical_names)
-        yield table.filter(pa.array(says_something)).select(schema.names).cast(schema)
+        SELECT
+            scene, a, b, {", ".join(sums)},
+            first(examples ORDER BY count DESC, label) AS examples
+        FROM relations GROUP BY ALL HAVING sum(count) >= $min_seen
+    """
+    minima = {"min_seen": max(min_seen, 1), "min_relation": min_relation}
+    target = "CREATE OR REPLACE TEMPORARY TABLE pairs AS"
+    for low, high in _name_ranges(counts, pair_table.kind):
+        parameters = {
+            "kind": pair_table.kind,
+            "low": low,
+            "high": high,
+            **minima,
+        }
+        counts.execute(target + query, parameters)
+        target = "INSERT INTO pairs"
 
 
 def _name_ranges(counts: DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:
-    """The first and the last name of ranges of first names that have about `RANGE` counts each, at
-    least one range."""
+    """Return ranges of first names that have about `RANGE` counts each.
+
+    A range is its first and its last name. There is at least one, which may be empty, so that the
+    table of pairs exists.
+    """
     query = """
         SELECT min(a), max(a) FROM (
-            SELECT a, sum(count(*)) OVER (ORDER BY a) // $rows AS number FROM counts WHERE kind = $kind GROUP BY a
+            SELECT a, sum(count(*)) OVER (ORDER BY a) // $rows AS number
+            FROM counts WHERE kind = $kind GROUP BY a
         ) GROUP BY number
     """
     ranges: list[tuple[str, str]] = counts.execute(query, {"kind": kind, "rows": RANGE}).fetchall()
@@ -184,12 +217,16 @@ def count_colors(
     subtypes: Mapping[str, Sequence[str]],
     thresholds: Thresholds = PUBLISHED,
 ) -> list[ColorFact] | None:
-    """The colours of objects; None where no colours were counted."""
-    query = f"SELECT a, label, sum(count)::BIGINT, {EXAMPLES} FROM counts WHERE kind = 'colors' GROUP BY a, label"
+    """Return the colours of objects; None where no colours were counted."""
+    query = f"""
+        SELECT a, label, sum(count)::BIGINT, {EXAMPLES}
+        FROM counts WHERE kind = 'colors' GROUP BY a, label
+    """
     color_counts: dict[str, list[int]] = {}
     answers: dict[str, int] = {}
     examples: dict[str, list[str]] = {}
     for name, label, count, pictures in counts.execute(query).fetchall():
+        # The label after all colours counts answers, since one may name two colours.
         if label == len(COLORS):
             answers[name] = count
             examples[name] = pictures
@@ -208,47 +245,55 @@ def count_colors(
 
 
 def without_subtypes(facts: pa.Table, subtypes: Collection[str]) -> pa.Table:
-    """As published, the facts without subtypes: "kitchen table" ends in "table", whose size stands
-    for it.
+    """Return the facts without subtypes, as published (section 3.2).
 
-    This holds only for names that end in their parent's. A lexicon's subtypes keep their sizes: a
-    bus is a vehicle and a cup is a container, but each has a size of its own.
+    "kitchen table" ends in "table", whose size stands for it. This holds only for names that end in
+    their parent's. A lexicon's subtypes keep their sizes: a bus is a vehicle and a cup is a
+    container, but each has a size of its own.
     """
     names = pa.array(sorted(subtypes), pa.string())
-    return facts.filter(pc.invert(pc.or_(pc.is_in(facts["a"], names), pc.is_in(facts["b"], names))))
+    has_subtype = pc.or_(pc.is_in(facts["a"], names), pc.is_in(facts["b"], names))
+    return facts.filter(pc.invert(has_subtype))
 
 
 def transitive_sizes(facts: Sequence[SizeFact]) -> list[SizeFact]:
-    """Size facts that follow from others by a chain of any length: a < b and b < c, hence a < c.
+    """Return size facts that follow from others by a chain of any length.
 
-    (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, uses chains of two steps.)
-    Majorities need not be consistent: a pair that follows in both directions is left out. Only the
-    direction `<` is listed; no picture shows it, so the counts are 0. Warshall's algorithm on rows
-    of bits: n names take n²/8 bytes.
+    a < b and b < c, hence a < c. (ViPhy's transitive test, `seesay.tasks.viphy.derived_sets`, uses
+    chains of two steps.) Majorities need not be consistent: a pair that follows in both directions
+    is left out. Only the direction `<` is listed; no picture shows it, so the counts are 0.
+    Warshall's algorithm on rows of bits: n names take n²/8 bytes.
     """
     direct_pairs = list(smaller_pairs(facts))
     names = sorted({name for pair in direct_pairs for name in pair})
     number = {name: i for i, name in enumerate(names)}
     direct: list[set[int]] = [set() for _ in names]
+    # Bit b of row a: b is larger than a.
     larger = np.zeros((len(names), len(names) // 8 + 1), dtype=np.uint8)
-    for a, b in ((number[a], number[b]) for a, b in direct_pairs):
+    for smaller_name, larger_name in direct_pairs:
+        a = number[smaller_name]
+        b = number[larger_name]
         direct[a].add(b)
         direct[b].add(a)
         larger[a, b >> 3] |= 1 << (b & 7)
+    # Warshall: whatever is smaller than `through` is smaller than all that is larger than it.
     for through in range(len(names)):
-        larger[_has(larger, through)] |= larger[through]
+        larger[_has_bit(larger, through)] |= larger[through]
     inferred = []
     for i, name in enumerate(names):
         above = np.unpackbits(larger[i], bitorder="little", count=len(names)).astype(bool)
-        above &= ~_has(larger, i)
-        inferred += [
-            SizeFact(name, names[j], 0, 0, (SIZES[1],))
-            for j in np.flatnonzero(above)
-            if j not in direct[i]
-        ]
+        # A pair that follows in both directions is a contradiction.
+        above &= ~_has_bit(larger, i)
+        for j in np.flatnonzero(above):
+            if j not in direct[i]:
+                inferred.append(SizeFact(name, names[j], 0, 0, (SIZES[1],)))
     return inferred
 
 
-def _has(rows: NDArray[np.uint8], column: int) -> BoolArray:
-    """Which rows have this bit."""
+def _has_bit(rows: NDArray[np.uint8], column: int) -> BoolArray:
+    """Return which rows have this bit.
+
+    >>> _has_bit(np.array([[0b100], [0b011]], dtype=np.uint8), 2).tolist()
+    [True, False]
+    """
     return np.asarray(rows[:, column >> 3] >> (column & 7) & 1, dtype=bool)

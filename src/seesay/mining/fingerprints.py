@@ -1,5 +1,4 @@
-"""Short digests of what a run depends on, so that it is never resumed with other files or other
-models."""
+"""Short digests of what a run depends on, so that it is not resumed with other files or models."""
 
 from __future__ import annotations
 
@@ -14,24 +13,30 @@ CAPTIONS = "captions:"
 
 
 def annotation(spec: str, output: Path) -> dict[str, str]:
-    """Where an annotation is, and a digest of its files' paths, sizes and times; files in `output`
-    are our own."""
+    """Return where an annotation is, and a digest of its files' paths, sizes and times."""
     kind, _, place = spec.partition(":")
-    pattern = "**/*" if spec.startswith(CAPTIONS) else find_reader(spec).files
+    if spec.startswith(CAPTIONS):
+        pattern = "**/*"
+    else:
+        pattern = find_reader(spec).files
     paths = [Path(part).resolve() for part in place.split(",")]
-    own = output.resolve()
     files: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob(pattern)) if path.is_dir() else [path]
-        files += [file for file in inside if own not in file.parents]
+        if path.is_dir():
+            files += sorted(path.glob(pattern))
+        else:
+            files.append(path)
+    # An output folder inside the annotation's holds our own files, which change all the time.
+    written_here = output.resolve()
+    stamps = _stamps(file for file in files if written_here not in file.parents)
     return {
         "annotations": f"{kind}:{','.join(map(str, paths))}",
-        "files": json_digest(_stamps(files)),
+        "files": json_digest(stamps),
     }
 
 
 def model(name: str) -> str:
-    """A digest of the files in a model's folder; "" for a model that is not a folder."""
+    """Return a digest of the files in a model's folder; "" for a model that is not a folder."""
     folder = Path(name)
     if name and folder.is_dir():
         return json_digest(_stamps(sorted(folder.rglob("*"))))
@@ -39,5 +44,13 @@ def model(name: str) -> str:
 
 
 def _stamps(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
-    files = [(path, path.stat()) for path in paths if path.is_file()]
-    return [(str(path.resolve()), stat.st_size, stat.st_mtime_ns) for path, stat in files]
+    """Return path, size and time of every file.
+
+    Reading gigabytes of pictures, to compare their contents, would take too long.
+    """
+    stamps = []
+    for path in paths:
+        if path.is_file():
+            stat = path.stat()
+            stamps.append((str(path.resolve()), stat.st_size, stat.st_mtime_ns))
+    return stamps

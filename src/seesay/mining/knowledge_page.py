@@ -1,5 +1,7 @@
-"""A page to browse mined knowledge: colours of objects, sizes of pairs, a ladder per scene, and
-example pictures."""
+"""A page to browse mined knowledge.
+
+It shows colours of objects, sizes of pairs, a ladder per scene, and example pictures.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,10 @@ Boxes = Mapping[str, Sequence[tuple[str, float, float, float, float]]]
 
 
 def write_folder(folder: Path) -> Path:
-    """The page of a knowledge folder, from the tables that it has, with thumbnails if the pictures
-    are there."""
+    """Write the page of a knowledge folder, from the tables that it has.
+
+    Examples have thumbnails if the pictures are still there.
+    """
     from seesay.mining.pipeline import picture_boxes, picture_files
 
     def facts(table: type[F]) -> list[F]:
@@ -66,9 +70,14 @@ def write(
     thumbnail: Thumbnails = lambda _: None,
     boxes: Boxes = MappingProxyType({}),
 ) -> Path:
-    """Write the page as one file that opens offline."""
+    """Write the page as one file that opens offline.
+
+    `thumbnail`: returns a small JPEG of an example.
+    `boxes`: the regions of the examples, which are drawn over them.
+    """
+    pairs = _one_direction(sizes)
     shown_colors = _most_frequent(colors, lambda fact: fact.seen)
-    shown_sizes = _most_frequent(_one_direction(sizes), lambda fact: fact.larger + fact.smaller)
+    shown_sizes = _most_frequent(pairs, lambda fact: fact.larger + fact.smaller)
     shown_places = _most_frequent(places, _place_count)
     pictures = _thumbnails((*shown_colors, *shown_sizes, *shown_places), thumbnail)
     index = {name: i for i, name in enumerate(pictures)}
@@ -76,18 +85,47 @@ def write(
     def examples(fact: ColorFact | SizeFact | PlaceFact) -> list[int]:
         return [index[name] for name in fact.examples if name in index]
 
+    # Rows without keys and whole thousandths keep a page of thousands of facts small.
     payload: dict[str, Any] = {
         "names": COLORS,
         "colors": [
-            [f.object, f.seen, [round(1000 * s) for s in f.shares], examples(f)]
-            for f in shown_colors
+            [
+                fact.object,
+                fact.seen,
+                _per_mille(fact.shares),
+                examples(fact),
+            ]
+            for fact in shown_colors
         ],
-        "sizes": [[f.a, f.b, f.larger, f.smaller, examples(f)] for f in shown_sizes],
+        "sizes": [
+            [
+                fact.a,
+                fact.b,
+                fact.larger,
+                fact.smaller,
+                examples(fact),
+            ]
+            for fact in shown_sizes
+        ],
         "places": [
-            [f.scene, f.a, f.b, f.above, f.level, f.below, examples(f)] for f in shown_places
+            [
+                fact.scene,
+                fact.a,
+                fact.b,
+                fact.above,
+                fact.level,
+                fact.below,
+                examples(fact),
+            ]
+            for fact in shown_places
         ],
         "pictures": [
-            [name, source, _per_mille(boxes.get(name, ()))] for name, source in pictures.items()
+            [
+                name,
+                source,
+                _box_rows(boxes.get(name, ())),
+            ]
+            for name, source in pictures.items()
         ],
     }
     text = render_page(
@@ -96,7 +134,11 @@ def write(
         package="seesay.mining",
         payload=payload,
         ladders=ladders(places),
-        held={"objects": len(colors), "pairs": len(_one_direction(sizes)), "places": len(places)},
+        held={
+            "objects": len(colors),
+            "pairs": len(pairs),
+            "places": len(places),
+        },
         shown={
             "objects": len(shown_colors),
             "pairs": len(shown_sizes),
@@ -108,7 +150,7 @@ def write(
 
 
 def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
-    """One ladder per scene, of its most frequent objects."""
+    """Return one ladder per scene, of its most frequent objects."""
     scenes: dict[str, list[PlaceFact]] = {}
     for fact in places:
         scenes.setdefault(fact.scene, []).append(fact)
@@ -116,27 +158,37 @@ def ladders(places: Iterable[PlaceFact]) -> list[Markup]:
     for scene, facts in sorted(scenes.items()):
         counts: Counter[str] = Counter()
         for fact in facts:
-            for name in (fact.a, fact.b):
-                counts[name] += _place_count(fact)
-        frequent = set(sorted(counts, key=lambda name: (-counts[name], name))[:MAX_RUNGS])
-        pairs = [
-            (fact.a, fact.b, (fact.above - fact.below) / _place_count(fact))
-            for fact in facts
-            if fact.a in frequent and fact.b in frequent and _place_count(fact)
-        ]
+            counts[fact.a] += _place_count(fact)
+            counts[fact.b] += _place_count(fact)
+        # By name where counts are equal, so that the page is the same every time.
+        by_count = sorted(counts, key=lambda name: (-counts[name], name))
+        frequent = set(by_count[:MAX_RUNGS])
+        pairs = []
+        for fact in facts:
+            total = _place_count(fact)
+            if total and {fact.a, fact.b} <= frequent:
+                height = (fact.above - fact.below) / total
+                pairs.append((fact.a, fact.b, height))
         charts.append(ladder(pairs, title=scene.replace("_", " ") or "all scenes"))
     return charts
 
 
 def small_jpeg(path: Path) -> bytes | None:
-    """A thumbnail of a picture, or None if it cannot be opened."""
+    """Return a thumbnail of a picture, or None if it cannot be opened."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(path) as picture:
+            # A JPEG can be decoded at a fraction of its size, without computing all its pixels.
             check_pixels(picture).draft("RGB", (THUMBNAIL_SIZE, THUMBNAIL_SIZE))
             small = picture.convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
+    except (
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        OSError,
+        ValueError,
+        SyntaxError,
+    ):
         return None
     small.thumbnail((THUMBNAIL_SIZE, THUMBNAIL_SIZE))
     buffer = io.BytesIO()
@@ -144,12 +196,17 @@ def small_jpeg(path: Path) -> bytes | None:
     return buffer.getvalue()
 
 
-def _per_mille(boxes: Iterable[tuple[str, float, float, float, float]]) -> list[list[str | int]]:
-    return [[region, *(round(1000 * side) for side in sides)] for region, *sides in boxes]
+def _per_mille(shares: Iterable[float]) -> list[int]:
+    return [round(1000 * share) for share in shares]
+
+
+def _box_rows(boxes: Iterable[tuple[str, float, float, float, float]]) -> list[list[str | int]]:
+    """Return each box as its name and its sides in thousandths of the picture."""
+    return [[name, *_per_mille(sides)] for name, *sides in boxes]
 
 
 def _one_direction(sizes: Sequence[SizeFact]) -> list[SizeFact]:
-    """Each pair once, the larger object first: the other direction says the same."""
+    """Return each pair once, the larger object first: the other direction says the same."""
     return [fact for fact in sizes if (fact.larger, fact.b) > (fact.smaller, fact.a)]
 
 
@@ -158,18 +215,21 @@ def _place_count(fact: PlaceFact) -> int:
 
 
 def _most_frequent(facts: Sequence[F], count: Callable[[F], int]) -> list[F]:
+    """Return as many facts as the page may hold, those with the greatest counts."""
     return sorted(facts, key=lambda fact: -count(fact))[:MAX_FACTS]
 
 
 def _thumbnails(
-    facts: Iterable[ColorFact | SizeFact | PlaceFact], thumbnail: Thumbnails
+    facts: Iterable[ColorFact | SizeFact | PlaceFact],
+    thumbnail: Thumbnails,
 ) -> Mapping[str, str]:
-    """The facts' examples as data URLs, as many as the page may hold."""
+    """Return the facts' examples as data URLs, as many as the page may hold."""
     urls: dict[str, str] = {}
     for fact in facts:
         for name in fact.examples:
             if len(urls) == MAX_PICTURES:
                 return urls
             if name not in urls and (small := thumbnail(name)):
-                urls[name] = f"data:image/jpeg;base64,{base64.b64encode(small).decode()}"
+                encoded = base64.b64encode(small).decode()
+                urls[name] = f"data:image/jpeg;base64,{encoded}"
     return urls

@@ -12,32 +12,55 @@ Corners = tuple[int, int, int, int]
 
 
 def corners(box: Box, width: int, height: int) -> Corners:
-    """The pixels that a box covers, at least one, clipped to the picture."""
-    left, top, wide, high = box
-    x0, x1 = _span(left, left + wide, width)
-    y0, y1 = _span(top, top + high, height)
+    """Return the pixels that a box covers, at least one, clipped to the picture.
+
+    >>> corners((1.2, 0.0, 2.5, 10.0), width=4, height=3)
+    (1, 0, 4, 3)
+    """
+    left, top, box_width, box_height = box
+    x0, x1 = _span(left, left + box_width, width)
+    y0, y1 = _span(top, top + box_height, height)
     return x0, y0, x1, y1
 
 
 def outline(points: NDArray[np.float64], within: Corners) -> NDArray[np.bool_]:
-    """Which pixels of a rectangle have their middle in a polygon (n, 2); all if the polygon is too
-    thin for any.
+    """Return which pixels of a rectangle have their middle in a polygon.
 
-    The even-odd rule, row by row: left of a pixel inside, edges cross the row an odd number of
-    times.
+    All, if the polygon is too thin for any. The even-odd rule, row by row: left of a pixel inside,
+    edges cross the row an odd number of times.
+
+    `points`: (n, 2), the polygon's corners in the picture.
+    `within`: the rectangle, in pixels of the picture.
+
+    >>> triangle = np.array([[0.0, 0.0], [4.0, 3.0], [0.0, 3.0]])
+    >>> outline(triangle, (0, 0, 3, 3)).astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     """
     x0, y0, x1, y1 = within
-    (xa, ya), (xb, yb) = points.T, np.roll(points, -1, axis=0).T
+    start_x, start_y = points.T
+    end_x, end_y = np.roll(points, -1, axis=0).T
     middles = np.arange(y0, y1) + 0.5
-    rows, edges = np.nonzero((ya <= middles[:, None]) != (yb <= middles[:, None]))
-    share = (middles[rows] - ya[edges]) / (yb[edges] - ya[edges])
-    first = np.ceil(xa[edges] + share * (xb[edges] - xa[edges]) - 0.5).astype(np.int64)
+    # An edge crosses a row if one end is above its middle and the other is not. Horizontal edges
+    # never do, so nothing is divided by 0.
+    starts_above = start_y <= middles[:, None]
+    ends_above = end_y <= middles[:, None]
+    rows, edges = np.nonzero(starts_above != ends_above)
+    edge_x = start_x[edges]
+    edge_y = start_y[edges]
+    share = (middles[rows] - edge_y) / (end_y[edges] - edge_y)
+    crossing_x = edge_x + share * (end_x[edges] - edge_x)
+    # The first pixel whose middle is not left of the crossing.
+    first = np.ceil(crossing_x - 0.5).astype(np.int64)
+    # One more column takes the crossings right of the rectangle.
     crossings = np.zeros((y1 - y0, x1 - x0 + 1), dtype=np.int64)
     np.add.at(crossings, (rows, np.clip(first - x0, 0, x1 - x0)), 1)
     inside = np.cumsum(crossings[:, :-1], axis=1) % 2 == 1
-    return inside if inside.any() else np.ones_like(inside)
+    if not inside.any():
+        inside[:] = True
+    return np.asarray(inside)
 
 
 def _span(start: float, end: float, size: int) -> tuple[int, int]:
+    """Return the first pixel and the end of a range of pixels, at least one."""
     first = min(max(round(start), 0), size - 1)
     return first, max(min(round(end), size), first + 1)

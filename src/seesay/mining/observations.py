@@ -1,5 +1,4 @@
-"""Relations that pictures show between pairs of objects, and how often a batch of pictures shows
-each.
+"""Relations that pictures show between pairs of objects, and their counts over a batch of pictures.
 
 A few pictures are kept as examples of each relation: those with the smallest ids, so that they do
 not depend on how the pictures are divided into batches.
@@ -21,7 +20,11 @@ from seesay.mining.regions import RegionArrays
 
 MAX_EXAMPLES = 3
 """Example pictures kept for each pair and label."""
-LABELS = {"sizes": len(SIZES), "places": len(PLACES), "colors": len(COLORS) + 1}
+LABELS = {
+    "sizes": len(SIZES),
+    "places": len(PLACES),
+    "colors": len(COLORS) + 1,
+}
 """Number of labels by kind of counts. The last label of colours counts answers, since one may name
 two colours."""
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -41,39 +44,56 @@ scenes."""
 
 
 class Observations(NamedTuple):
-    """Relations seen in single pictures, each array with one element per relation: the picture's
-    index, the indices of two names (a ≤ b), and the label of (a, b)."""
+    """Relations seen in single pictures: arrays with one element per relation."""
 
     picture: IntArray
+    """The index of the picture."""
     a: IntArray
+    """The index of the first name."""
     b: IntArray
+    """The index of the second name, not less than the first."""
     label: IntArray
+    """The label of (a, b)."""
 
 
 @lru_cache(maxsize=256)
 def pairs(n: int) -> tuple[IntArray, IntArray]:
-    """The indices of all pairs of n objects."""
+    """Return the indices of all pairs of n objects.
+
+    >>> first, second = pairs(3)
+    >>> first.tolist(), second.tolist()
+    ([0, 0, 1], [1, 2, 2])
+    """
     first, second = np.triu_indices(n, 1)
     return first, second
 
 
 def observe_pairs(
-    pictures: IntArray, names: IntArray, label: IntArray, comparable: BoolArray, labels: int
+    pictures: IntArray,
+    names: IntArray,
+    label: IntArray,
+    comparable: BoolArray,
+    labels: int,
 ) -> Observations:
-    """From names (n, B) and arrays over their `pairs`: the comparable ones with two different
-    names.
+    """Return the comparable pairs of regions with two different names.
 
-    The last of the labels is the opposite of the first, and so on.
+    `pictures`: (B,), the index of each picture.
+    `names`: (n, B), the name of each region; −1 for none.
+    `label`, `comparable`: over the `pairs` of the rows of `names`.
+    `labels`: how many labels there are; the last is the opposite of the first, and so on.
     """
     first, second = pairs(len(names))
     a = names[first]
     b = names[second]
-    is_named = names >= 0
-    valid = comparable & (a != b) & is_named[first] & is_named[second]
+    valid = comparable & (a != b) & (a >= 0) & (b >= 0)
+    # In alphabetical order a pair has one entry, whichever of the two comes first in a picture.
     label = np.where(a > b, np.int8(labels - 1) - label, label)
     picture = np.broadcast_to(pictures, valid.shape)
     return Observations(
-        picture[valid], np.minimum(a, b)[valid], np.maximum(a, b)[valid], label[valid]
+        picture=picture[valid],
+        a=np.minimum(a, b)[valid],
+        b=np.maximum(a, b)[valid],
+        label=label[valid],
     )
 
 
@@ -85,8 +105,10 @@ def count(
     by_scene: bool = False,
     once_per_picture: bool = False,
 ) -> pa.Table:
-    """Count a batch, sorted by the first name.
+    """Count the relations of a batch, sorted by the first name.
 
+    `kind`: "sizes", "places" or "colors".
+    `by_scene`: whether relations are counted for each scene apart.
     `once_per_picture`: a relation of two names counts once, however many regions have these names.
     """
     columns = list(zip(*observations, strict=True))
@@ -95,10 +117,14 @@ def count(
     picture, a, b, label = map(np.concatenate, columns)
     order = pc.sort_indices(regions.ids).to_numpy()
     rank = np.argsort(order)
-    scene = regions.scenes[picture] if by_scene else np.zeros_like(picture)
-    scenes = regions.scene_names if by_scene else [""]
-    # Sorting integers is the fastest way to group them, and puts a relation's pictures in the order
-    # of their ids
+    if by_scene:
+        scene = regions.scenes[picture]
+        scenes = regions.scene_names
+    else:
+        scene = np.zeros_like(picture)
+        scenes = [""]
+    # Sorting integers is the fastest way to group them: a relation in a picture is one integer. The
+    # picture's rank comes last, which puts a relation's pictures in the order of their ids.
     shape = (
         len(regions.vocabulary),
         len(regions.vocabulary),
@@ -107,16 +133,16 @@ def count(
         len(regions),
     )
     packed = np.ravel_multi_index((a, b, scene, label, rank[picture]), shape)
-    seen, times = np.unique(packed, return_counts=True)
-    relation = seen // len(regions)
+    distinct, repeats = np.unique(packed, return_counts=True)
+    relation = distinct // len(regions)
     starts = np.flatnonzero(np.diff(relation, prepend=-1))
-    pictures = np.diff(starts, append=len(seen))
-    counts = pictures if once_per_picture else np.add.reduceat(times, starts)
-    is_example = np.arange(len(seen)) - np.repeat(starts, pictures) < MAX_EXAMPLES
-    ids = _words(seen[is_example] % len(regions), regions.ids.take(pa.array(order)))
-    ends_of_examples = np.cumsum(np.minimum(pictures, MAX_EXAMPLES))
-    offsets = pa.array(np.concatenate([[0], ends_of_examples]).astype(np.int32))
-    a, b, scene, label, _ = np.unravel_index(seen[starts], shape)
+    pictures = np.diff(starts, append=len(distinct))
+    counts = pictures if once_per_picture else np.add.reduceat(repeats, starts)
+    is_example = np.arange(len(distinct)) - np.repeat(starts, pictures) < MAX_EXAMPLES
+    ids = _words(distinct[is_example] % len(regions), regions.ids.take(pa.array(order)))
+    example_ends = np.cumsum(np.minimum(pictures, MAX_EXAMPLES))
+    offsets = pa.array(np.concatenate([[0], example_ends]).astype(np.int32))
+    a, b, scene, label, _ = np.unravel_index(distinct[starts], shape)
     names = pa.array(regions.vocabulary, pa.string())
     return pa.Table.from_arrays(
         [
@@ -133,4 +159,5 @@ def count(
 
 
 def _words(indices: IntArray, words: pa.Array) -> pa.DictionaryArray:
+    """Return the words at these indices, each stored once."""
     return pa.DictionaryArray.from_arrays(pa.array(indices.astype(np.int32)), words)

@@ -1,7 +1,7 @@
-"""The pipeline: annotated pictures → parts → names and subtypes, counts of sizes, places and
-colours → knowledge.
+"""The pipeline: annotated pictures → parts → names and subtypes, counts → knowledge.
 
-Each step writes its result to the folder's `work/` atomically and is skipped when it is there: a
+It follows figure 3 of ViPhy: preprocessing (depth, subtypes), then colours, sizes and places. Each
+step writes its result to the folder's `work/` atomically and is skipped when it is there: a
 killed run can be resumed. What needs models is behind plain functions: `seesay.mining.depth` gives
 depth maps, `seesay.mining.colors` the colours of regions, `seesay.mining.caption_nouns` the names
 in captions.
@@ -56,15 +56,18 @@ from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
 from seesay.progress import ProgressBars, no_progress
 
-AUTO, NONE = "auto", "none"
+AUTO = "auto"
+NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """`cut.json`: the parts of the annotation and, by kind, how many annotations were bad."""
+    """`cut.json`: how the annotation was split."""
 
     parts: list[str]
+    """The names of the files."""
     bad: dict[str, int]
+    """How many annotations were bad, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +80,49 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class MiningResult:
-    """What was mined: the number of facts by table, and what was left out, by reason.
-
-    Without pictures there are only subtypes, and neither `counting` nor `thresholds` apply;
-    `sources` says how much of each corpus of captions was read.
-    """
+    """What was mined. Without pictures there are only subtypes."""
 
     annotations: str
+    """What was mined, as `FORMAT:PLACE`."""
     folder: Path
+    """Where the knowledge is."""
     pictures: int
     facts: dict[str, int]
+    """The number of facts by table."""
     bad: dict[str, int]
+    """What was left out, by reason."""
     counting: CountingConfig | None = None
+    """How pictures were counted; None without pictures."""
     thresholds: Thresholds | None = None
+    """How often facts had to be seen; None without pictures."""
     pictures_per_second: float | None = None
+    """How fast pictures were counted; 0 where an earlier run has counted all of them."""
     seconds: float = 0.0
     sources: list[CorpusSummary] | None = None
+    """How much of each corpus of captions was read; None with pictures."""
     lexicons: dict[str, dict[str, int]] | None = None
     """For each lexicon the number of `names`, how many of them it has, as a hyponym or with one
     (`covered`), and how many `subtypes` it adds."""
 
     def to_json(self) -> dict[str, Any]:
-        """The content of `summary.json`."""
+        """Return the content of `summary.json`."""
         summary = {key: value for key, value in asdict(self).items() if value is not None}
         return summary | {"folder": str(self.folder)}
 
 
-def mine(
+class SubtypeResult(NamedTuple):
+    """The subtypes of names, and what lexicons contribute to them."""
+
+    counts: dict[str, dict[str, int]]
+    """Every name's subtypes, with those of lexicons, and how often each is used."""
+    by_ending: set[str]
+    """The names that are subtypes by their ending."""
+    coverage: dict[str, dict[str, int]]
+    """What each lexicon covers (`MiningResult.lexicons`)."""
+
+
+# The parameters are the options of `seesay mine`.
+def mine(  # noqa: PLR0913
     annotations: str,
     output: Path | str,
     *,
@@ -127,101 +146,153 @@ def mine(
     rows: int = PART_SIZE,
     progress: ProgressBars = no_progress,
 ) -> MiningResult:
-    """Mine annotated pictures (`FORMAT:PLACE`) and write the knowledge to the folder `output`, new
-    or begun before.
+    """Mine annotated pictures and write the knowledge to a folder.
 
+    `docs/mining.md` describes the rules.
+
+    `annotations`: `FORMAT:PLACE`, or `captions:FILES` for names and subtypes only.
+    `output`: the folder, new or begun before.
+    `images`: the folder of the pictures, where the annotation does not say it.
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer.
-    `min_seen`: pictures that must show a pair; `min_relation`: pictures that a relation needs in a
-    scene; `min_answers`: answers that an object's colours need; `min_regions`: regions that a
-    picture needs for sizes; `classes`: size classes of a picture. `workers`: processes, 0 for one
-    per processor; `rows`: pictures per part, the unit of work. `docs/mining.md` describes the
-    rules.
+    `lexicons`: lexicons whose hyponyms are added to the subtypes.
+    `min_seen`: pictures that must show a pair.
+    `min_relation`: pictures that a relation needs in a scene.
+    `min_answers`: answers that an object's colours need.
+    `min_regions`: regions that a picture needs for sizes.
+    `classes`: size classes of a picture.
+    `label_rule`: whether a typical label reaches its minimum or exceeds it.
+    `transitive`: whether sizes that follow from others are written too.
+    `workers`: processes, 0 for one per processor.
+    `rows`: pictures per part, the unit of work.
     """
     output = Path(output)
     images = Path(images) if images else None
     counting = CountingConfig(
-        SizeRule(size_rule), SpaceRule(space_rule), depth, colors, select, min_regions, classes
+        size_rule=SizeRule(size_rule),
+        space_rule=SpaceRule(space_rule),
+        depth=depth,
+        colors=colors,
+        select=select,
+        min_regions=min_regions,
+        classes=classes,
     )
-    thresholds = Thresholds(min_seen, min_seen, min_relation, min_answers, LabelRule(label_rule))
+    thresholds = Thresholds(
+        size=min_seen,
+        place=min_seen,
+        relation=min_relation,
+        color=min_answers,
+        label_rule=LabelRule(label_rule),
+    )
+    # Enumerations reject an unknown name before anything is read.
     subtype_rule = SubtypeRule(subtype_rule)
     engine = Engine(engine)
     lexicons = [Lexicon(name) for name in lexicons]
-    without_pictures = annotations.startswith(CAPTIONS)
-    if without_pictures:
-        _refuse_unused(
-            {
-                **asdict(counting),
-                "label_rule": label_rule,
-                "images": images,
-                "transitive": transitive,
-            }
-        )
-    else:
+    has_pictures = not annotations.startswith(CAPTIONS)
+    if has_pictures:
         _require_extra()
+    else:
+        options = {
+            "label_rule": label_rule,
+            "images": images,
+            "transitive": transitive,
+        }
+        _refuse_unused(asdict(counting) | options)
     start = time.perf_counter()
     workers = workers or os.cpu_count() or 1
     with lock_folder(output, hint="give another --output"):
         work = output / "work"
         _refuse_other_pictures(annotations, output, images, rows)
+        # `read_captions` fills both while the names in captions are counted.
         bad: Counter[str] = Counter()
         sources: list[CorpusSummary] = []
-        if without_pictures:
+        if has_pictures:
+            parts, bad = _split(
+                annotations,
+                work / "pictures",
+                images,
+                rows,
+                progress,
+            )
+            counting = _resolve_auto(counting, parts, lexicons)
+            captions = _captions(parts)
+        else:
             from seesay.mining.caption_nouns import read_captions
 
             captions = read_captions(annotations, bad, sources)
-        else:
-            parts, bad = _split(annotations, work / "pictures", images, rows, progress)
-            counting = _resolve_auto(counting, parts, lexicons)
-            captions = _captions(parts)
-        subtype_counts, by_ending, coverage = find_subtypes(
-            caption_names(captions, work, workers, progress), subtype_rule, lexicons
-        )
-        result = MiningResult(annotations, output, 0, {}, {})
-        if without_pictures:
-            bad, sources = _remember_reading(work / "sources.json", bad, sources)
-            result = replace(result, sources=sources)
-        else:
-            subtypes_of = {name: list(counts) for name, counts in subtype_counts.items()}
-            renamed, nameless = normalize_names(parts)
+        names = caption_names(captions, work, workers, progress)
+        subtype_result = find_subtypes(names, subtype_rule, lexicons)
+        if has_pictures:
+            subtypes_of = {name: list(counts) for name, counts in subtype_result.counts.items()}
+            new_names, nameless = normalize_names(parts)
             count_start = time.perf_counter()
             with progress("Sizes, places, colours", "pictures") as advance:
-                names = NameRules(renamed, subtypes_of)
                 counts = count_parts(
-                    parts, work / "counts", counting, engine, workers, advance, names
+                    parts,
+                    work / "counts",
+                    counting,
+                    engine,
+                    workers,
+                    advance,
+                    NameRules(new_names, subtypes_of),
                 )
-            facts, unused = write_facts(
+            facts, excluded = write_facts(
                 output,
                 counts,
                 thresholds,
                 subtypes_of,
-                by_ending,
+                subtype_result.by_ending,
                 transitive=transitive,
                 workers=workers,
             )
-            rate = round(counts.counted_now / max(time.perf_counter() - count_start, 1e-9), 1)
-            bad += nameless + counts.bad + unused
+            # Reasons of splitting, of names, of files, and of the tables.
+            bad += nameless + counts.bad + excluded
+            count_seconds = max(time.perf_counter() - count_start, 1e-9)
             result = MiningResult(
-                annotations, output, counts.pictures, facts, {}, counting, thresholds, rate
+                annotations,
+                output,
+                counts.pictures,
+                facts,
+                bad={},
+                counting=counting,
+                thresholds=thresholds,
+                pictures_per_second=round(counts.counted_now / count_seconds, 1),
             )
-        if subtype_counts or without_pictures:
-            subtype_facts = subtypes.subtype_facts(subtype_counts)
+        else:
+            bad, sources = _remember_reading(work / "sources.json", bad, sources)
+            result = MiningResult(
+                annotations,
+                output,
+                0,
+                facts={},
+                bad={},
+                sources=sources,
+            )
+        if subtype_result.counts or not has_pictures:
+            subtype_facts = subtypes.subtype_facts(subtype_result.counts)
             knowledge.write(output, subtype_facts, knowledge.SubtypeFact)
             result.facts["subtypes"] = len(subtype_facts)
         else:
-            # of an earlier run
+            # An earlier run, with other thresholds, may have written them.
             (output / knowledge.FILES[knowledge.SubtypeFact]).unlink(missing_ok=True)
-        result = replace(result, lexicons=coverage or None)
         result = replace(
-            result, bad=dict(bad.most_common()), seconds=round(time.perf_counter() - start, 2)
+            result,
+            bad=dict(bad.most_common()),
+            seconds=round(time.perf_counter() - start, 2),
+            lexicons=subtype_result.coverage or None,
         )
         write_json(output / "summary.json", result.to_json())
         return result
 
 
 def _remember_reading(
-    path: Path, bad: Counter[str], sources: list[CorpusSummary]
+    path: Path,
+    bad: Counter[str],
+    sources: list[CorpusSummary],
 ) -> tuple[Counter[str], list[CorpusSummary]]:
-    """How much of the captions was read and left out: now, or by the run that is resumed."""
+    """Return how much of the captions was read and left out: now, or by the run that is resumed.
+
+    A resumed run has the names already, and reads no caption again.
+    """
     if sources:
         write_json(path, {"bad": bad, "sources": [source.as_json() for source in sources]})
     if not path.is_file():
@@ -233,20 +304,22 @@ def _remember_reading(
 
 def _refuse_unused(options: Mapping[str, Any]) -> None:
     """Refuse options that have no effect without pictures."""
-    defaults = asdict(CountingConfig(depth=AUTO, colors=AUTO)) | {
+    defaults = {
+        **asdict(CountingConfig(depth=AUTO, colors=AUTO)),
         "images": None,
         "transitive": False,
+        "label_rule": LabelRule.PUBLISHED,
     }
-    defaults["label_rule"] = LabelRule.PUBLISHED
-    unused = [name.replace("_", "-") for name, value in options.items() if value != defaults[name]]
-    if unused:
-        raise UserError(
-            f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out "
-            f"--{unused[0]}."
-        )
+    for name, value in options.items():
+        if value != defaults[name]:
+            raise UserError(
+                f"'{CAPTIONS}' gives only names and subtypes, without pictures: leave out "
+                f"--{name.replace('_', '-')}."
+            )
 
 
 def _require_extra() -> None:
+    """Refuse to begin without the libraries that pictures need."""
     try:
         import duckdb  # noqa: F401
         import PIL.Image  # noqa: F401
@@ -255,11 +328,19 @@ def _require_extra() -> None:
 
 
 def _split(
-    annotations: str, folder: Path, images: Path | None, rows: int, bars: ProgressBars
+    annotations: str,
+    folder: Path,
+    images: Path | None,
+    rows: int,
+    bars: ProgressBars,
 ) -> tuple[list[Path], Counter[str]]:
-    """The annotation as Parquet parts, split anew only if they are not complete."""
+    """Return the annotation as Parquet parts, split anew only if they are not complete.
+
+    Also returns how many annotations were bad, by kind.
+    """
     from seesay.mining.readers import BAD_ROWS, to_parquet
 
+    # Written after all parts: without it they are not complete.
     path = folder / "cut.json"
     if not path.is_file():
         with bars(f"Reading {annotations}", "pictures") as progress:
@@ -267,10 +348,12 @@ def _split(
         write_json(path, {"parts": [part.name for part in parts], "bad": bad})
     note = read_state(path, _Parts, DELETE_WORK)
     if not note.parts:
-        first = next(every_row(folder / BAD_ROWS, read_json_lines(folder / BAD_ROWS)), None)
+        bad_rows = folder / BAD_ROWS
+        first = next(every_row(bad_rows, read_json_lines(bad_rows)), None)
         why = f" ({first.cells['reason']}, and so on)" if first else ""
         raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
     parts = [folder / name for name in note.parts]
+    # The note may have been edited: a path in it must not lead out of the folder.
     for part in parts:
         with damage_as_user_error(part, DELETE_WORK):
             if part.parent != folder or not pq.read_metadata(part).num_rows:
@@ -279,8 +362,9 @@ def _split(
 
 
 def picture_files(folder: Path, ids: Collection[str]) -> dict[str, str]:
-    """The files of pictures of a knowledge folder, by id; pictures without a file are left out."""
-    return {row["id"]: row["path"] for row in _pictures(folder, ids, ["id", "path"]) if row["path"]}
+    """Return the files of pictures of a knowledge folder, by id, without those that have none."""
+    rows = _pictures(folder, ids, ["id", "path"])
+    return {row["id"]: row["path"] for row in rows if row["path"]}
 
 
 Box = tuple[str, float, float, float, float]
@@ -288,20 +372,30 @@ Box = tuple[str, float, float, float, float]
 
 
 def picture_boxes(folder: Path, ids: Collection[str]) -> dict[str, list[Box]]:
-    """The regions of pictures of a knowledge folder, by the picture's id."""
+    """Return the regions of pictures of a knowledge folder, by the picture's id."""
     boxes: dict[str, list[Box]] = {}
     for row in _pictures(folder, ids, ["id", "width", "height", "regions"]):
-        if row["width"] and row["height"]:
-            scale = (row["width"], row["height"]) * 2
-            for region in row["regions"] or ():
-                left, top, width, height = (
-                    side / of for side, of in zip(region["box"], scale, strict=True)
-                )
-                boxes.setdefault(row["id"], []).append((region["name"], left, top, width, height))
+        if not row["width"] or not row["height"]:
+            continue
+        for region in row["regions"] or ():
+            left, top, width, height = region["box"]
+            box = (
+                region["name"],
+                left / row["width"],
+                top / row["height"],
+                width / row["width"],
+                height / row["height"],
+            )
+            boxes.setdefault(row["id"], []).append(box)
     return boxes
 
 
-def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterator[dict[str, Any]]:
+def _pictures(
+    folder: Path,
+    ids: Collection[str],
+    columns: list[str],
+) -> Iterator[dict[str, Any]]:
+    """Yield rows of the annotation as it was split; none if there is no `work` folder any more."""
     note = folder / "work/pictures/cut.json"
     if not note.is_file():
         return
@@ -312,62 +406,81 @@ def _pictures(folder: Path, ids: Collection[str], columns: list[str]) -> Iterato
 
 
 def _resolve_auto(
-    counting: CountingConfig, parts: Sequence[Path], lexicons: Sequence[str]
+    counting: CountingConfig,
+    parts: Sequence[Path],
+    lexicons: Sequence[str],
 ) -> CountingConfig:
-    """Decide what `auto` means for these pictures: given depth maps before estimated ones, colours
-    by pixels.
+    """Decide what `auto` means for these pictures.
 
+    Depth maps of the annotation come before estimated ones; colours are those of the pixels.
     Options that these pictures cannot serve are rejected: no option is silently without effect.
     """
-    has_maps, has_files = (
-        any(_has_text(path, name) for path in parts) for name in ("depth", "path")
-    )
-    depth = counting.depth
-    colors = counting.colors
-    depth_chosen = depth not in (AUTO, NONE, "")
-    if depth_chosen and not counting.needs_depth:
-        raise UserError(
-            f"These rules need no depth: leave out --depth {depth}, or choose rules that need it."
-        )
-    if depth == GIVEN and not has_maps:
-        raise UserError("--depth given needs depth maps, and the annotation names none.")
+    has_maps = any(_has_text(path, "depth") for path in parts)
+    has_files = any(_has_text(path, "path") for path in parts)
+    _refuse_useless_depth(counting, has_maps)
     if not has_files:
-        for option, is_chosen in (
-            ("--depth", depth_chosen and depth != GIVEN),
-            ("--colors", colors not in (AUTO, NONE, "")),
-            ("--select", counting.select),
-        ):
-            if is_chosen:
-                raise UserError(f"{option} needs picture files, and none are known: give --images.")
+        _refuse_options_of_files(counting)
     if (counting.select or lexicons) and next(_captions(parts), None) is None:
         option = "--select" if counting.select else "--lexicon"
         raise UserError(
             f"{option} needs names from captions, and these pictures have none: leave it out."
         )
+    depth = "" if counting.depth == NONE else counting.depth
     if depth == AUTO:
-        if counting.needs_depth:
-            if has_maps:
-                depth = GIVEN
-            elif has_files:
-                depth = "fastdepth"
-            else:
-                depth = ""
-        else:
-            depth = ""
-    if colors in (AUTO, NONE):
-        colors = PIXELS if colors == AUTO and has_files else ""
-    if counting.needs_depth and depth in ("", NONE):
+        depth = ""
+        if counting.needs_depth and has_maps:
+            depth = GIVEN
+        elif counting.needs_depth and has_files:
+            depth = "fastdepth"
+    if counting.needs_depth and not depth:
         raise UserError(
             "These rules need depth, and there are neither depth maps nor pictures: give --images, "
             "or use --size-rule boxes --space-rule boxes."
         )
-    return replace(counting, depth="" if depth == NONE else depth, colors=colors)
+    colors = "" if counting.colors == NONE else counting.colors
+    if colors == AUTO:
+        colors = PIXELS if has_files else ""
+    return replace(counting, depth=depth, colors=colors)
+
+
+def _refuse_useless_depth(counting: CountingConfig, has_maps: bool) -> None:
+    """Refuse a source of depth that no rule needs, or that the annotation does not name."""
+    if _is_set(counting.depth) and not counting.needs_depth:
+        raise UserError(
+            f"These rules need no depth: leave out --depth {counting.depth}, or choose rules that "
+            "need it."
+        )
+    if counting.depth == GIVEN and not has_maps:
+        raise UserError("--depth given needs depth maps, and the annotation names none.")
+
+
+def _refuse_options_of_files(counting: CountingConfig) -> None:
+    """Refuse options that open picture files, where none are known."""
+    needs_files = {
+        "--depth": _is_set(counting.depth) and counting.depth != GIVEN,
+        "--colors": _is_set(counting.colors),
+        "--select": bool(counting.select),
+    }
+    for option, is_needed in needs_files.items():
+        if is_needed:
+            raise UserError(f"{option} needs picture files, and none are known: give --images.")
+
+
+def _is_set(option: str) -> bool:
+    """Return whether the user asked for a source of depth or colours by its name."""
+    return option not in (AUTO, NONE, "")
 
 
 def caption_names(
-    captions: Iterator[str], work: Path, processes: int, bars: ProgressBars
+    captions: Iterator[str],
+    work: Path,
+    processes: int,
+    bars: ProgressBars,
 ) -> dict[str, int]:
-    """The names in captions and how often each is used."""
+    """Return the names in captions and how often each is used.
+
+    They are counted once: a resumed run reads them from the folder `work`.
+    """
     from seesay.mining import caption_nouns
 
     path = work / "names.json"
@@ -377,59 +490,69 @@ def caption_names(
     return caption_nouns.frequent_names(read_state(path, dict[str, int], DELETE_WORK))
 
 
-class FoundSubtypes(NamedTuple):
-    """Every name's subtypes, with those of lexicons; names that are subtypes by their ending; what
-    lexicons cover."""
-
-    counts: dict[str, dict[str, int]]
-    by_ending: set[str]
-    coverage: dict[str, dict[str, int]]
-
-
 def find_subtypes(
-    names: Mapping[str, int], rule: str, lexicons: Sequence[str] = ()
-) -> FoundSubtypes:
-    """The subtypes of names by a rule, of which lexicons are a part where they are given (the
-    paper's: ConceptNet)."""
+    names: Mapping[str, int],
+    rule: str,
+    lexicons: Sequence[str] = (),
+) -> SubtypeResult:
+    """Return the subtypes of names by a rule, merged with the hyponyms of lexicons.
+
+    The paper merges those of ConceptNet (sections 2.1 and 3.1).
+    """
     from seesay.mining import conceptnet, wordnet
 
     sources = {Lexicon.CONCEPTNET: conceptnet.hyponyms, Lexicon.WORDNET: wordnet.hyponyms}
+    # Without lexicons, as the base that each of them is compared with.
     by_ending = subtypes.subtypes(names, rule=rule)
-    endings = {
-        subtype for name, counts in by_ending.items() for subtype in counts if subtype != name
-    }
+    endings: set[str] = set()
+    for name, counts in by_ending.items():
+        endings |= counts.keys() - {name}
     hyponyms = {name: sources[Lexicon(name)](by_ending) for name in lexicons}
     coverage = {}
     for name, narrower in hyponyms.items():
-        covered = set(narrower).union(*narrower.values())
         merged = subtypes.subtypes(names, rule=rule, hyponyms=[narrower])
-        added = sum(len(merged[parent]) - len(own) for parent, own in by_ending.items())
-        coverage[str(name)] = {"names": len(by_ending), "covered": len(covered), "subtypes": added}
-    return FoundSubtypes(
-        subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values()), endings, coverage
-    )
+        coverage[str(name)] = {
+            "names": len(by_ending),
+            "covered": len(set(narrower).union(*narrower.values())),
+            "subtypes": sum(map(len, merged.values())) - sum(map(len, by_ending.values())),
+        }
+    counts_with_lexicons = subtypes.subtypes(names, rule=rule, hyponyms=hyponyms.values())
+    return SubtypeResult(counts_with_lexicons, endings, coverage)
 
 
 def _captions(parts: Sequence[Path]) -> Iterator[str]:
+    """Yield the captions of all pictures."""
     for path in parts:
         for batch in read_batches(path, ["captions"]):
             yield from batch.column(0).flatten().to_pylist()
 
 
 def _has_text(path: Path, column: str) -> bool:
+    """Return whether a column of a part has a text that is not empty."""
     texts = pq.read_table(path, columns=[column]).column(0)
     return bool(pc.any(pc.greater(pc.utf8_length(texts), 0)).as_py())
 
 
-def _refuse_other_pictures(annotations: str, output: Path, images: Path | None, rows: int) -> None:
+def _refuse_other_pictures(
+    annotations: str,
+    output: Path,
+    images: Path | None,
+    rows: int,
+) -> None:
     """Refuse to resume with other pictures, or with files that have changed."""
-    resolved = str(images.resolve()) if images else ""
-    settings = {**fingerprints.annotation(annotations, output), "images": resolved, "rows": rows}
+    settings = {
+        **fingerprints.annotation(annotations, output),
+        "images": str(images.resolve()) if images else "",
+        "rows": rows,
+    }
     path = output / "work/request.json"
-    if (
-        not (output / "work/pictures/cut.json").is_file()
-        and not (output / "work/names.json").is_file()
-    ):
-        path.unlink(missing_ok=True)  # nothing was read yet
-    hint = "its pictures or their files have changed since, so give another folder, or delete it"
-    refuse_other_settings(path, settings, what=f"The mining in '{output}'", hint=hint)
+    results = (output / "work/pictures/cut.json", output / "work/names.json")
+    # Where nothing was read yet, nothing can be mixed.
+    if not any(result.is_file() for result in results):
+        path.unlink(missing_ok=True)
+    refuse_other_settings(
+        path,
+        settings,
+        what=f"The mining in '{output}'",
+        hint="its pictures or their files have changed since, so give another folder, or delete it",
+    )

@@ -29,39 +29,48 @@ gray is white."""
 
 @cache
 def _table() -> NDArray[np.int8]:
+    """Return the index of the colour name of each cell of the RGB cube."""
+    # A cell has the name of the colour in its middle.
     levels = (np.arange(0, 256, STEP) + STEP / 2) / 255
-    return color_names(np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1))
+    cube = np.meshgrid(levels, levels, levels, indexing="ij")
+    return color_names(np.stack(cube, axis=-1))
 
 
 def votes(picture: NDArray[np.uint8], region: Region) -> FloatArray:
-    """Shares of the eleven colours in a region of an RGB picture; all zeros if it has no pixel."""
+    """Return the shares of the eleven colours in a region of an RGB picture.
+
+    All are 0 if the region has no pixel. `picture`: (height, width, 3).
+    """
     left, top, width, height = region.box
     rows, columns = picture.shape[:2]
-    if (
-        min(width, height) <= 0
-        or left >= columns
-        or top >= rows
-        or left + width <= 0
-        or top + height <= 0
-    ):
+    overlaps_x = left < columns and left + width > 0
+    overlaps_y = top < rows and top + height > 0
+    # `corners` would give a region outside of the picture the nearest pixel.
+    if min(width, height) <= 0 or not overlaps_x or not overlaps_y:
         return np.zeros(len(COLORS))
     within = corners(region.box, columns, rows)
     x0, y0, x1, y1 = within
-    cells = picture[y0:y1, x0:x1, :3] // STEP
-    named = _table()[cells[..., 0], cells[..., 1], cells[..., 2]]
-    weights = np.outer(_middle(y1 - y0), _middle(x1 - x0))
+    red, green, blue = np.moveaxis(picture[y0:y1, x0:x1, :3] // STEP, -1, 0)
+    color_indices = _table()[red, green, blue]
+    weights = np.outer(_centre_weights(y1 - y0), _centre_weights(x1 - x0))
     if region.polygon:
         weights = weights * outline(np.asarray(region.polygon).reshape(-1, 2), within)
-    counted = np.bincount(named.ravel(), weights=weights.ravel(), minlength=len(COLORS))
+    totals = np.bincount(color_indices.ravel(), weights=weights.ravel(), minlength=len(COLORS))
     white = COLORS.index("white")
     gray = COLORS.index("gray")
-    if counted[white] >= MIN_LIT * (counted[white] + counted[gray]):
-        counted[white], counted[gray] = counted[white] + counted[gray], 0
-    return np.asarray(counted / counted.sum())
+    white_or_gray = totals[white] + totals[gray]
+    if totals[white] >= MIN_LIT * white_or_gray:
+        totals[white] = white_or_gray
+        totals[gray] = 0
+    return np.asarray(totals / totals.sum())
 
 
 def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]:
-    """A region's colours: the most frequent one, and any other with a large enough share."""
+    """Return a region's colours: the most frequent one, and any other with a large enough share.
+
+    ViPhy also gives an object more than one colour, where the model's answer names several
+    (appendix A.4).
+    """
     shares = votes(picture, region)
     if not shares.any():
         return ()
@@ -69,7 +78,10 @@ def region_colors(picture: NDArray[np.uint8], region: Region) -> tuple[str, ...]
     return tuple(color for i, color in enumerate(COLORS) if i == best or shares[i] >= MIN_SHARE)
 
 
-def _middle(length: int) -> FloatArray:
-    """Weights that fall from 1 in the middle to a quarter at the edge."""
+def _centre_weights(length: int) -> FloatArray:
+    """Return weights that fall from 1 in the middle to a quarter at the edge.
+
+    A box holds background at its edges, most of all in its corners.
+    """
     place = np.abs((np.arange(length) + 0.5) / length - 0.5) * 2
     return np.asarray(1 - 0.75 * place**2)

@@ -1,5 +1,4 @@
-"""The common format that every annotation file is read into: a picture, its captions and its
-regions.
+"""The common format that every annotation file is read into: pictures with captions and regions.
 
 Readers yield `Picture`s one by one; workers process Arrow batches with the same columns (`SCHEMA`),
 which are also the columns of our own Parquet and JSON-lines files.
@@ -26,47 +25,56 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A named object in a picture. `polygon` is its outline as x, y, x, y, … where the annotation
-    has one."""
+    """A named object in a picture."""
 
     name: str
     box: Box
     polygon: tuple[float, ...] = ()
+    """Its outline as x, y, x, y, … where the annotation has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as annotated. `path` and `depth` name its files, where there are any."""
+    """A picture as annotated."""
 
     id: str
     width: int
+    """In pixels, as is the height."""
     height: int
     regions: tuple[Region, ...] = ()
     captions: tuple[str, ...] = ()
     scene: str = ""
+    """The kind of scene, such as living_room, where the annotation names one."""
     path: str = ""
+    """Its file, where there is one."""
     depth: str = ""
+    """The file of its depth map, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadAnnotation:
-    """Something that was left out: where (a picture's id, a line), the kind of mistake, and the
-    details of this one."""
+    """Something that was left out."""
 
     where: str
+    """A picture's id, or a line of a file."""
     kind: str
+    """The kind of mistake, by which mistakes are counted."""
     detail: str = ""
 
     @property
     def reason(self) -> str:
-        """The kind, with the details where there are any."""
+        """Return the kind, with the details where there are any."""
         if self.detail:
             return f"{self.kind} ({self.detail})"
         return self.kind
 
 
 REGION = pa.struct(
-    [("name", pa.string()), ("box", pa.list_(pa.float64(), 4)), ("polygon", pa.list_(pa.float64()))]
+    [
+        ("name", pa.string()),
+        ("box", pa.list_(pa.float64(), 4)),
+        ("polygon", pa.list_(pa.float64())),
+    ]
 )
 SCHEMA = pa.schema(
     [
@@ -83,30 +91,42 @@ SCHEMA = pa.schema(
 
 
 def to_row(picture: Picture) -> dict[str, Any]:
-    """A picture as a row; `dataclasses.asdict` copies every number of every polygon and is ten
-    times slower."""
-    regions = [{"name": r.name, "box": r.box, "polygon": r.polygon} for r in picture.regions]
-    return {name: getattr(picture, name) for name in SCHEMA.names} | {"regions": regions}
+    """Return a picture as a row."""
+    # `dataclasses.asdict` copies every number of every polygon and is ten times slower.
+    row = {name: getattr(picture, name) for name in SCHEMA.names}
+    row["regions"] = [
+        {
+            "name": region.name,
+            "box": region.box,
+            "polygon": region.polygon,
+        }
+        for region in picture.regions
+    ]
+    return row
 
 
 def to_batch(pictures: Iterable[Picture]) -> pa.RecordBatch:
-    """Pictures as one Arrow batch."""
-    return pa.RecordBatch.from_pylist([to_row(picture) for picture in pictures], schema=SCHEMA)
+    """Return pictures as one Arrow batch."""
+    return pa.RecordBatch.from_pylist(list(map(to_row, pictures)), schema=SCHEMA)
 
 
 def from_batch(batch: pa.RecordBatch | pa.Table) -> Iterable[Picture]:
-    """The pictures of a batch, whatever other columns it has."""
+    """Yield the pictures of a batch, whatever other columns it has."""
     for row in batch.select(SCHEMA.names).to_pylist():
-        regions = tuple(
-            Region(r["name"], tuple(r["box"]), tuple(r["polygon"] or ()))
-            for r in row["regions"] or ()
+        # Lists may be null in files that others wrote.
+        row["regions"] = tuple(
+            Region(region["name"], tuple(region["box"]), tuple(region["polygon"] or ()))
+            for region in row["regions"] or ()
         )
-        yield Picture(**{**row, "regions": regions, "captions": tuple(row["captions"] or ())})
+        row["captions"] = tuple(row["captions"] or ())
+        yield Picture(**row)
 
 
 def read_batches(
-    path: Path, columns: list[str] | None = None, rows: int = 1 << 10
+    path: Path,
+    columns: list[str] | None = None,
+    rows: int = 1 << 10,
 ) -> Iterator[pa.RecordBatch]:
-    """A part of the pictures, so many at a time, with some of its columns or all."""
+    """Yield the pictures of a part, so many at a time, with some of its columns or all."""
     with damage_as_user_error(path, DELETE_WORK), pq.ParquetFile(path) as file:
         yield from file.iter_batches(rows, columns=columns)

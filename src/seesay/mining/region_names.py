@@ -1,9 +1,8 @@
-"""Names of regions, normalised like the names in captions: "Trees" is a tree, and "red car" is
-dropped for its colour.
+"""Names of regions, normalised like the names in captions.
 
-Annotators write what they like; names from captions are singular, of at most three words and
-without colour words (`seesay.mining.caption_nouns`), so names of regions must be too, or the two
-would not match.
+"Trees" is a tree, and "red car" is dropped for its colour. Annotators write what they like; names
+from captions are singular, of at most three words and without colour words
+(`seesay.mining.caption_nouns`), so names of regions must be too, or the two would not match.
 """
 
 from __future__ import annotations
@@ -24,19 +23,22 @@ MAX_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class NameRules:
-    """What workers need to know: new names by old name ("" drops a name), and the subtypes of
-    names, for selection."""
+    """What workers need to know about names."""
 
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    new_names: Mapping[str, str] = field(default_factory=dict)
+    """New names by old name; "" drops a name."""
     subtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The subtypes of names, for selection."""
 
 
 def normalize_names(parts: Sequence[Path]) -> tuple[dict[str, str], Counter[str]]:
-    """New names for the names of regions that need one, and how many regions lose their name, by
-    reason."""
+    """Return new names for the names of regions that need one.
+
+    Also returns how many regions lose their name, by reason.
+    """
     from seesay.mining.caption_nouns import COLOR_WORDS, singular_word
 
-    renamed: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     bad: Counter[str] = Counter()
     for name, count in sorted(_count_region_names(parts).items()):
         words = name.lower().split()
@@ -48,38 +50,39 @@ def normalize_names(parts: Sequence[Path]) -> tuple[dict[str, str], Counter[str]
             normalized = ""
             bad["a region's name holds a colour word"] += count
         if normalized != name:
-            renamed[name] = normalized
-    return renamed, bad
+            new_names[name] = normalized
+    return new_names, bad
 
 
-def rename_regions(table: pa.Table, renamed: Mapping[str, str]) -> pa.Table:
-    """A batch of pictures with the names of its regions replaced."""
-    if not renamed:
+def rename_regions(table: pa.Table, new_names: Mapping[str, str]) -> pa.Table:
+    """Return a batch of pictures with the names of its regions replaced."""
+    if not new_names:
         return table
-    listed = single_chunk(table.column("regions"))
-    regions = listed.flatten()
+    region_lists = single_chunk(table.column("regions"))
+    regions = region_lists.flatten()
+    # A batch has far fewer names than regions: each is looked up once.
     encoded = pc.fill_null(regions.field("name"), "").dictionary_encode()
-    words = [renamed.get(word, word) for word in encoded.dictionary.to_pylist()]
+    words = [new_names.get(word, word) for word in encoded.dictionary.to_pylist()]
     columns = [regions.field(part.name) for part in regions.type]
-    columns[regions.type.get_field_index("name")] = pa.array(words, pa.string()).take(
-        encoded.indices
-    )
-    changed = pa.ListArray.from_arrays(
-        pa.array(flat_offsets(listed).astype("int32")),
+    name_column = regions.type.get_field_index("name")
+    columns[name_column] = pa.array(words, pa.string()).take(encoded.indices)
+    new_lists = pa.ListArray.from_arrays(
+        pa.array(flat_offsets(region_lists).astype("int32")),
         pa.StructArray.from_arrays(columns, fields=list(regions.type)),
     )
     return table.set_column(
-        table.column_names.index("regions"), table.schema.field("regions"), changed
+        table.column_names.index("regions"),
+        table.schema.field("regions"),
+        new_lists,
     )
 
 
 def _count_region_names(parts: Sequence[Path]) -> Counter[str]:
+    """Return how many regions have each name."""
     total: Counter[str] = Counter()
     for path in parts:
         for batch in read_batches(path, ["regions.list.element.name"], rows=1 << 16):
             names = batch.column(0).flatten().field("name")
-            counts = pc.value_counts(pc.fill_null(names, ""))
-            total.update(
-                dict(zip(*(column.to_pylist() for column in counts.flatten()), strict=True))
-            )
+            for row in pc.value_counts(pc.fill_null(names, "")).to_pylist():
+                total[row["values"]] += row["counts"]
     return total

@@ -36,24 +36,36 @@ BLOCK = 1 << 19
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegionArrays:
-    """The regions of a batch. y grows downwards; unknown depths are NaN; an unnamed region has name
-    −1."""
+    """The regions of a batch, picture by picture. y grows downwards; unknown depths are NaN."""
 
     ids: pa.Array
+    """The ids of the pictures."""
     scenes: IntArray
+    """The scene of each picture, as an index into `scene_names`."""
     scene_names: list[str]
     offsets: IntArray
+    """Where each picture's regions begin; the last element is where those of the last one end."""
     names: IntArray
+    """The name of each region, as an index into `vocabulary`; −1 for none."""
     vocabulary: list[str]
     area: FloatArray
+    """The area of the box."""
     top: FloatArray
+    """The y of the highest point."""
     lowest: FloatArray
+    """The y of the lowest point."""
     centroid: FloatArray
+    """The y of the centre of area."""
     corner_mean: FloatArray
+    """The mean y of the corners."""
     distance: FloatArray
+    """The mean distance of each region: metres, or 1 − nearness."""
     nearness: FloatArray
+    """The mean inverse depth of each region, from 0 to 1."""
     nearest: FloatArray
+    """The distance of each picture's nearest point."""
     farthest: FloatArray
+    """The distance of each picture's farthest point."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -61,46 +73,48 @@ class RegionArrays:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureBlock:
-    """Pictures with similarly many regions: indices of pictures (B,) and regions (n, B), padded
-    where not `mask`.
+    """Pictures with similarly many regions, as columns of arrays that are padded below.
 
     Operations run along memory, over pictures: a picture has too few regions to amortise the call
     of an operation.
     """
 
     pictures: IntArray
+    """(B,): the index of each picture."""
     regions: IntArray
+    """(n, B): the indices of its regions."""
     mask: BoolArray
+    """(n, B): false in the padding."""
 
     def take(self, values: FloatArray) -> FloatArray:
-        """A value of every region, NaN in the padding."""
+        """Return a value of every region, NaN in the padding."""
         return np.where(self.mask, values[self.regions], np.nan)
 
     def take_names(self, names: IntArray) -> IntArray:
-        """The name index of every region, −1 in the padding."""
+        """Return the name index of every region, −1 in the padding."""
         return np.where(self.mask, names[self.regions], -1).astype(np.int32)
 
 
 def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
-    """The regions of a batch with the columns of `records.SCHEMA`, and those of `DEPTHS` where it
-    has them."""
-    listed = single_chunk(table.column("regions"))
-    regions = listed.flatten()
-    offsets = flat_offsets(listed)
+    """Return the regions of a batch with the columns of `records.SCHEMA`.
+
+    Depths are those of the columns of `DEPTHS`, where it has them.
+    """
+    region_lists = single_chunk(table.column("regions"))
+    regions = region_lists.flatten()
+    offsets = flat_offsets(region_lists)
     boxes = _floats(regions.field("box").flatten()).reshape(-1, 4)
-    top = boxes[:, 1]
-    bottom = boxes[:, 1] + boxes[:, 3]
-    upper, lowest, centroid, corner_mean = _outlines(
-        single_chunk(regions.field("polygon")), top, bottom
-    )
+    _, box_top, box_width, box_height = boxes.T
+    polygons = single_chunk(regions.field("polygon"))
+    top, lowest, centroid, corner_mean = _heights(polygons, box_top, box_top + box_height)
     names, vocabulary = _name_indices(regions)
     scenes, scene_names = encode_words(single_chunk(table.column("scene")))
 
     def depths(name: str) -> FloatArray:
-        per_region = pa.types.is_list(DEPTHS.field(name).type)
+        is_per_region = pa.types.is_list(DEPTHS.field(name).type)
         if name not in table.schema.names:
-            return np.full(len(regions) if per_region else len(table), np.nan)
-        if per_region:
+            return np.full(len(regions) if is_per_region else len(table), np.nan)
+        if is_per_region:
             return _per_region(table, name, offsets)
         return _floats(single_chunk(table.column(name)))
 
@@ -111,8 +125,8 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
         offsets=offsets,
         names=names,
         vocabulary=vocabulary,
-        area=boxes[:, 2] * boxes[:, 3],
-        top=upper,
+        area=box_width * box_height,
+        top=top,
         lowest=lowest,
         centroid=centroid,
         corner_mean=corner_mean,
@@ -124,120 +138,167 @@ def flatten(table: pa.Table | pa.RecordBatch) -> RegionArrays:
 
 
 def with_names_of(regions: RegionArrays, table: pa.Table) -> RegionArrays:
-    """The same regions, named as in this table."""
+    """Return these regions with the names that a table gives them."""
     names, vocabulary = _name_indices(single_chunk(table.column("regions")).flatten())
     return replace(regions, names=names, vocabulary=vocabulary)
 
 
 def _name_indices(regions: pa.StructArray) -> tuple[IntArray, list[str]]:
-    """The name of every region as an index into the vocabulary, −1 for none."""
+    """Return the name of every region as an index into the vocabulary, −1 for none."""
     names, words = encode_words(regions.field("name"))
     vocabulary = words.to_pylist()
-    if vocabulary and not vocabulary[0]:  # "" comes first
-        names = names - 1
-        vocabulary = vocabulary[1:]
+    # The empty name comes first in the alphabet: without it all others move down by one.
+    if vocabulary and not vocabulary[0]:
+        return names - 1, vocabulary[1:]
     return names, vocabulary
 
 
 def blocks(regions: RegionArrays, minimum: int = 2) -> Iterator[PictureBlock]:
-    """The pictures with `minimum` regions or more, grouped by their number of regions."""
+    """Yield the pictures with `minimum` regions or more, grouped by their number of regions.
+
+    A block holds as many pictures as its pairs of regions fit into `BLOCK`, at least one.
+    """
     counts = np.diff(regions.offsets)
     order = np.argsort(counts, kind="stable")
     order = order[np.searchsorted(counts[order], minimum) :]
     while len(order):
         smallest = int(counts[order[0]])
-        width = min(smallest + max(1, smallest // 8), int(counts[order[-1]]))
-        pictures = order[: np.searchsorted(counts[order], width, side="right")]
-        pictures = pictures[: max(1, BLOCK // width**2)]
+        largest = int(counts[order[-1]])
+        # Few pictures have exactly the same number of regions; padding by an eighth makes blocks
+        # of many pictures, and wastes little.
+        width = min(smallest + max(1, smallest // 8), largest)
+        end = np.searchsorted(counts[order], width, side="right")
+        pictures = order[: min(end, max(1, BLOCK // width**2))]
         order = order[len(pictures) :]
-        columns = np.arange(int(counts[pictures[-1]]))
-        mask = columns[:, None] < counts[pictures]
+        rows = np.arange(int(counts[pictures[-1]]))[:, None]
+        mask = rows < counts[pictures]
         yield PictureBlock(
-            pictures, np.where(mask, regions.offsets[pictures] + columns[:, None], 0), mask
+            pictures=pictures,
+            regions=np.where(mask, regions.offsets[pictures] + rows, 0),
+            mask=mask,
         )
 
 
 def single_chunk(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column as one array."""
-    if isinstance(column, pa.ChunkedArray):
-        if column.num_chunks != 1:
-            return column.combine_chunks()
+    """Return a column as one array."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
         return column.chunk(0)
-    return column
+    return column.combine_chunks()
 
 
 def _floats(array: pa.Array) -> FloatArray:
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def flat_offsets(listed: pa.Array) -> IntArray:
-    """Where each list starts in `listed.flatten()`, which drops what null lists and slices hide."""
-    lengths = pc.fill_null(pc.list_value_length(listed), 0).to_numpy(zero_copy_only=False)
+def flat_offsets(lists: pa.Array) -> IntArray:
+    """Return where each list starts in `lists.flatten()`, and where the last one ends.
+
+    `lists.offsets` will not do: `flatten` drops what null lists and slices hide.
+
+    >>> flat_offsets(pa.array([[1, 2], None, [3]])).tolist()
+    [0, 2, 2, 3]
+    """
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _per_region(table: pa.Table | pa.RecordBatch, name: str, offsets: IntArray) -> FloatArray:
-    """The values of a list column, one per region; a picture whose list is missing gets NaNs."""
+def _per_region(
+    table: pa.Table | pa.RecordBatch,
+    name: str,
+    offsets: IntArray,
+) -> FloatArray:
+    """Return the values of a list column, one per region; NaN where a picture's list is missing.
+
+    `offsets`: where each picture's regions begin.
+    """
     column = single_chunk(table.column(name))
-    own = flat_offsets(column)
+    column_offsets = flat_offsets(column)
     values = _floats(column.flatten())
-    if np.array_equal(own, offsets):
+    if np.array_equal(column_offsets, offsets):
         return values
-    lengths = np.diff(own)
+    lengths = np.diff(column_offsets)
     expected = np.diff(offsets)
     wrong = np.flatnonzero((lengths != expected) & (lengths != 0))
     if len(wrong):
-        raise ValueError(
-            f"{name}: picture {table.column('id')[int(wrong[0])]} does not have one value per "
-            "region"
-        )
+        picture_id = table.column("id")[int(wrong[0])]
+        raise ValueError(f"{name}: picture {picture_id} does not have one value per region")
     result = np.full(int(offsets[-1]), np.nan)
     result[np.repeat(lengths == expected, expected)] = values
     return result
 
 
 def encode_words(words: pa.Array) -> tuple[IntArray, pa.Array]:
-    """Words as indices in alphabetical order, and the words; null is the empty word."""
-    if pa.types.is_dictionary(words.type):
-        encoded = words
-    else:
-        encoded = pc.fill_null(words, "").dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    """Return words as indices in alphabetical order, and the words; null is the empty word.
+
+    Alphabetical, so that comparing two indices compares the names.
+
+    >>> indices, words = encode_words(pa.array(["cup", "bed", "cup"]))
+    >>> indices.tolist(), words.to_pylist()
+    ([1, 0, 1], ['bed', 'cup'])
+    """
+    if not pa.types.is_dictionary(words.type):
+        words = pc.fill_null(words, "").dictionary_encode()
+    order = pc.sort_indices(words.dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return rank[encoded.indices.to_numpy(zero_copy_only=False)], encoded.dictionary.take(
-        pa.array(order)
-    )
+    indices = words.indices.to_numpy(zero_copy_only=False)
+    return rank[indices], words.dictionary.take(pa.array(order))
 
 
-def _outlines(polygons: pa.Array, top: FloatArray, bottom: FloatArray) -> list[FloatArray]:
-    """Highest and lowest point, centroid of the area and mean of the corners: of the polygon, else
-    of the box."""
+def _heights(
+    polygons: pa.Array,
+    top: FloatArray,
+    bottom: FloatArray,
+) -> list[FloatArray]:
+    """Return highest and lowest point, centre of area and mean of the corners of every region.
+
+    They are those of the polygon, else of the box. All are y coordinates, which grow downwards, and
+    all polygons are processed at once.
+
+    `polygons`: lists of x, y, x, y, …; fewer than three points are no polygon.
+    `top`, `bottom`: the edges of the boxes.
+    """
     offsets = flat_offsets(polygons)
     has_polygon = np.diff(offsets) >= 6
-    results = [top.copy(), bottom.copy(), (top + bottom) / 2, (top + bottom) / 2]
+    middle = (top + bottom) / 2
+    results = [
+        top.copy(),
+        bottom.copy(),
+        middle,
+        middle.copy(),
+    ]
     if not has_polygon.any():
         return results
     flat = _floats(polygons.flatten())
     starts = offsets[:-1][has_polygon]
-    ends = offsets[1:][has_polygon]
-    lengths = (ends - starts) // 2
+    lengths = (offsets[1:][has_polygon] - starts) // 2
+    # All corners lie one after another: `first` is where each polygon begins, `of` the polygon of
+    # each corner, `following` the next corner of the same polygon.
     first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     of = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(int(lengths.sum())) - first[of]
+    number = np.arange(len(of))
+    place = number - first[of]
+    following = np.where(place + 1 == lengths[of], first[of], number + 1)
     x = flat[starts[of] + 2 * place]
     y = flat[starts[of] + 2 * place + 1]
-    following = np.where(place + 1 == lengths[of], first[of], np.arange(len(of)) + 1)
-    # cross products about a corner are rounded less
+    # The shoelace formula: twice the area is Σ (x y' − x' y), and the centre's height is
+    # Σ (x y' − x' y)(y + y') / 6 areas. About a corner the products are rounded less.
     x = x - x[first][of]
-    y = y
     cross = x * y[following] - x[following] * y
-    double = np.add.reduceat(cross, first)
+    double_area = np.add.reduceat(cross, first)
     moment = np.add.reduceat(cross * (y + y[following]), first)
-    corners = np.add.reduceat(y, first) / lengths
+    corner_mean = np.add.reduceat(y, first) / lengths
+    # A polygon without area, a line, has no other centre than that of its corners.
     with np.errstate(invalid="ignore", divide="ignore"):
-        centre = np.where(np.abs(double) > 1e-9, moment / (3 * double), corners)
-    of_polygons = [np.minimum.reduceat(y, first), np.maximum.reduceat(y, first), centre, corners]
+        centre = np.where(np.abs(double_area) > 1e-9, moment / (3 * double_area), corner_mean)
+    of_polygons = [
+        np.minimum.reduceat(y, first),
+        np.maximum.reduceat(y, first),
+        centre,
+        corner_mean,
+    ]
     for result, values in zip(results, of_polygons, strict=True):
         result[has_polygon] = values
     return results

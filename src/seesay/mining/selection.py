@@ -1,9 +1,8 @@
-"""Which subtype of its name a region shows, by a dual encoder in two stages (Singh, Qasemi & Chen
-2023).
+"""Which subtype of its name a region shows, by a dual encoder in two stages (ViPhy, section 2.1).
 
-A picture of a kitchen chair is annotated "chair". First, the subtypes that are more similar to the
-whole picture than the bare name is are kept, with the name itself; then the one most similar to the
-region is chosen.
+A picture of a kitchen chair is annotated "chair". First, the candidates are the name itself and the
+subtypes that are more similar to the whole picture than the bare name is; then the one most similar
+to the region is selected.
 """
 
 from __future__ import annotations
@@ -30,27 +29,29 @@ class SubtypeSelector:
         self._vectors: dict[str, Vectors] = {}
 
     def choose(self, picture: Image, regions: Sequence[tuple[str, Box]]) -> list[str]:
-        """For each named region the subtype it shows, or its own name."""
-        with_subtypes = [i for i, (name, _) in enumerate(regions) if self._subtypes.get(name)]
-        chosen = [name for name, _ in regions]
-        if not with_subtypes:
-            return chosen
-        whole = self._encoder.pictures([picture])[0]
-        crops = self._encoder.pictures(
-            [picture.crop(corners(regions[i][1], *picture.size)) for i in with_subtypes]
-        )
-        for i, crop in zip(with_subtypes, crops, strict=True):
-            name = regions[i][0]
-            names, vectors = self._candidates(name)
-            chosen[i] = select(names, vectors @ whole, vectors @ crop)
-        return chosen
+        """Return for each named region the subtype it shows, or its own name.
+
+        `regions`: names and boxes.
+        """
+        names = [name for name, _ in regions]
+        # Regions without subtypes need no pass through the encoder.
+        ambiguous = [i for i, name in enumerate(names) if self._subtypes.get(name)]
+        if not ambiguous:
+            return names
+        picture_vector = self._encoder.pictures([picture])[0]
+        crops = [picture.crop(corners(regions[i][1], *picture.size)) for i in ambiguous]
+        crop_vectors = self._encoder.pictures(crops)
+        for i, crop_vector in zip(ambiguous, crop_vectors, strict=True):
+            candidates, vectors = self._candidates(names[i])
+            names[i] = select(candidates, vectors @ picture_vector, vectors @ crop_vector)
+        return names
 
     def _candidates(self, name: str) -> tuple[list[str], Vectors]:
+        """Return a name and its subtypes, the bare name first, and their vectors."""
         names = [name, *(subtype for subtype in self._subtypes[name] if subtype != name)]
         if name not in self._vectors:
-            self._vectors[name] = self._encoder.texts(
-                [TEMPLATE.format(candidate) for candidate in names]
-            )
+            texts = [TEMPLATE.format(candidate) for candidate in names]
+            self._vectors[name] = self._encoder.texts(texts)
         return names, self._vectors[name]
 
 
@@ -59,10 +60,15 @@ def select(
     to_picture: Sequence[float] | Vectors,
     to_region: Sequence[float] | Vectors,
 ) -> str:
-    """The two stages, from similarities; the bare name is the first of `names`.
+    """Return the name that the two stages select, from similarities.
+
+    The bare name is the first of `names`.
 
     >>> select(["chair", "kitchen chair", "office chair"], [0.5, 0.6, 0.4], [0.3, 0.4, 0.9])
     'kitchen chair'
     """
-    candidates = [0, *(i for i in range(1, len(names)) if to_picture[i] > to_picture[0])]
-    return names[max(candidates, key=lambda i: (to_region[i], -i))]
+    # C = {c ∈ C_o | sim(c, I) > sim(o, I)} ∪ {o}
+    fits_picture = [i for i in range(1, len(names)) if to_picture[i] > to_picture[0]]
+    # s_o = argmax sim(o_v, c) over C; of equally similar ones the first
+    best = max([0, *fits_picture], key=lambda i: (to_region[i], -i))
+    return names[best]

@@ -5,15 +5,16 @@ Near objects look large. Seen by a pinhole camera, an object of area A at distan
 of the picture, so its box tells its size only when scaled by its distance. The rules differ in the
 scaling:
 
-- `paper`: box area × mean distance of the region, in the paper's words "scaled by the mean depth";
-- `published`: relative box area × (1 − mean nearness), where nearness is DPT's inverse depth from 0 to 1. Pairs of
-  regions are counted, not pictures;
+- `paper`: box area × mean distance of the region: "scaled by mean depth of the region" (section
+  2.2);
+- `published`: relative box area × (1 − mean nearness), where nearness is DPT's inverse depth from 0
+  to 1. Pairs of regions are counted, not pictures;
 - `boxes`: box area alone, for pictures without depth;
 - `pinhole`: box area × distance², the camera's law, for metric depth.
 
-Natural breaks give five classes, unless the user says otherwise; every object of a lower class is
-smaller than every object of a higher one, and objects of one class are not compared. Pictures with
-fewer than six regions are skipped.
+Natural breaks give five classes (appendix A.1), unless the user says otherwise; every object of a
+lower class is smaller than every object of a higher one, and objects of one class are not compared.
+Pictures with fewer than six regions are skipped.
 """
 
 from __future__ import annotations
@@ -29,18 +30,16 @@ from seesay.mining.natural_breaks import natural_breaks
 from seesay.mining.observations import Observations, observe_pairs, pairs
 from seesay.mining.regions import RegionArrays, blocks
 
-LARGER, SMALLER = 0, 1
-"""Labels: indices into `knowledge.SIZES`."""
-
 
 @dataclass(frozen=True, slots=True)
 class SizeMeasure:
-    """A size for every region, whether it needs depth, and whether a pair counts once per
-    picture."""
+    """A rule of sizes."""
 
     measure: Callable[[RegionArrays], FloatArray]
+    """Returns a size for every region."""
     needs_depth: bool = True
     once_per_picture: bool = True
+    """Whether a pair of names counts once per picture, however many regions have these names."""
 
 
 RULES = {
@@ -59,19 +58,21 @@ def compare(
     min_regions: int = MIN_REGIONS,
     classes: int = SIZE_CLASSES,
 ) -> Iterator[Observations]:
-    """The pairs of a batch whose size classes differ. A picture with a region of unknown depth is
-    skipped."""
+    """Yield the pairs of a batch whose size classes differ.
+
+    A picture with a region of unknown depth is skipped: its breaks would be those of fewer regions.
+    """
     sizes = rule.measure(regions)
     for block in blocks(regions, min_regions):
         values = block.take(sizes)
         is_known = np.asarray((np.isfinite(values) | ~block.mask).all(axis=0))
-        ranks = natural_breaks(np.where(is_known, values, np.nan).T, classes).T.astype(
-            np.int16, order="C"
-        )
+        rows = np.where(is_known, values, np.nan).T
+        ranks = natural_breaks(rows, classes).T.astype(np.int16, order="C")
         first, second = pairs(len(values))
         a = ranks[first]
         b = ranks[second]
-        is_ranked = ranks >= 0
-        label = (a < b).view(np.int8)  # LARGER is 0, SMALLER 1
-        comparable = (a != b) & is_ranked[first] & is_ranked[second]
-        yield observe_pairs(block.pictures, block.take_names(regions.names), label, comparable, 2)
+        # Labels are indices into `knowledge.SIZES`: 0 larger, 1 smaller.
+        label = (a < b).view(np.int8)
+        comparable = (a != b) & (a >= 0) & (b >= 0)
+        names = block.take_names(regions.names)
+        yield observe_pairs(block.pictures, names, label, comparable, 2)

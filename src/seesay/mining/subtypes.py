@@ -1,18 +1,20 @@
-"""Subtypes of objects that have names of their own: "kitchen table" is a table (Singh, Qasemi &
-Chen 2023).
+"""Subtypes of objects that have names of their own: "kitchen table" is a table.
 
-A name of several words is a subtype of the name that it ends in; a name that is also written
-without its spaces ("tablecloth") is merged into the more frequent spelling. Lexicons (ConceptNet's
-IsA, WordNet's hyponyms) can be merged in.
+Follows section 2.1 of ViPhy. A name of several words is a subtype of the name that it ends in; a
+name that is also written without its spaces ("tablecloth") is merged into the more frequent
+spelling. Lexicons (ConceptNet's IsA, WordNet's hyponyms) can be merged in.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from seesay.data.knowledge import SubtypeFact
 from seesay.mining.choices import SubtypeRule
+
+Subtypes = dict[str, dict[str, int]]
+"""Names, each with its subtypes and how often each of them is used."""
 
 
 def subtypes(
@@ -22,66 +24,95 @@ def subtypes(
     min_count: int = 10,
     rule: str = SubtypeRule.PAPER,
     hyponyms: Iterable[Mapping[str, Collection[str]]] = (),
-) -> dict[str, dict[str, int]]:
-    """Every name seen `min_count` times or more, with its subtypes and how often each is used, the
-    most frequent first.
+) -> Subtypes:
+    """Return every name seen `min_count` times or more, with its subtypes, the most frequent first.
 
-    Only a name seen `min_parent_count` times has subtypes other than itself. In the published map a
-    parent is one word, a rarer spelling keeps an entry of its own, and a parent's own count is
-    doubled. `hyponyms` are lexicons: names to their hyponyms, of which those that were seen are
-    added, in whichever spelling. (The paper merges ConceptNet's.)
+    In the published map a parent is one word, a rarer spelling keeps an entry of its own, and a
+    parent's own count is doubled.
+
+    `min_parent_count`: a rarer name has no subtypes other than itself.
+    `hyponyms`: lexicons, names to their hyponyms, of which those that were seen are added, in
+    whichever spelling. (The paper merges ConceptNet's: sections 2.1 and 3.1.)
+
+    >>> subtypes({"table": 120, "kitchen table": 15})["table"]
+    {'table': 120, 'kitchen table': 15}
     """
     counts = {name: count for name, count in names.items() if count >= min_count}
-    result, spelling = (_published if rule == SubtypeRule.PUBLISHED else _paper)(
-        counts, min_parent_count
-    )
+    if rule == SubtypeRule.PUBLISHED:
+        result, spelling = _by_published_rule(counts, min_parent_count)
+    else:
+        result, spelling = _by_ending(counts, min_parent_count)
     for lexicon in hyponyms:
-        for written, narrower in lexicon.items():
-            parent = spelling.get(written)
-            if parent is not None and result[parent][parent] >= min_parent_count:
-                names_seen = {spelling[name] for name in narrower if name in spelling} - {parent}
-                result[parent] |= {name: result[name][name] for name in sorted(names_seen)}
-    return {
-        parent: dict(sorted(children.items(), key=lambda item: -item[1]))
-        for parent, children in result.items()
-    }
+        for name, narrower in lexicon.items():
+            parent = spelling.get(name)
+            if parent is None or result[parent][parent] < min_parent_count:
+                continue
+            children = {spelling[child] for child in narrower if child in spelling} - {parent}
+            # Sorting by count keeps the order of equal counts, and a set has none of its own.
+            for child in sorted(children):
+                result[parent][child] = result[child][child]
+    return {parent: _most_frequent_first(children) for parent, children in result.items()}
 
 
-_SubtypeMap = tuple[dict[str, dict[str, int]], dict[str, str]]
-"""The subtypes of names, and the spelling under which each name is counted."""
+def _most_frequent_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
-def _paper(counts: Mapping[str, int], min_parent_count: int) -> _SubtypeMap:
-    """Spellings are merged first; then every name is a subtype of all its endings."""
+def _by_ending(
+    counts: Mapping[str, int],
+    min_parent_count: int,
+) -> tuple[Subtypes, dict[str, str]]:
+    """Merge spellings, then make every name a subtype of all its endings.
+
+    The paper's "suffix-based lexical matching" (section 2.1). Returns the subtypes, and the
+    spelling under which each name is counted.
+    """
+    spelling = _common_spellings(counts)
+    totals: Counter[str] = Counter()
+    for name, count in counts.items():
+        totals[spelling[name]] += count
+    result = {name: {name: totals[name]} for name in counts if name in totals}
+    for name in counts:
+        common = spelling[name]
+        words = name.split()
+        for start in range(1, len(words)):
+            ending = " ".join(words[start:])
+            parent = spelling.get(ending)
+            if parent is not None and totals[parent] >= min_parent_count:
+                result[parent][common] = totals[common]
+    return result, spelling
+
+
+def _common_spellings(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return for every name the commoner spelling of it, with spaces or without.
+
+    "table cloth" and "tablecloth" are merged; names that differ only in where their spaces are,
+    none of them without, are not.
+    """
     by_joined = defaultdict(list)
     for name in counts:
         by_joined[name.replace(" ", "")].append(name)
     spelling = {name: name for name in counts}
-    total = dict(counts)
     for joined, spellings in by_joined.items():
         if joined in counts:
             common = max(spellings, key=lambda name: (counts[name], " " in name))
-            for rare in spellings:
-                if rare != common:
-                    spelling[rare] = common
-                    total[common] += total.pop(rare)
-    result = {name: {name: count} for name, count in total.items()}
-    for name in counts:
-        words = name.split()
-        for start in range(1, len(words)):
-            parent = spelling.get(" ".join(words[start:]))
-            if parent is not None and total[parent] >= min_parent_count:
-                result[parent][spelling[name]] = total[spelling[name]]
-    return result, spelling
+            spelling.update(dict.fromkeys(spellings, common))
+    return spelling
 
 
-def _published(counts: Mapping[str, int], min_parent_count: int) -> _SubtypeMap:
-    """As in the published map, where a parent is merged with itself: its spelling without spaces is
-    the same."""
+def _by_published_rule(
+    counts: Mapping[str, int],
+    min_parent_count: int,
+) -> tuple[Subtypes, dict[str, str]]:
+    """Find subtypes as in the published map; every name keeps its spelling.
+
+    The published code adds to each subtype the count of its spelling without spaces. A parent is
+    one word, so it is that spelling itself and is counted twice.
+    """
     by_last_word = defaultdict(list)
     for name in counts:
         by_last_word[name.split()[-1]].append(name)
-    result: dict[str, dict[str, int]] = {}
+    result: Subtypes = {}
     for parent, count in counts.items():
         if count < min_parent_count or " " in parent:
             result[parent] = {parent: count}
@@ -89,13 +120,14 @@ def _published(counts: Mapping[str, int], min_parent_count: int) -> _SubtypeMap:
         result[parent] = {}
         for name in by_last_word[parent]:
             joined = name.replace(" ", "")
-            other = counts.get(joined, 0)
-            result[parent][name if counts[name] >= other else joined] = counts[name] + other
+            joined_count = counts.get(joined, 0)
+            common = name if counts[name] >= joined_count else joined
+            result[parent][common] = counts[name] + joined_count
     return result, {name: name for name in counts}
 
 
 def subtype_facts(subtype_counts: Mapping[str, Mapping[str, int]]) -> list[SubtypeFact]:
-    """The subtypes as rows of a knowledge table."""
+    """Return the subtypes as rows of a knowledge table."""
     return [
         SubtypeFact(parent, name, count)
         for parent, counts in subtype_counts.items()

@@ -1,5 +1,4 @@
-"""What has to be read from a picture's files: depth maps, given or estimated, colours of regions,
-and subtypes."""
+"""What is read from a picture's files: depth maps or estimates of them, colours, and subtypes."""
 
 from __future__ import annotations
 
@@ -24,7 +23,10 @@ if TYPE_CHECKING:
 
 FEW = 64
 """Pictures that are in memory as objects."""
-GIVEN, PIXELS = "given", "pixels"
+GIVEN = "given"
+"""The depth that the annotation's own files hold."""
+PIXELS = "pixels"
+"""The colours that pixels have, without a model."""
 _NO_COLOR = (
     "a region's colour is not known: its answer names none, or no pixel of it is in the picture"
 )
@@ -36,7 +38,10 @@ by reason."""
 
 
 class VisualFeatureExtractor:
-    """Extracts the features of a batch of pictures. Models are loaded once, when it is created."""
+    """Extracts the features of a batch of pictures.
+
+    Models are loaded once, when it is created. `depth`, `colors`, `select`: as in `CountingConfig`.
+    """
 
     def __init__(
         self,
@@ -53,21 +58,8 @@ class VisualFeatureExtractor:
             from seesay.mining.depth import load_depth
 
             self._depth = load_depth(depth, ModelOptions())
-        if colors == PIXELS:
-            from seesay.mining.colors import colors_by_pixels
-
-            self._colors = colors_by_pixels
-        elif colors:
-            from seesay.mining.colors import VqaColors
-            from seesay.models.vision import VisionModel, load_vision
-
-            model = load_vision(colors, ModelOptions())
-            if not isinstance(model, VisionModel):
-                raise UserError(
-                    f"'{colors}' compares pictures with texts: --colors needs a model that writes "
-                    "answers."
-                )
-            self._colors = VqaColors(model)
+        if colors:
+            self._colors = _load_colors(colors)
         if select:
             from seesay.mining.selection import SubtypeSelector
             from seesay.models.vision.dual_encoder import DualEncoder
@@ -81,69 +73,73 @@ class VisualFeatureExtractor:
 
     @property
     def _opens_pictures(self) -> bool:
-        return any(model is not None for model in (self._depth, self._colors, self._select))
+        models = (self._depth, self._colors, self._select)
+        return any(model is not None for model in models)
+
+    @property
+    def _adds_depth(self) -> bool:
+        return self._given or self._depth is not None
 
     def __call__(self, table: pa.Table) -> VisualFeatures:
         bad: Counter[str] = Counter()
         if not self.opens_files:
             return table, None, bad
+        # Arrow tables are compact, but pictures as Python objects are not.
         tables: list[pa.Table] = []
         colors: list[list[tuple[str, ...]]] = []
         for start in range(0, table.num_rows, FEW):
             few, colors_of_few, bad_of_few = self._extract(table.slice(start, FEW))
             tables.append(few)
-            colors += colors_of_few or []
+            colors += colors_of_few
             bad += bad_of_few
-        return pa.concat_tables(tables), None if self._colors is None else colors, bad
+        if self._colors is None:
+            return pa.concat_tables(tables), None, bad
+        return pa.concat_tables(tables), colors, bad
 
-    def _extract(self, table: pa.Table) -> VisualFeatures:
+    def _extract(
+        self,
+        table: pa.Table,
+    ) -> tuple[pa.Table, list[list[tuple[str, ...]]], Counter[str]]:
+        """Return the features of a few pictures; no colours where none are extracted."""
         bad: Counter[str] = Counter()
         pictures: list[Picture] = []
         depths: list[RegionDepths | None] = []
-        if self._colors is None:
-            colors: list[list[tuple[str, ...]]] | None = None
-        else:
-            colors = []
-        for picture in from_batch(table):  # one at a time: a batch of photographs takes gigabytes
+        colors: list[list[tuple[str, ...]]] = []
+        # One at a time: a batch of photographs takes gigabytes.
+        for picture in from_batch(table):
             image = self._open(picture, bad)
             if self._select is not None:
                 picture = self._select_names(picture, image)
             pictures.append(picture)
-            if self._given or self._depth is not None:
+            if self._adds_depth:
                 depths.append(self._depths(picture, image, bad))
-            if colors is not None:
-                usable = image is not None and picture.regions
-                colors.append(self._colors(np.asarray(image), picture.regions) if usable else [])
+            if self._colors is not None and image is not None and picture.regions:
+                colors.append(self._colors(np.asarray(image), picture.regions))
+            else:
+                colors.append([])
         if self._select is not None:
             regions = to_batch(pictures).column("regions")
             table = table.set_column(table.column_names.index("regions"), "regions", regions)
-        if self._given or self._depth is not None:
-            table = table.drop_columns(
-                [name for name in DEPTHS.names if name in table.column_names]
-            )
-            for field in DEPTHS:
-                empty: Any = [] if pa.types.is_list(field.type) else float("nan")
-                values = [
-                    empty if depth is None else getattr(depth, field.name) for depth in depths
-                ]
-                table = table.append_column(field, pa.array(values, field.type))
-        if colors is not None:
-            bad[_NO_COLOR] += sum(not answer for answers in colors for answer in answers)
+        if self._adds_depth:
+            table = _set_depths(table, depths)
+        for answers in colors:
+            bad[_NO_COLOR] += sum(not answer for answer in answers)
+        # Without the reasons that were counted 0 times.
         return table, colors, +bad
 
     def _select_names(self, picture: Picture, image: Image | None) -> Picture:
-        """The picture with each region's name replaced by the subtype that it shows."""
+        """Return the picture with each region's name replaced by the subtype that it shows."""
         if image is None or not picture.regions:
             return picture
-        names = self._select.choose(
-            image, [(region.name, region.box) for region in picture.regions]
-        )
+        named_boxes = [(region.name, region.box) for region in picture.regions]
+        names = self._select.choose(image, named_boxes)
         regions = [
             replace(region, name=name) for region, name in zip(picture.regions, names, strict=True)
         ]
         return replace(picture, regions=tuple(regions))
 
     def _open(self, picture: Picture, bad: Counter[str]) -> Image | None:
+        """Return the picture's pixels; None if they are not needed, or cannot be had."""
         if not self._opens_pictures:
             return None
         if not picture.path:
@@ -151,13 +147,18 @@ class VisualFeatureExtractor:
             return None
         try:
             return open_rgb(picture.path)
-        except Exception as error:  # image libraries raise nearly anything on broken files
+        # Image libraries raise nearly anything on broken files.
+        except Exception as error:
             bad[f"the picture file cannot be opened ({type(error).__name__})"] += 1
             return None
 
     def _depths(
-        self, picture: Picture, image: Image | None, bad: Counter[str]
+        self,
+        picture: Picture,
+        image: Image | None,
+        bad: Counter[str],
     ) -> RegionDepths | None:
+        """Return the depths of a picture's regions, or None with the reason in `bad`."""
         try:
             if self._given:
                 if not picture.depth:
@@ -169,8 +170,42 @@ class VisualFeatureExtractor:
             else:
                 return None
             return region_depths(
-                depth_map, picture.width, picture.height, picture.regions, relative=relative
+                depth_map,
+                picture.width,
+                picture.height,
+                picture.regions,
+                relative=relative,
             )
         except BadDepthMapError as error:
             bad[str(error)] += 1
             return None
+
+
+def _load_colors(name: str) -> Any:
+    """Return what names the colours of regions: by pixels, or by a model's free answers."""
+    from seesay.mining.colors import VqaColors, colors_by_pixels
+
+    if name == PIXELS:
+        return colors_by_pixels
+    from seesay.models.vision import VisionModel, load_vision
+
+    model = load_vision(name, ModelOptions())
+    if not isinstance(model, VisionModel):
+        raise UserError(
+            f"'{name}' compares pictures with texts: --colors needs a model that writes answers."
+        )
+    return VqaColors(model)
+
+
+def _set_depths(table: pa.Table, depths: Sequence[RegionDepths | None]) -> pa.Table:
+    """Return the table with the columns of `DEPTHS`, in place of any that it has.
+
+    A picture whose depth is not known has an empty list and NaN.
+    """
+    old_columns = [name for name in DEPTHS.names if name in table.column_names]
+    table = table.drop_columns(old_columns)
+    for field in DEPTHS:
+        empty: Any = [] if pa.types.is_list(field.type) else float("nan")
+        values = [empty if depth is None else getattr(depth, field.name) for depth in depths]
+        table = table.append_column(field, pa.array(values, field.type))
+    return table

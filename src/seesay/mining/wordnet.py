@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from seesay.errors import UserError
 
-HYPONYM, INSTANCE = "~", "@i"
+HYPONYM = "~"
+"""The symbol of a pointer from a synset to a narrower one."""
+INSTANCE = "@i"
+"""The symbol of a pointer from an individual to its kind."""
 VISIBLE = {"05", "06", "08", "13", "17", "18", "20", "27"}
 """Lexicographer files of what can be seen: animals, artefacts, bodies, food, objects, people,
 plants, substances."""
 
 
 def find() -> Path:
-    """The folder of WordNet's files: `$WNSEARCHDIR`, as for WordNet's own programs, or that of
-    Debian."""
+    """Return the folder of WordNet's files.
+
+    It is `$WNSEARCHDIR`, as for WordNet's own programs, or that of Debian.
+    """
     for place in (os.environ.get("WNSEARCHDIR"), "/usr/share/wordnet"):
         if place and (Path(place) / "data.noun").is_file():
             return Path(place)
@@ -32,10 +37,10 @@ def find() -> Path:
 
 
 def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, list[str]]:
-    """The hyponyms of each name among these names, at any depth; names without any are left out.
+    """Return the hyponyms of each name among these names, at any depth.
 
-    A name stands for its most frequent sense that is visible and not an individual: a crane is a
-    machine, not a writer, and a cardigan is not a dog.
+    Names without any are left out. A name stands for its most frequent sense that is visible and
+    not an individual: a crane is a machine, not a writer, and a cardigan is not a dog.
     """
     folder = folder or find()
     try:
@@ -47,60 +52,67 @@ def hyponyms(names: Collection[str], folder: Path | None = None) -> dict[str, li
         ) from error
     by_sense: defaultdict[str, list[str]] = defaultdict(list)
     for name in sorted(set(names) & senses.keys()):
-        if (
-            sense := next((synset for synset in senses[name] if synset in visible), None)
-        ) is not None:
-            by_sense[sense].append(name)
+        visible_senses = [synset for synset in senses[name] if synset in visible]
+        # The most frequent comes first.
+        if visible_senses:
+            by_sense[visible_senses[0]].append(name)
     result: dict[str, list[str]] = {}
     for sense, parents in by_sense.items():
-        below: set[str] = set()
-        stack = list(children.get(sense, ()))
-        while stack:
-            synset = stack.pop()
-            if synset not in below:
-                below.add(synset)
-                stack += children.get(synset, ())
-        if lower := sorted(name for synset in below for name in by_sense.get(synset, ())):
-            result |= dict.fromkeys(parents, lower)
+        narrower: list[str] = []
+        for synset in _descendants(sense, children):
+            narrower += by_sense.get(synset, ())
+        if narrower:
+            result |= dict.fromkeys(parents, sorted(narrower))
     return result
 
 
+def _descendants(synset: str, children: Mapping[str, Collection[str]]) -> set[str]:
+    """Return all synsets below one, each once: a synset may have several parents."""
+    descendants: set[str] = set()
+    stack = list(children.get(synset, ()))
+    while stack:
+        child = stack.pop()
+        if child not in descendants:
+            descendants.add(child)
+            stack += children.get(child, ())
+    return descendants
+
+
 def _lines(path: Path) -> list[list[str]]:
-    """The entries of a file as words; the licence above them is indented."""
+    """Return the entries of a file as words, without their glosses."""
     try:
         text = path.read_text(encoding="latin-1")
     except OSError as error:
         raise UserError(
             f"{path} cannot be read: give a folder with WordNet's data.noun and index.noun."
         ) from error
-    return [
-        line.partition(" | ")[0].split()
-        for line in text.splitlines()
-        if line and not line.startswith(" ")
-    ]
+    # The licence above the entries is indented.
+    entries = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    return [entry.partition(" | ")[0].split() for entry in entries]
 
 
 def _synsets(path: Path) -> tuple[dict[str, list[str]], set[str]]:
-    """The hyponyms of each synset, by its offset, and the visible synsets."""
+    """Return the hyponyms of each synset, by its offset, and the visible synsets."""
     children: dict[str, list[str]] = {}
     visible = set()
-    for offset, file, _, count, *rest in _lines(path):
-        # after numbered words: symbol, synset, part of speech, words
-        pointers = rest[2 * int(count, 16) + 1 :]
-        if below := [
-            synset
-            for symbol, synset in zip(pointers[::4], pointers[1::4], strict=True)
-            if symbol == HYPONYM
-        ]:
-            children[offset] = below
-        if file in VISIBLE and INSTANCE not in pointers[::4]:
+    for offset, file, _, word_count, *fields in _lines(path):
+        # Each word has a number, and the number of pointers follows them. A pointer is four fields:
+        # symbol, synset, part of speech, words.
+        pointers = fields[2 * int(word_count, 16) + 1 :]
+        symbols = pointers[::4]
+        for symbol, synset in zip(symbols, pointers[1::4], strict=True):
+            if symbol == HYPONYM:
+                children.setdefault(offset, []).append(synset)
+        if file in VISIBLE and INSTANCE not in symbols:
             visible.add(offset)
     return children, visible
 
 
 def _senses(path: Path) -> dict[str, list[str]]:
-    """The synsets of each name, the most frequent first."""
-    return {
-        lemma.replace("_", " "): rest[len(rest) - int(synsets) :]
-        for lemma, _, synsets, *rest in _lines(path)
-    }
+    """Return the synsets of each name, the most frequent first."""
+    senses = {}
+    for lemma, _, synset_count, *fields in _lines(path):
+        # The synsets end the line, after symbols of pointers of which there may be any number.
+        first = len(fields) - int(synset_count)
+        senses[lemma.replace("_", " ")] = fields[first:]
+    return senses

@@ -34,45 +34,50 @@ def write_facts(
     transitive: bool = False,
     workers: int = 1,
 ) -> tuple[dict[str, int], Counter[str]]:
-    """Write the knowledge tables; returns the number of facts in each, and how many were left out,
-    by reason.
+    """Write the knowledge tables.
 
-    `subtypes`: those of each name, itself included; `subtypes_by_ending`: the names that are
-    subtypes by their ending.
+    Returns the number of facts in each, and how many were left out, by reason.
+
+    `subtypes`: those of each name, itself included.
+    `subtypes_by_ending`: the names that are subtypes by their ending.
+    `transitive`: whether sizes that follow from others are written too.
     """
-    seen: Counter[str] = Counter()
+    # Counted while tables stream by, since they need not fit into memory.
+    totals: Counter[str] = Counter()
 
     def sizes() -> Iterator[pa.Table]:
         for table in pair_facts(connection, SizeFact, thresholds):
-            rest = without_subtypes(table, subtypes_by_ending)
-            seen["of subtypes"] += table.num_rows - rest.num_rows
-            yield rest
+            without = without_subtypes(table, subtypes_by_ending)
+            totals["of subtypes"] += table.num_rows - without.num_rows
+            yield without
 
     def places() -> Iterator[pa.Table]:
         for table in pair_facts(connection, PlaceFact, thresholds):
-            seen["with a scene"] += pc.sum(pc.not_equal(table["scene"], "")).as_py() or 0
+            has_scene = pc.not_equal(table["scene"], "")
+            totals["with a scene"] += pc.sum(has_scene).as_py() or 0
             yield table
 
-    counted = counts.tables[0].parent
     with (
-        damage_as_user_error(counted, DELETE_WORK),
+        damage_as_user_error(counts.tables[0].parent, DELETE_WORK),
         open_counts(counts.tables, workers) as connection,
     ):
-        written = {
+        fact_counts = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),
             "places": knowledge.write_tables(folder, places(), PlaceFact),
         }
         colors = count_colors(connection, subtypes or {}, thresholds)
-    written["places_in_scenes"] = seen["with a scene"]
+    fact_counts["places_in_scenes"] = totals["with a scene"]
+    # An earlier run with other options may have written tables that this one does not.
     for table in (FILES[ColorFact], f"transitive/{FILES[SizeFact]}"):
-        (folder / table).unlink(missing_ok=True)  # of an earlier run
+        (folder / table).unlink(missing_ok=True)
     if colors is not None:
         knowledge.write(folder, colors, ColorFact)
-        written["colors"] = len(colors)
+        fact_counts["colors"] = len(colors)
     if transitive:
         inferred = transitive_sizes(knowledge.read(folder, SizeFact))
         knowledge.write(folder / "transitive", inferred, SizeFact)
-        written["transitive_sizes"] = len(inferred)
-    return written, +Counter(
-        {"the size of a subtype, which its parent's size stands for": seen["of subtypes"] // 2}
-    )
+        fact_counts["transitive_sizes"] = len(inferred)
+    # A pair and its complement are two rows.
+    excluded_pairs = totals["of subtypes"] // 2
+    reason = "the size of a subtype, which its parent's size stands for"
+    return fact_counts, +Counter({reason: excluded_pairs})

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.defaults import MAX_TOKENS
+from seesay.condition import GREEDY as GREEDY
+from seesay.condition import Condition
+from seesay.condition import Sampling as Sampling
 from seesay.errors import UserError
 from seesay.questions import Prompt, Scores, Task
 
@@ -23,17 +25,21 @@ TEXT = frozenset({"text"})
 TEXT_AND_PICTURES = frozenset({"text", "pictures"})
 
 IDENTITY = (
-    *(
-        "name",
-        "family",
-        "fingerprint",
-        "scope",
-        "accepts",
-        "whole_words",
-        "prompts_per_batch",
-        "only_chooses",
-    ),
-    *("probabilities_hint", "probe", "probe_seed", "chat", "abilities"),
+    "name",
+    "family",
+    "fingerprint",
+    "scope",
+    "accepts",
+    "whole_words",
+    "prompts_per_batch",
+    "only_chooses",
+    "probabilities_hint",
+    "letters_options",
+    "answers_neutral",
+    "chat",
+    "system",
+    "abilities",
+    "condition",
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
@@ -64,39 +70,6 @@ class Reply:
 
     text: str
     cut: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How replies are generated: with a temperature of 0 the likeliest one, else so many
-    samples."""
-
-    samples: int = 1
-    temperature: float = 0.0
-    max_tokens: int = MAX_TOKENS
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.samples < 1 or self.max_tokens < 1 or not 0 <= self.temperature <= 5:
-            raise UserError(
-                "--samples and --max-tokens are at least 1, and --temperature is between 0 and 5."
-            )
-        if self.samples > 1 and not self.temperature:
-            raise UserError(
-                "Without a temperature all samples are the same: add --temperature 1, or leave out "
-                "--samples."
-            )
-
-    def __str__(self) -> str:
-        """As a part of signatures."""
-        if self.temperature:
-            drawn = f"{self.samples}@{self.temperature:g}"
-        else:
-            drawn = "greedy"
-        return f"{drawn}-{self.max_tokens}"
-
-
-GREEDY = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +135,21 @@ class Model:
     """Where a task needs probabilities and this model only chooses: what the user can do about
     it."""
 
-    probe: str | None = None
-    """The name that probes, or draws of in-context examples, share whatever their seed; None where
-    there is no seed."""
+    answers_neutral: bool = True
+    """Whether the prompt that names no object can be put to it, by which answers are calibrated."""
 
-    probe_seed: int | None = None
-    """The seed that a probe was trained with, or that examples were drawn with."""
+    letters_options: bool = False
+    """Whether the model's own prompts show the options, lettered, as UnifiedQA's do."""
 
     chat: str | None = None
     """A digest of the chat template and system text that prompts are put through; None for plain
     texts."""
 
+    system: str | None = None
+    """The system's text, which opens the chat."""
+
+    # Texts of notes, and whether they last; None until the first one, so that subclasses of other
+    # packages need not call a constructor of ours.
     _notes: dict[str, bool] | None = None
 
     @property
@@ -181,6 +158,11 @@ class Model:
         return frozenset(
             name for name in ABILITIES if getattr(type(self), name) is not getattr(Model, name)
         )
+
+    @property
+    def condition(self) -> Condition:
+        """How this model is asked; the length rule, and what a run adds, are not its to state."""
+        return plain_condition(self)
 
     def through_chat(self, system: str | None = None) -> Model:
         """This model, asked through its chat template: the question is the user's turn, the option
@@ -232,7 +214,11 @@ class Model:
             yield number, self.answer(batch)
 
     def score(
-        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        end: bool | None = None,
+        stride: int | None = None,
     ) -> Iterator[TokenScores]:
         """Token log-probabilities, text by text, in order.
 
@@ -249,17 +235,16 @@ class Model:
         precedes it once.
         """
         scored = list(self.score(before + word + after for before, after in gaps for word in words))
+        # one text without a score would leave a hole in the matrix
         reason = next((scores.left_out for scores in scored if scores.left_out), None)
         if reason:
             raise UserError(
                 f"A context cannot be scored: {reason}. Leave out captions of that kind."
             )
         shape = (len(gaps), len(words))
-        logp = np.array([sum(scores.logp) for scores in scored], dtype=np.float64).reshape(shape).T
-        return FilledScores(
-            logp,
-            np.array([len(scores.tokens) for scores in scored], dtype=np.int64).reshape(shape).T,
-        )
+        logp = np.array([sum(scores.logp) for scores in scored], dtype=np.float64)
+        tokens = np.array([len(scores.tokens) for scores in scored], dtype=np.int64)
+        return FilledScores(logp.reshape(shape).T, tokens.reshape(shape).T)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector per text."""
@@ -294,7 +279,8 @@ class Model:
         has no `score`."""
         if "score" not in self.abilities:
             return ""
-        return f"eos:{ {None: 'own', True: 'yes', False: 'no'}[end] }|stride:{stride or 'own'}"
+        eos = {None: "own", True: "yes", False: "no"}[end]
+        return f"eos:{eos}|stride:{stride or 'own'}"
 
     def note(self, text: str, *, lasting: bool = False) -> None:
         """Tell the user something that belongs to the figures too: it is logged now and kept with
@@ -317,3 +303,8 @@ class Model:
 
     def _cannot(self, what: str) -> UserError:
         return UserError(f"'{self.name}' cannot {what}.")
+
+
+def plain_condition(model: Model) -> Condition:
+    """Return the condition of a model that is asked as it is, without a wrapper around it."""
+    return Condition(chat=model.chat, system=model.system, scope=model.scope)

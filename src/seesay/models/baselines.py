@@ -95,7 +95,8 @@ class Random(Baseline):
         for prompt in prompts:
             draw = np.random.Generator(np.random.PCG64(int(prompt.key, 16)))
             weights = 1.0 - draw.random(len(prompt.options))  # none of them 0
-            scores.append(choice_scores(prompt, np.log(weights / weights.sum()).tolist()))
+            logps = np.log(weights / weights.sum()).tolist()
+            scores.append(choice_scores(prompt, logps))
         return scores
 
 
@@ -106,7 +107,12 @@ class Mock(Baseline):
     family = "mock"
     prompts_per_batch = Model.prompts_per_batch
 
-    def __init__(self, name: str, seed: str = "0", milliseconds: str = "0") -> None:
+    def __init__(
+        self,
+        name: str,
+        seed: str = "0",
+        milliseconds: str = "0",
+    ) -> None:
         super().__init__(name)
         if not milliseconds.isdecimal():
             raise UserError(
@@ -159,4 +165,6 @@ def load_baseline(rest: str, options: ModelOptions) -> Baseline:
 
 def load_mock(rest: str, options: ModelOptions) -> Mock:
     """`mock`, `mock:SEED` or `mock:SEED:MILLISECONDS`."""
-    return Mock(f"mock:{rest}" if rest else "mock", *rest.split(":")[:2] if rest else ())
+    if not rest:
+        return Mock("mock")
+    return Mock(f"mock:{rest}", *rest.split(":")[:2])

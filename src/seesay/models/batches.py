@@ -47,6 +47,7 @@ def pack(
     batches: list[list[int]] = []
     total = 0.0
     for index in order:
+        # what an index costs depends on its neighbour: shared beginnings are paid once
         added = cost(batches[-1][-1], index) if batches else math.inf
         if total + added > budget:
             batches.append([])
@@ -100,11 +101,14 @@ def batches_of_equal_length(sentences: Sequence[Sequence[int]], budget: int) -> 
     """
 
     def new_tokens(previous: int | None, index: int) -> float:
-        length = len(sentences[index])
-        if previous is not None and len(sentences[previous]) != length:
-            return math.inf
-        is_repeated = previous is not None and sentences[previous] == sentences[index]
-        return 0 if is_repeated else length
+        sentence = sentences[index]
+        if previous is None:
+            return len(sentence)
+        if len(sentences[previous]) != len(sentence):
+            return math.inf  # another batch
+        if sentences[previous] == sentence:
+            return 0
+        return len(sentence)
 
     order = sorted(range(len(sentences)), key=lambda i: (len(sentences[i]), tuple(sentences[i])))
     return pack(order, budget, new_tokens)
@@ -140,15 +144,11 @@ def max_positions(model: PreTrainedModel) -> int | None:
         return None
     # RoBERTa and its relatives count from their padding id on, so they read fewer tokens than the
     # table has rows.
-    skipped = max(
-        (
-            module.padding_idx + 1
-            for path, module in model.named_modules()
-            if path.endswith("position_embeddings")
-            and getattr(module, "padding_idx", None) is not None
-        ),
-        default=0,
-    )
+    skipped = 0
+    for path, module in model.named_modules():
+        padding: int | None = getattr(module, "padding_idx", None)
+        if path.endswith("position_embeddings") and padding is not None:
+            skipped = max(skipped, padding + 1)
     return table - skipped if table > 0 else None
 
 
@@ -157,6 +157,21 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in MEMORY_SIGNS)
     )
+
+
+class TokenBudget:
+    """How many tokens are read at a time: half as many, for good, whenever memory runs out."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        # Plans are made of this one, which stays as it is: a run that is resumed on a machine with
+        # less memory must find the batches of its journal again.
+        self.planned = 2 * tokens
+
+    def fit(self, compute: Callable[[int], T]) -> T:
+        """Return what is computed with this budget, or with less of it."""
+        result, self.tokens = halve_until_it_fits(compute, self.tokens)
+        return result
 
 
 def halve_until_it_fits(

@@ -14,7 +14,10 @@ from seesay.errors import UserError, first_line
 from seesay.models.multiple_choice import BLANK
 from seesay.questions import SLOT, Prompt, resolve_separator
 
-PLAIN_NOTE = "'{name}' has a chat template and was asked without it, as a base model is: --chat asks through it."
+PLAIN_NOTE = (
+    "'{name}' has a chat template and was asked without it, as a base model is: --chat asks "
+    "through it."
+)
 # in place of today's: a run resumed tomorrow must ask the same (the default of Llama's template)
 DATE = "26 Jul 2024"
 _CUE = re.compile(r"\s*\b(?:Answer|A):\s*$")
@@ -46,14 +49,13 @@ def conversation(
 ) -> list[Message]:
     """The system's text, the examples, each with its reply, and the question; `turn` words a text
     and its picture."""
-    if system is None:
-        messages: list[Message] = []
-    else:
-        messages = [{"role": "system", "content": system}]
+    messages: list[Message] = []
+    if system is not None:
+        messages.append({"role": "system", "content": system})
     for shot in prompt.shots:
         messages.append({"role": "user", "content": turn(shot.text, shot.picture)})
         messages.append({"role": "assistant", "content": shot.answer})
-    return [*messages, {"role": "user", "content": turn(prompt.asked, prompt.picture)}]
+    return [*messages, {"role": "user", "content": turn(prompt.question_text, prompt.picture)}]
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,21 @@ class ChatFormat:
         """Of all that shapes the conversation."""
         return json_digest([self.template, self.system], 4)
 
-    def render(self, messages: list[Message], *, thinks: bool = False, fixed: bool = True) -> str:
+    def render(
+        self,
+        messages: list[Message],
+        *,
+        thinks: bool = False,
+        fixed: bool = True,
+    ) -> str:
         """The conversation up to where the reply begins. A model that thinks before it replies does
         not, unless it `thinks`; the date is `fixed`, or left to the template."""
-        if thinks or not fixed:
-            settings: dict[str, Any] = {}
-        else:
-            settings = {"enable_thinking": False}
-        settings |= {"date_string": DATE} if fixed else {}
+        settings: dict[str, Any] = {}
+        if fixed and not thinks:
+            # options are scored where the reply begins, which must not be a thought
+            settings["enable_thinking"] = False
+        if fixed:
+            settings["date_string"] = DATE
         arguments = {
             "chat_template": self.template,
             "add_generation_prompt": True,
@@ -92,11 +101,11 @@ class ChatFormat:
         try:
             text = self.tokenizer.apply_chat_template(messages, **arguments, **settings)
         except Exception as error:  # a template is a program, and refuses in its own ways
+            hint = ""
             if self.system is not None:
                 hint = " (it may have no place for --system)"
-            else:
-                hint = ""
             raise UserError(
                 f"The model's chat template cannot be used{hint}: {first_line(error)}"
             ) from error
+        # the mark of the slot is the option's place alone, which is added after the conversation
         return str(text).replace(SLOT, BLANK)

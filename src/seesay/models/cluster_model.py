@@ -31,6 +31,7 @@ class ClusterModel(WrappedModel):
         self._workers = [remote.remote(create, _threads()) for _ in range(workers)]
         self._task: list[Any] = []
         vars(self).update(self._forward("identity"))
+        # texts are scored and encoded one after the other, which needs no cluster
         self.abilities &= {"answer", "restrict"}
 
     def prepare(self, task: Task) -> None:
@@ -49,6 +50,7 @@ class ClusterModel(WrappedModel):
         running = dict[Any, tuple[int, Any]]()
         numbers = iter(range(len(batches)))
         while True:
+            # the iterator is shared by all rounds: each goes on where the last one stopped
             for number in numbers:
                 worker = idle.pop()
                 running[worker.answer.remote(self._task, batches[number])] = number, worker
@@ -101,8 +103,7 @@ class ClusterModel(WrappedModel):
         except self._ray.exceptions.RayActorError as error:
             raise UserError(
                 f"A worker died {MAX_RESTARTS + 1} times ({first_line(error)}). The answers so far "
-                "are kept: run the "
-                "same command again to resume."
+                "are kept: run the same command again to resume."
             ) from error
 
 
@@ -115,7 +116,13 @@ class Worker:
         self._model: Model | None = None
         self._task: Any = None
 
-    def call(self, task: list[Any], hook: str, *arguments: Any, **named: Any) -> Any:
+    def call(
+        self,
+        task: list[Any],
+        hook: str,
+        *arguments: Any,
+        **named: Any,
+    ) -> Any:
         """What one method of the model returns; its identity is what it states about itself."""
         model = self._prepared(task)
         if hook == "identity":
@@ -137,6 +144,7 @@ class Worker:
         import ray
 
         if self._model is None:
+            # Ray gives a worker one thread, with which sums are cut otherwise
             if self._threads is not None:
                 import torch
 

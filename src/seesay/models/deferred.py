@@ -1,10 +1,11 @@
 """A model that is loaded when it is first asked, so that a finished run is shown without its
 weights.
 
-What a model states about itself follows from its name, the options and its files. It is remembered
-together with the state of the files: their names, sizes and times, or on the hub the commit, for
-which the hub is asked once. Where more than that matters (servers, models of other packages, code
-of a repository), the model is loaded.
+What a model states about itself (its family, scope, abilities, chat template …) follows from its
+files and the options, but through classes of transformers and of ours, which take PyTorch to
+import. So it is written down when a model is first loaded, under a digest of the *contents* of its
+files and of the options: other contents are another record, and none is ever stale. Where contents
+do not tell everything (`ModelSource.fingerprint`), the model is loaded.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from seesay import caches
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.files import read_json, write_json
-from seesay.models import has_prefix, load_model
-from seesay.models.base import ABILITIES, IDENTITY, Model
-from seesay.models.catalogue import CATALOGUE
-from seesay.models.hf.hub import hub_commit
+from seesay.models import load_model
+from seesay.models.base import ABILITIES, IDENTITY, Model, plain_condition
+from seesay.models.files import file_digest
 from seesay.models.options import ModelOptions
-from seesay.models.source import FEATURES
+from seesay.models.source import Kind, ModelSource
 from seesay.models.wrapped import WrappedModel, identity_of
 from seesay.questions import Task
 
 NOT_SHAPING = ("engine", "workers")
 SETS = ("accepts", "abilities")
 """Of what a model states, the sets, which are lists in JSON."""
+REMEMBERED = tuple(field for field in IDENTITY if field != "condition")
+"""What is written down of a model: its condition follows from the other fields."""
 WITHOUT_LOADING = ("prepare", "notes", "clear_notes")
 """What a model need not be loaded for."""
 
@@ -38,24 +40,49 @@ WITHOUT_LOADING = ("prepare", "notes", "clear_notes")
 def load_when_asked(name: str, options: ModelOptions) -> Model:
     """The model behind a name: loaded now if nothing is remembered of it, else when it is first
     needed."""
-    state = _state(name, options)
-    if state is None:
+    path = _record_path(ModelSource.parse(name, options))
+    if path is None:
         return load_model(name, options)
-    shaping = {key: value for key, value in asdict(options).items() if key not in NOT_SHAPING}
-    digest = json_digest([seesay.__version__, ABILITIES, name, shaping, state])
-    path = caches.IDENTITIES.folder / f"{digest}.json"
-    if (identity := _read(path)) is not None:
+    identity = _read(path)
+    if identity is not None:
         return DeferredModel(identity, lambda: load_model(name, options), path)
     model = load_model(name, options)
-    write_json(path, identity_of(model) | {field: sorted(getattr(model, field)) for field in SETS})
+    identity = identity_of(model)
+    stored = {field: identity[field] for field in REMEMBERED}
+    write_json(path, stored | {field: sorted(identity[field]) for field in SETS})
     return model
+
+
+def _record_path(source: ModelSource) -> Path | None:
+    """Where what a model states about itself is remembered; None where that cannot be."""
+    fingerprint = source.fingerprint()
+    if fingerprint is None:
+        return None
+    shaping = {
+        key: value for key, value in asdict(source.options).items() if key not in NOT_SHAPING
+    }
+    identity = [seesay.__version__, ABILITIES, source.name, shaping, fingerprint]
+    if source.kind is Kind.FOLDER:
+        # A model states the digest of its chat template, which is no part of its fingerprint: a
+        # model that is asked without it gives the same answers whatever it says.
+        identity.append(file_digest(Path(source.place).expanduser().glob("*.jinja")))
+    return caches.IDENTITIES.folder / f"{json_digest(identity)}.json"
 
 
 class DeferredModel(WrappedModel):
     """States what is remembered of a model, and loads it for everything else."""
 
-    def __init__(self, identity: dict[str, Any], load: Callable[[], Model], path: Path) -> None:
-        vars(self).update(identity | {field: frozenset(identity[field]) for field in SETS})
+    def __init__(
+        self,
+        identity: dict[str, Any],
+        load: Callable[[], Model],
+        path: Path,
+    ) -> None:
+        fields = dict(identity)
+        for field in SETS:
+            fields[field] = frozenset(identity[field])
+        vars(self).update(fields)
+        self.condition = plain_condition(self)
         self._load = load
         self._path = path
         self._loaded: Model | None = None
@@ -71,6 +98,8 @@ class DeferredModel(WrappedModel):
 
     def _load_prepared(self) -> Model:
         model = self._load()
+        # Files may change between being digested and being read; and weights of another type, on a
+        # machine that has been given an accelerator, make another model.
         if model.fingerprint != self.fingerprint:
             self._path.unlink(missing_ok=True)
             raise UserError(
@@ -86,37 +115,12 @@ class DeferredModel(WrappedModel):
         super().prepare(task)
 
 
-def _state(name: str, options: ModelOptions) -> object:
-    """What tells one state of the model's files from another; None where files do not tell
-    everything."""
-    if options.trust_remote_code or has_prefix(name):
-        return None
-    path = Path(name).expanduser()
-    if name in CATALOGUE:
-        entry = CATALOGUE[name]
-        return (entry.hub and hub_commit(entry.hub, options.revision)) or entry.wheel.sha256
-    if path.is_file():
-        return _stat(path)
-    if path.is_dir():
-        config = path / "config.json"
-        has_second_model = config.is_file() and FEATURES in config.read_text(errors="replace")
-        if has_second_model:
-            return None
-        return [_stat(file) for file in sorted(path.iterdir()) if file.is_file()]
-    return hub_commit(name, options.revision) if "/" in name else None
-
-
-def _stat(path: Path) -> tuple[str, int, int]:
-    stat = path.stat()
-    return path.name, stat.st_size, stat.st_mtime_ns
-
-
 def _read(path: Path) -> dict[str, Any] | None:
-    """What is remembered; None where nothing is, or it is damaged."""
+    """Read what is remembered; None where nothing is, or it is damaged."""
     try:
         identity = read_json(path)
     except (OSError, ValueError):
         return None
-    if isinstance(identity, dict) and identity.keys() == set(IDENTITY):
+    if isinstance(identity, dict) and identity.keys() == set(REMEMBERED):
         return identity
     return None

@@ -21,27 +21,31 @@ def file_digest(paths: Iterable[Path]) -> str:
     remembered together with their state (place, size, times of change, inode): reading them takes
     longer than loading the model."""
     ordered = sorted(paths)
-    states = {path: path.stat() for path in ordered}
-    files = [
-        (str(path.resolve()), s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
-        for path, s in states.items()
-    ]
-    remembered = caches.FILE_DIGESTS.folder / json_digest(files)
-    is_large = sum(state.st_size for state in states.values()) >= LARGE
-    if (
-        is_large
-        and remembered.is_file()
-        and DIGEST.fullmatch(text := remembered.read_text(errors="replace"))
-    ):
-        return text
+    size = 0
+    changed = 0.0
+    states = []
+    for path in ordered:
+        stat = path.stat()
+        size += stat.st_size
+        changed = max(changed, stat.st_ctime)
+        # A file that replaces another may have its size and its time of modification, which
+        # anybody can set; its inode and its time of change it cannot have.
+        times = (stat.st_mtime_ns, stat.st_ctime_ns)
+        states.append((str(path.resolve()), stat.st_ino, stat.st_size, *times))
+    remembered = caches.FILE_DIGESTS.folder / json_digest(states)
+    if size >= LARGE and remembered.is_file():
+        text = remembered.read_text(errors="replace")
+        if DIGEST.fullmatch(text):
+            return text
     began = time.time()
     digest = hashlib.blake2b(digest_size=8)
     for path in ordered:
         digest.update(path.name.encode())
         with path.open("rb") as file:
             hashlib.file_digest(file, lambda: digest)
-    # a change would get another time
-    if is_large and max(state.st_ctime for state in states.values()) < began - 10:
+    # Clocks of file systems tick coarsely: a file that has just changed may change again at what
+    # they call the same time.
+    if size >= LARGE and changed < began - 10:
         write_text(remembered, digest.hexdigest())
     return digest.hexdigest()
 
@@ -53,4 +57,6 @@ def model_type(folder: Path) -> str | None:
     except (OSError, ValueError):
         return None
     kind = config.get("model_type") if isinstance(config, dict) else None
-    return kind if isinstance(kind, str) else None
+    if not isinstance(kind, str):
+        return None
+    return kind

@@ -24,8 +24,10 @@ def device_of(name: str) -> str:
     """The device of that name; for `auto` an accelerator if there is one."""
     import torch
 
+    if name == "auto" and not torch.accelerator.is_available():
+        return "cpu"
     if name == "auto":
-        return "auto" if torch.accelerator.is_available() else "cpu"
+        return "auto"  # transformers finds its way among several accelerators
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError, NotImplementedError) as error:

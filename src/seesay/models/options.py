@@ -95,9 +95,7 @@ class ModelOptions:
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                raise UserError(
-                    f"There is no option '{name}'; those of a model are {', '.join(names)}."
-                )
+                raise UserError(f"There is no option '{name}': choose from {', '.join(names)}.")
         return cls(**options)
 
     def __post_init__(self) -> None:
@@ -105,11 +103,13 @@ class ModelOptions:
             value = getattr(self, name)
             if value is not None and value not in list(choices):
                 raise UserError(f"Unknown {name} '{value}': choose one of {', '.join(choices)}.")
+            # a plain string becomes its choice, also in a class that is frozen from here on
             object.__setattr__(self, name, choices(value) if value else None)
         if self.dtype is not None and self.dtype not in DTYPES:
             raise UserError(f"Unknown dtype '{self.dtype}': choose one of {', '.join(DTYPES)}.")
         for name in ("batch_size", "concurrency", "workers"):
-            if (count := getattr(self, name)) is not None and count < 1:
+            count = getattr(self, name)
+            if count is not None and count < 1:
                 raise UserError(f"--{name.replace('_', '-')} is {count}: give 1 or more.")
         if self.budget is not None and not self.budget > 0:  # nor is NaN
             raise UserError(f"--budget is {self.budget}: give an amount above 0.")

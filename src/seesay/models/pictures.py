@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 BLANK = 128
 """The gray level of the picture that stands for none, for models that cannot do without."""
-BLANK_NOTE = "'{name}' cannot do without a picture: it is asked questions that have none about a plain gray one."
+BLANK_NOTE = (
+    "'{name}' cannot do without a picture: it is asked questions that have none about a plain gray "
+    "one."
+)
 
 
 def question(text: str) -> str:

@@ -34,6 +34,7 @@ def check_folder(name: str, folder: Path) -> None:
     for file, ending in INDEXES.items():
         index = _read(name, folder / file)
         weights = index.get("weight_map", {}) if isinstance(index, dict) else None
+        # transformers opens whatever files the index names
         if not isinstance(weights, dict):
             raise UserError(
                 f"The model in '{name}' could not be read: {file} is not an index of weights."
@@ -49,15 +50,12 @@ def check_folder(name: str, folder: Path) -> None:
 def check_config(name: str, document: Any, file: str) -> None:
     """Refuse a configuration that names code of others, or a network that no machine holds."""
     for key, value in _entries(document, name, file):
-        if (
-            "attn_implementation" in key
-            and isinstance(value, str)
-            and ("/" in value or ":" in value)
-        ):
+        # transformers fetches a kernel that is named like a repository, and runs it
+        is_kernel = "attn_implementation" in key and isinstance(value, str)
+        if is_kernel and ("/" in value or ":" in value):
             raise UserError(
                 f"'{name}' asks for the attention kernel '{value[:80]}' of the hub, which is code "
-                "of others: "
-                f"delete {key} from its {file}."
+                f"of others: delete {key} from its {file}."
             )
         if type(value) is int and value > _limit(key):
             raise UserError(
@@ -75,10 +73,10 @@ def refuse_other_sizes(
     import torch
 
     for key, value in sizes.items():
-        if type(value) is int and value > (
-            MOST_LAYERS if key.endswith(("layers", "blocks")) else LARGEST_SIZE
-        ):
+        limit = MOST_LAYERS if key.endswith(("layers", "blocks")) else LARGEST_SIZE
+        if type(value) is int and value > limit:
             raise ValueError(f"{key} is too large")
+    # tensors on the device `meta` have a shape and no memory
     with torch.device("meta"):
         expected = {name: tensor.shape for name, tensor in build().state_dict().items()}
     if expected != {name: tensor.shape for name, tensor in weights.items()}:
@@ -115,10 +113,12 @@ def _read(name: str, path: Path) -> Any:
 
 def _entries(document: Any, name: str, file: str) -> Iterator[tuple[str, Any]]:
     """Every key of a document and of what is nested in it, with its value."""
+    # level by level, since recursion ends where Python's stack does
     level = [document]
     depth = 0
     while level:
-        if (depth := depth + 1) > DEEPEST:
+        depth += 1
+        if depth > DEEPEST:
             raise UserError(f"The model in '{name}' could not be read: {file} is nested too deep.")
         below: list[Any] = []
         for value in level:
@@ -126,5 +126,5 @@ def _entries(document: Any, name: str, file: str) -> Iterator[tuple[str, Any]]:
                 yield from value.items()
                 below += value.values()
             elif isinstance(value, list):
-                below += [each for each in value if isinstance(each, dict | list)]
+                below += [entry for entry in value if isinstance(entry, dict | list)]
         level = below

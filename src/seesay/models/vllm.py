@@ -11,16 +11,16 @@ tensor_parallel_size=4`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from seesay.digests import json_digest
 from seesay.errors import UserError, first_line
-from seesay.models.base import GREEDY, Model, Reply, Sampling
+from seesay.models.base import GREEDY, Reply, Sampling
 from seesay.models.batches import chunks
-from seesay.models.hf.causal import CausalModel, ScoredSpan, SpanLogps
+from seesay.models.hf.causal import CausalModel
 from seesay.models.hf.generation import LINE
 from seesay.models.hf.precision import json_or_text
+from seesay.models.hf.spans import Ids, ScoredSpan, SpanScore
 from seesay.models.options import ModelOptions
 from seesay.questions import Prompt
 
@@ -50,7 +50,7 @@ def load_vllm(rest: str, options: ModelOptions) -> VllmModel:
 
 
 def engine_options(pairs: Sequence[str]) -> dict[str, Any]:
-    """`KEY=VALUE` pairs; values are read as JSON where they are JSON.
+    """Read `KEY=VALUE` pairs; values are read as JSON where they are JSON.
 
     >>> engine_options(["tensor_parallel_size=4", "kv_cache_dtype=fp8"])
     {'tensor_parallel_size': 4, 'kv_cache_dtype': 'fp8'}
@@ -64,78 +64,88 @@ def engine_options(pairs: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-class VllmModel(CausalModel):
-    """A causal model in vLLM's engine."""
+class EngineScorer:
+    """Scores spans by the prompt log-probabilities of vLLM's engine."""
 
-    def __init__(
-        self, name: str, library: Any, engine: Any, arguments: dict[str, Any], *, scope: str
-    ) -> None:
-        self.name = self._loaded_as = name
-        self.scope = scope
+    def __init__(self, library: Any, engine: Any) -> None:
         self._library = library
         self._engine = engine
-        self._tokenizer = engine.get_tokenizer()
+
+    @property
+    def max_tokens(self) -> int:
+        """The engine's limit but for the token that it generates after every prompt."""
+        return int(self._engine.llm_engine.model_config.max_model_len) - 1
+
+    def score(self, spans: Sequence[ScoredSpan]) -> list[SpanScore]:
+        """Score every span; equal sentences are read once."""
+        unique = list(dict.fromkeys(span.ids for span in spans))
+        # a token that is generated as well costs little, and some versions need one
+        parameters = self._library.SamplingParams(temperature=0, max_tokens=1, prompt_logprobs=0)
+        reported: dict[Ids, Any] = {}
+        for sentences in chunks(unique, PER_CALL):
+            outputs = run_engine(self._engine, sentences, parameters)
+            for ids, output in zip(sentences, outputs, strict=True):
+                reported[ids] = output.prompt_logprobs
+        return [_span_score(span, reported[span.ids]) for span in spans]
+
+
+def _span_score(span: ScoredSpan, positions: Sequence[Any]) -> SpanScore:
+    """Return a span's score from what the engine reports at each position of its sentence: a table
+    from tokens to their log-probability and rank."""
+    entries = [positions[i][span.ids[i]] for i in range(span.start, len(span.ids))]
+    logps = [float(entry.logprob) for entry in entries]
+    if not span.ranked or not entries:
+        return SpanScore(logps)
+    return SpanScore(logps, int(entries[0].rank or 0))
+
+
+def run_engine(engine: Any, rows: Sequence[Ids], parameters: Any) -> Any:
+    """Give the engine prompts as tokens, so that its tokenizer adds none of its own."""
+    prompts = [{"prompt_token_ids": list(ids)} for ids in rows]
+    return engine.generate(prompts, parameters, use_tqdm=False)
+
+
+class VllmModel(CausalModel):
+    """A causal model in vLLM's engine, which gives no hidden states."""
+
+    def __init__(
+        self,
+        name: str,
+        library: Any,
+        engine: Any,
+        arguments: dict[str, Any],
+        *,
+        scope: str,
+    ) -> None:
         config = engine.llm_engine.model_config
-        self._longest = int(config.max_model_len)
-        self._network = SimpleNamespace(config=config.hf_config)
-        self._budget = PER_CALL
-        self._planned = 16 * PER_CALL
         identity = [getattr(library, "__version__", ""), str(config.dtype), arguments]
         identity.append(getattr(config.hf_config, "_commit_hash", None))
-        self.fingerprint = json_digest(identity, default=str)
+        super().__init__(
+            name,
+            json_digest(identity, default=str),
+            engine.get_tokenizer(),
+            EngineScorer(library, engine),
+            model_type=config.hf_config.model_type,
+            scope=scope,
+            planned_tokens=16 * PER_CALL,
+        )
+        self._library = library
+        self._engine = engine
 
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
     ) -> list[tuple[Reply, ...]]:
         """What the engine writes; beginnings that prompts share are read once."""
-        arguments: dict[str, Any] = {"n": sampling.samples, "temperature": sampling.temperature}
-        arguments |= {"max_tokens": sampling.max_tokens, "seed": sampling.seed}
         parameters = self._library.SamplingParams(
-            **arguments, stop=None if self._format else [LINE]
+            n=sampling.samples,
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            seed=sampling.seed,
+            stop=None if self._format else [LINE],
         )
-        outputs = self._run(self._beginnings(prompts), parameters)
-        return [
-            tuple(
-                Reply(str(reply.text).strip(), reply.finish_reason == "length")
-                for reply in output.outputs
-            )
-            for output in outputs
-        ]
+        outputs = run_engine(self._engine, self._beginnings(prompts), parameters)
+        return [tuple(map(_reply, output.outputs)) for output in outputs]
 
-    def encode(self, texts: Sequence[str]) -> Any:
-        """The engine gives no hidden states."""
-        raise self._cannot("encode texts")
 
-    encode_layers = Model.encode_layers
-    answer_layers = Model.answer_layers
-
-    def _token_logps(self, spans: Sequence[ScoredSpan], budget: int) -> list[SpanLogps]:
-        """Prompt log-probabilities; a token that is generated as well costs little, and some
-        versions need one."""
-        longest = max((len(span.ids) for span in spans), default=0)
-        if longest >= self._longest:
-            raise UserError(
-                f"A text of {longest:,} tokens is longer than the {self._longest:,} that "
-                f"'{self.name}' reads."
-            )
-        unique = list(dict.fromkeys(span.ids for span in spans))
-        parameters = self._library.SamplingParams(temperature=0, max_tokens=1, prompt_logprobs=0)
-        reported: dict[tuple[int, ...], Any] = {}
-        for rows in chunks(unique, PER_CALL):
-            reported |= {
-                ids: out.prompt_logprobs
-                for ids, out in zip(rows, self._run(rows, parameters), strict=True)
-            }
-        results: list[SpanLogps] = []
-        for span in spans:
-            entries = [reported[span.ids][i][span.ids[i]] for i in range(span.start, len(span.ids))]
-            rank = int(entries[0].rank or 0) if span.ranked and entries else 0
-            results.append(([float(entry.logprob) for entry in entries], rank))
-        return results
-
-    def _run(self, rows: Sequence[Sequence[int]], parameters: Any) -> Any:
-        prompts = [{"prompt_token_ids": list(ids)} for ids in rows]
-        return self._engine.generate(prompts, parameters, use_tqdm=False)
-
-    def _max_tokens(self) -> int:
-        return self._longest - 1
+def _reply(completion: Any) -> Reply:
+    return Reply(str(completion.text).strip(), completion.finish_reason == "length")

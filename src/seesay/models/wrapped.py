@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from seesay.condition import Condition
 from seesay.models.base import IDENTITY, Model
 from seesay.questions import Prompt, Scores, Task, after_shots
 
@@ -28,6 +29,7 @@ class WrappedModel(Model):
     model notes."""
 
     abilities: frozenset[str] = frozenset()
+    condition: Condition = Condition()
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -64,6 +66,13 @@ def identity_of(model: Model) -> dict[str, Any]:
     return {field: getattr(model, field) for field in IDENTITY}
 
 
+def under_condition(model: Model, **changes: Any) -> Model:
+    """Return a stand-in for the model that is asked under its condition with these changes."""
+    wrapper = WrappedModel(model)
+    wrapper.condition = model.condition.replace(**changes)
+    return wrapper
+
+
 def _forwarding(hook: str) -> Callable[..., Any]:
     def method(self: WrappedModel, *arguments: Any, **named: Any) -> Any:
         return self._forward(hook, *arguments, **named)
@@ -71,6 +80,7 @@ def _forwarding(hook: str) -> Callable[..., Any]:
     return method
 
 
+# Written out, a method that `Model` gains tomorrow would silently be `Model`'s own here.
 for _hook in HOOKS:
     if _hook not in vars(WrappedModel):
         setattr(WrappedModel, _hook, _forwarding(_hook))
@@ -101,6 +111,7 @@ class RephrasedModel(WrappedModel):
 def rephrase(prompt: Prompt, wording: Callable[[str, tuple[str, ...]], str]) -> Prompt:
     """The prompt and its examples, worded anew: `wording` is given a text with a slot and the
     options for it."""
+    # examples are put as the question is: else they would show how not to answer it
     shots = tuple(replace(shot, text=wording(shot.text, shot.options)) for shot in prompt.shots)
-    text = after_shots(shots, wording(prompt.asked, prompt.options))
+    text = after_shots(shots, wording(prompt.question_text, prompt.options))
     return replace(prompt, text=text, shots=shots)

@@ -10,6 +10,8 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
+_FEWEST_ITEMS = 80
+
 
 def paper(
     name: Annotated[
@@ -26,7 +28,7 @@ def paper(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The page to write. Default: PAPER.html.")
     ] = None,
-    listed: Annotated[
+    list_only: Annotated[
         bool, typer.Option("--list", help="List the tables and figures and write no page.")
     ] = False,
     data: Annotated[
@@ -34,7 +36,7 @@ def paper(
         typer.Option(help="Folder of the published files, in place of the data folder."),
     ] = None,
     items: Annotated[
-        int, typer.Option(min=80, help="Generated items of a test of scenes (malevic).")
+        int, typer.Option(min=_FEWEST_ITEMS, help="Generated items of a test of scenes (malevic).")
     ] = 2_000,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -46,32 +48,41 @@ def paper(
     from seesay.papers.material import Material
     from seesay.papers.paper import as_records, render_entries, write_paper
 
-    loaded = load_paper(name)
+    the_paper = load_paper(name)
     if data is not None and not data.is_dir():
         raise UserError(
             f"There is no folder '{data}': --data is the folder of the published files."
         )
-    bars = progress_bars(quiet=quiet or as_json)
-    material = Material(folders or [], data, 80 if listed else items, brief=listed, progress=bars)
-    _ = material.folders  # folders that hold nothing are refused before work begins
-    page = render_entries(loaded, material)
-    if listed:
-        written = None
-    else:
-        written = write_paper(output or Path(f"{loaded.name}.html"), loaded, page)
+    material = Material(
+        folders or [],
+        data,
+        # a list says what can be shown, for which the fewest items do
+        items=_FEWEST_ITEMS if list_only else items,
+        brief=list_only,
+        progress=progress_bars(quiet=quiet or as_json),
+    )
+    # folders that hold nothing are refused before work begins
+    _ = material.folders
+    page = render_entries(the_paper, material)
+    path = None
+    if not list_only:
+        path = write_paper(output or Path(f"{the_paper.name}.html"), the_paper, page)
     if as_json:
-        fields = {
-            "paper": loaded.name,
-            "citation": loaded.citation,
-            "page": str(written) if written else None,
+        document = {
+            "paper": the_paper.name,
+            "citation": the_paper.citation,
+            "page": str(path) if path else None,
+            "entries": as_records(page, brief=list_only),
         }
-        print_json({**fields, "entries": as_records(page, brief=listed)})
-    else:
-        rows = [
-            [entry.number, entry.title, rendered.status, entry.command] for entry, rendered in page
-        ]
-        columns = ["in the paper", "what it shows", "here", "command"]
-        shown = 4 if listed else 3  # the page has the commands
-        out.print(table(columns[:shown], [row[:shown] for row in rows], title=loaded.title))
-        if written and not quiet:
-            out.print(str(written))
+        print_json(document)
+        return
+    columns = ["in the paper", "what it shows", "here"]
+    rows = [[entry.number, entry.title, str(rendered.status)] for entry, rendered in page]
+    # the page has the commands
+    if list_only:
+        columns.append("command")
+        for row, (entry, _) in zip(rows, page, strict=True):
+            row.append(entry.command)
+    out.print(table(columns, rows, title=the_paper.title))
+    if path and not quiet:
+        out.print(str(path))

@@ -37,10 +37,13 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Material:
-    """`paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of
+    """The folders and files at hand, and what was made of them for several entries.
+
+    `paths` are folders that seesay's commands wrote, or folders of such; `data` is a folder of
     published files in place of the data folder's, either of the paper's own or with a folder for
     each data set. `items` is the number of generated items in a test of scenes; `brief` says that
-    only the status of entries matters, not their precision."""
+    only the status of entries matters, not their precision.
+    """
 
     paths: Sequence[Path] = ()
     data: Path | None = None
@@ -50,7 +53,7 @@ class Material:
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """What several entries need, made when the first asks for it."""
+        """Return what several entries need, made when the first asks for it."""
         if key not in self._cache:
             self._cache[key] = make()
         value: T = self._cache[key]
@@ -59,6 +62,7 @@ class Material:
     @cached_property
     def folders(self) -> dict[str, list[Path]]:
         """The folders of each kind of `MARKS` at or below the paths, each once."""
+        # dictionaries keep their order and hold a folder once, though paths may overlap
         folders: dict[str, dict[Path, None]] = {kind: {} for kind in MARKS}
         for path in self.paths:
             if not path.is_dir():
@@ -67,8 +71,9 @@ class Material:
                 (kind, folder)
                 for kind, marks in MARKS.items()
                 for mark in marks
-                for folder in sorted(file.parents[mark.count("/")] for file in path.rglob(mark))
+                for folder in _marked_folders(path, mark)
             ]
+            # a mistyped folder must not pass for a paper of which nothing could be shown
             if not below:
                 raise UserError(
                     f"'{path}' holds no run, reasoner, sweep, matrix or knowledge that seesay "
@@ -85,7 +90,9 @@ class Material:
         finished = [folder for folder in folders if (folder / FIGURES).is_file()]
         if len(finished) < len(folders):
             log.warning("Left out: %d runs that are not finished.", len(folders) - len(finished))
-        return tuple(find_runs(finished)) if finished else ()
+        if not finished:
+            return ()
+        return tuple(find_runs(finished))
 
     @cached_property
     def groups(self) -> tuple[TaskRuns, ...]:
@@ -93,28 +100,35 @@ class Material:
         return group_runs(self.runs)
 
     def groups_of(self, *tasks: str) -> list[TaskRuns]:
-        """The groups of some tasks."""
+        """Return the groups of some tasks."""
         return [group for group in self.groups if group.task.name in tasks]
 
     def data_of(self, dataset: str) -> Path | None:
-        """Where the published files of a data set are, if its folder exists; None: nowhere, or in
-        the data folder."""
-        names = (dataset, dataset.replace("-", "_"))
-        if self.data is not None:
-            return next(
-                (self.data / name for name in names if (self.data / name).is_dir()), self.data
-            )
-        return next(
-            (data_folder() / name for name in names if (data_folder() / name).is_dir()), None
-        )
+        """Return where the published files of a data set are, if its folder exists.
+
+        None where they are nowhere, or in the data folder.
+        """
+        parent = data_folder() if self.data is None else self.data
+        for name in (dataset, dataset.replace("-", "_")):
+            if (parent / name).is_dir():
+                return parent / name
+        # a folder that was given may hold the files of this data set alone
+        return self.data
 
     def task_data(self, name: str) -> Path | None:
-        """Where the files of a task are: below the data given; None for the data folder."""
+        """Return where the files of a task are: below the data given; None for the data folder."""
         needs = task_card(name).needs
+        # a task without published files, such as an embedded one, has none to look for
         if self.data is not None and needs:
             return self.data_of(needs[0])
         return None
 
     def task(self, name: str) -> Task:
-        """A task with its published data."""
+        """Return a task with its published data."""
         return self.once(f"task {name}", lambda: load_task(name, self.task_data(name)))
+
+
+def _marked_folders(path: Path, mark: str) -> list[Path]:
+    """Return the folders at or below a path that hold the file; it may be in a folder of theirs."""
+    depth = mark.count("/")
+    return sorted(file.parents[depth] for file in path.rglob(mark))

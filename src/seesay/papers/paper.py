@@ -28,19 +28,28 @@ from seesay.reports.pages.sections import DataTable
 
 
 class Status(StrEnum):
-    """How much of an entry is ours: all of it, a part, or nothing (the published values may still
-    be shown)."""
+    """How much of an entry is ours: all of it, a part, or nothing.
+
+    The published values are shown in any case.
+    """
 
     SHOWN = "shown"
     IN_PART = "shown in part"
     NOT_HERE = "not possible here"
 
+    @classmethod
+    def of(cls, is_whole: bool) -> Status:
+        """Return the status of an entry of which something is ours."""
+        return cls.SHOWN if is_whole else cls.IN_PART
+
 
 @dataclass(frozen=True)
 class Rendered:
-    """An entry as far as it can be shown. `text` says what differs and why, in paragraphs separated
-    by empty lines; `tables` are open on the page, `numbers` (those behind the charts) are
-    folded."""
+    """An entry as far as it can be shown.
+
+    `text` says what differs and why, in paragraphs separated by empty lines; `tables` are open on
+    the page, `numbers` (those behind the charts) are folded.
+    """
 
     text: str = ""
     tables: Sequence[DataTable] = ()
@@ -55,9 +64,11 @@ Render = Callable[[Material], Rendered]
 
 @dataclass(frozen=True)
 class PaperEntry:
-    """A table or figure of a paper. `number` is the paper's own, as in "Table 1" (where only the
-    section is known, that); `command` makes what the entry needs; `published` has the printed
-    values, shown whatever is at hand."""
+    """A table or figure of a paper.
+
+    `number` is the paper's own, as in "Table 1" (where only the section is known, that); `command`
+    makes what the entry needs; `published` has the printed values, shown whatever is at hand.
+    """
 
     number: str
     title: str
@@ -93,7 +104,7 @@ def read_paper(
     renders: Mapping[str, Render],
     printed: Mapping[str, Sequence[DataTable]],
 ) -> Paper:
-    """The paper of a package here, its words read from `entries.yaml`.
+    """Return the paper of a package here, its words read from `entries.yaml`.
 
     `renders` has the function of each entry by its number; of an entry that it lacks nothing can be
     ours, and `not_here` in the file says why. `printed` has the published tables that are not in
@@ -104,20 +115,25 @@ def read_paper(
     entries = []
     for fields in words.pop("entries"):
         number = fields["number"]
+        # what is not a field of an entry is taken out before the entry is made
         names = fields.pop("published", [])
+        published = [published_tables(package)[name].as_printed for name in names]
         if number in renders:
             render = renders[number]
         else:
             render = not_here(fields.pop("not_here"))
-        published = [published_tables(package)[name].as_printed for name in names]
-        entries.append(
-            PaperEntry(**fields, render=render, published=printed.get(number, published))
+        entry = PaperEntry(
+            **fields,
+            render=render,
+            published=printed.get(number, published),
         )
+        entries.append(entry)
     return Paper(**words, citation=citation, entries=tuple(entries))
 
 
 def not_here(sentence: str) -> Render:
-    """An entry of which nothing can be ours, such as a drawing, with the sentence that says why."""
+    """Return what renders an entry of which nothing can be ours, such as a drawing, by a sentence
+    that says why."""
     return lambda _: Rendered(sentence, status=Status.NOT_HERE)
 
 
@@ -126,8 +142,10 @@ Page = Sequence[tuple[PaperEntry, Rendered]]
 
 
 def render_entries(paper: Paper, material: Material) -> Page:
-    """Render every entry. One that lacks what it needs is not possible here, with the sentence that
-    says so."""
+    """Render every entry.
+
+    One that lacks what it needs is not possible here, with the sentence that says so.
+    """
     return [(entry, _render(entry, material)) for entry in paper.entries]
 
 
@@ -136,29 +154,42 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
         rendered = entry.render(material)
     except UserError as error:
         rendered = Rendered(str(error), status=Status.NOT_HERE)
+    # what is printed needs nothing of ours, and is shown in any case
     return replace(rendered, tables=(*entry.published, *rendered.tables))
 
 
 def write_paper(path: Path, paper: Paper, page: Page) -> Path:
     """Write the page: an overview of all entries, then a section for each."""
     refuse_folder(path, "page")
-    counts = {status: sum(rendered.status is status for _, rendered in page) for status in Status}
-    write_text(
-        path,
-        render_page("paper.html", package=__package__, paper=paper, page=list(page), counts=counts),
+    statuses = [rendered.status for _, rendered in page]
+    text = render_page(
+        "paper.html",
+        package=__package__,
+        paper=paper,
+        page=list(page),
+        counts={status: statuses.count(status) for status in Status},
     )
+    write_text(path, text)
     return path
 
 
 def as_records(page: Page, *, brief: bool = False) -> list[dict[str, Any]]:
-    """The entries as JSON; `brief` leaves the text and the tables out."""
+    """Return the entries as JSON; `brief` leaves the text and the tables out."""
     records = []
     for entry, rendered in page:
-        fields = {name: getattr(entry, name) for name in ("number", "title", "command", "needs")}
-        record: dict[str, Any] = {**fields, "status": str(rendered.status)}
+        record: dict[str, Any] = {
+            "number": entry.number,
+            "title": entry.title,
+            "command": entry.command,
+            "needs": entry.needs,
+            "status": str(rendered.status),
+        }
         if not brief:
-            tables = [*rendered.tables, *([rendered.numbers] if rendered.numbers else [])]
-            record |= {"text": rendered.text, "tables": [_table_record(table) for table in tables]}
+            tables = list(rendered.tables)
+            if rendered.numbers:
+                tables.append(rendered.numbers)
+            record["text"] = rendered.text
+            record["tables"] = [_table_record(table) for table in tables]
         records.append(record)
     return records
 

@@ -1,5 +1,7 @@
-"""Pictures of real things whose colour and size we control: does a model say what it sees, or what
-it knows?"""
+"""Pictures of real things whose colour and size we control.
+
+Does a model say what it sees, or what it knows?
+"""
 
 from __future__ import annotations
 

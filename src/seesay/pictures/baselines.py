@@ -1,12 +1,14 @@
-"""Two baselines for prior against picture: one that knows and does not look, one that looks and
-does not know."""
+"""Two baselines for prior against picture.
+
+One knows and does not look, the other looks and does not know.
+"""
 
 from __future__ import annotations
 
 from seesay.data.colors import COLORS
 from seesay.errors import UserError
 from seesay.models.baselines import DOUBT, Baseline, labels_by_prompt
-from seesay.pictures.look import compared_size, dominant_color
+from seesay.pictures.look import compare_sizes, dominant_color
 from seesay.pictures.plan import SIZES
 from seesay.questions import Prompt, Task
 
@@ -24,13 +26,16 @@ class _LabelRule(Baseline):
         self._labels = labels_by_prompt(task)
 
     def weights(self, prompt: Prompt) -> list[float]:
-        """One positive number per option."""
+        """Return one positive number per option."""
         labels = self._labels[prompt.key]
-        label = self.label(prompt, labels)
-        return [1.0 if label == "" else 1 - DOUBT if each == label else DOUBT for each in labels]
+        answer = self.label(prompt, labels)
+        # no picture, nothing seen: the rule abstains
+        if answer == "":
+            return [1.0] * len(labels)
+        return [1 - DOUBT if label == answer else DOUBT for label in labels]
 
     def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
-        """The answer, or an empty text."""
+        """Return the answer, or an empty text."""
         raise NotImplementedError
 
 
@@ -42,8 +47,10 @@ class Prior(_LabelRule):
 
 
 class Pixels(_LabelRule):
-    """What the picture shows, whatever is asked, and nothing without one: it looks and does not
-    know."""
+    """What the picture shows, whatever is asked, and nothing without one.
+
+    It looks and does not know.
+    """
 
     def label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
         if prompt.picture is None:
@@ -51,5 +58,5 @@ class Pixels(_LabelRule):
         if set(labels) == set(COLORS):
             return dominant_color(prompt.picture)
         if set(labels) == set(SIZES):
-            return compared_size(prompt.picture)
+            return compare_sizes(prompt.picture)
         raise UserError(f"{self.name} names colours and compares sizes, not {' or '.join(labels)}.")

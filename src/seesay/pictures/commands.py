@@ -1,5 +1,7 @@
-"""`seesay pictures make | show`: icons of things, recoloured and resized, as a data set or a
-contact sheet."""
+"""`seesay pictures make | show`: icons of things in many colours and sizes.
+
+They become a data set or a contact sheet.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
-app = typer.Typer(
+app = Application(
     help="Pictures of things whose colour and size are controlled.", no_args_is_help=True
 )
 
@@ -40,8 +43,7 @@ def make(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw every picture of a task: PNGs, annotation, questions as JSON and as Parquet for
-    `datasets`."""
+    """Draw every picture of a task: PNGs, annotation, and questions as JSON and Parquet."""
     import time
 
     from seesay.cli.output import out, print_json, progress_bar
@@ -55,16 +57,31 @@ def make(
     began = time.perf_counter()
     with lock_folder(output, hint="choose another folder"):
         with progress_bar(f"{task} → {output}", unit="pictures", quiet=quiet or as_json) as advance:
-            pictures = write_pictures(task, output, seed=seed, size=size, progress=advance)
+            pictures = write_pictures(
+                task,
+                output,
+                seed=seed,
+                size=size,
+                progress=advance,
+            )
         seconds = round(time.perf_counter() - began, 3)
+        # the questions of the task itself: what is written is what is asked
         loaded = load_task(task, output)
         write_questions(output, loaded.questions)
         write(loaded, output)
         if arrays:
             write_arrays(output, pictures, arrays)
     if as_json:
-        counts = {"pictures": len(pictures), "questions": len(loaded.questions), "seconds": seconds}
-        print_json({"folder": str(output), "task": task, "seed": seed, **counts})
+        print_json(
+            {
+                "folder": str(output),
+                "task": task,
+                "seed": seed,
+                "pictures": len(pictures),
+                "questions": len(loaded.questions),
+                "seconds": seconds,
+            }
+        )
     elif not quiet:
         out.print(f"{output}: {len(pictures):,} pictures, {len(loaded.questions):,} questions")
 
@@ -98,21 +115,18 @@ def show(
     from seesay.pictures.things import left_out as reasons
 
     if left_out:
+        columns_left_out = ["thing", "attribute", "reason"]
         rows = [row for row in reasons() if row[1] == task.removeprefix("prior-")]
         if as_json:
-            print_json(
-                [
-                    {"thing": thing, "asked": asked, "reason": reason}
-                    for thing, asked, reason in rows
-                ]
-            )
+            print_json([dict(zip(columns_left_out, row, strict=True)) for row in rows])
         else:
-            out.print(table(["thing", "asked", "reason"], rows))
+            out.print(table(columns_left_out, rows))
         return
-    every = plan(task, seed)
-    pictures = [picture for picture in every if condition in (None, picture.condition)]
+    pictures = plan(task, seed)
+    conditions = dict.fromkeys(picture.condition for picture in pictures)
+    pictures = [picture for picture in pictures if condition in (None, picture.condition)]
     if not pictures:
-        names = ", ".join(dict.fromkeys(picture.condition for picture in every))
+        names = ", ".join(conditions)
         raise UserError(f"--condition is '{condition}': choose {names}.")
     sheet = contact_sheet(pictures, columns=columns, size=size)
     with atomic_write(output) as unfinished:

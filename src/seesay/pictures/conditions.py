@@ -1,5 +1,4 @@
-"""Paired tests within one run: is a model worse where prior and picture disagree, and what does the
-picture do?
+"""Paired tests within one run: is a model worse where prior and picture disagree?
 
 The same things are shown in every condition, so that conditions are compared thing by thing: a
 thing's answers in one condition are exchanged with its answers in the other.
@@ -7,81 +6,101 @@ thing's answers in one condition are exchanged with its answers in the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from seesay import metrics
 from seesay.metrics import FloatArray, Resamples, sign_flip
 from seesay.metrics.paired import Difference, paired_bootstrap
+from seesay.pictures.questions import BLIND, HERE, USUALLY
 from seesay.questions import Slice
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.run import Run
 
-CONTRASTS = (
-    ({"asked": "here", "condition": "counterfactual"}, {"asked": "here", "condition": "typical"}),
-    ({"asked": "here", "condition": "gray"}, {"asked": "here", "condition": "typical"}),
-    (
-        {"asked": "usually", "condition": "counterfactual"},
-        {"asked": "usually", "condition": "typical"},
-    ),
-    ({"asked": "usually", "condition": "counterfactual"}, {"asked": "blind"}),
-    ({"asked": "here", "condition": "reversed"}, {"asked": "here", "condition": "world"}),
-    ({"asked": "here", "condition": "equal"}, {"asked": "here", "condition": "world"}),
-    ({"asked": "usually", "condition": "reversed"}, {"asked": "usually", "condition": "world"}),
-    ({"asked": "usually", "condition": "reversed"}, {"asked": "blind"}),
+# a type of question in a condition (blind questions have none), and what it is compared with
+_PAIRS = (
+    ((HERE, "counterfactual"), (HERE, "typical")),
+    ((HERE, "gray"), (HERE, "typical")),
+    ((USUALLY, "counterfactual"), (USUALLY, "typical")),
+    ((USUALLY, "counterfactual"), (BLIND, "")),
+    ((HERE, "reversed"), (HERE, "world")),
+    ((HERE, "equal"), (HERE, "world")),
+    ((USUALLY, "reversed"), (USUALLY, "world")),
+    ((USUALLY, "reversed"), (BLIND, "")),
 )
+
+
+def _tags(question_type: str, condition: str) -> dict[str, str]:
+    if not condition:
+        return {"question_type": question_type}
+    return {"question_type": question_type, "condition": condition}
+
+
+CONTRASTS = tuple((_tags(*first), _tags(*second)) for first, second in _PAIRS)
 """Each condition with the one that it is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The headline figure in two conditions, on the things that are in both, and how sure it is
-    that they differ."""
+    """The headline figure in two conditions, on the things that are in both."""
 
     a: Slice
     b: Slice
     between: Difference
     p: float
+    """By sign flips: a thing's answers in one condition change places with those in the other."""
     p_holm: float
+    """Corrected for the number of contrasts."""
     n: int
+    """The number of things."""
 
 
 def contrasts(run: Run) -> list[Contrast]:
-    """Every contrast that the run has questions for; p-values by sign flips, corrected for their
-    number (Holm)."""
-    task = run.task
+    """Return every contrast that the run has questions for; p-values are by sign flips."""
     metric = metrics.get(run.task.metrics[0])
-    items = items_by_template(task, run.answers, run.manifest.length)
+    items = items_by_template(run.task, run.answers, run.manifest.condition.length)
     stats = statistics([metric], items)[metric.name]
-    tested = []
-    for pair in CONTRASTS:
-        by_object = [_by_object(run, stats, tags) for tags in pair]
-        things = sorted(set(by_object[0]) & set(by_object[1]))
+    count = run.manifest.resamples
+    seed = run.manifest.seed
+    result = []
+    for first, second in CONTRASTS:
+        first_rows = _by_object(run, stats, first)
+        second_rows = _by_object(run, stats, second)
+        things = sorted(set(first_rows) & set(second_rows))
         if len(things) < 2:
             continue
-        a, b = (np.stack([rows[thing] for thing in things], axis=1) for rows in by_object)
-        resamples = Resamples(things, run.manifest.resamples, run.manifest.seed)
-        between = paired_bootstrap(a, b, resamples, metric.value)
-        p = sign_flip(
-            a, b, things, metric.value, flips=run.manifest.resamples, seed=run.manifest.seed
+        a = np.stack([first_rows[thing] for thing in things], axis=1)
+        b = np.stack([second_rows[thing] for thing in things], axis=1)
+        contrast = Contrast(
+            a=Slice.of(first),
+            b=Slice.of(second),
+            between=paired_bootstrap(
+                a,
+                b,
+                Resamples(things, count, seed),
+                metric.value,
+            ),
+            p=sign_flip(a, b, things, metric.value, flips=count, seed=seed),
+            p_holm=np.nan,
+            n=len(things),
         )
-        tested.append((pair, between, p, len(things)))
-    if tested:
-        adjusted = metrics.holm([p for *_, p, _ in tested]).tolist()
-    else:
-        adjusted = list[float]()
-    return [
-        Contrast(Slice.of(a), Slice.of(b), between, p, corrected, n)
-        for ((a, b), between, p, n), corrected in zip(tested, adjusted, strict=True)
-    ]
+        result.append(contrast)
+    if not result:
+        return []
+    # Holm's correction needs all p-values at once
+    adjusted = metrics.holm([contrast.p for contrast in result]).tolist()
+    pairs = zip(result, adjusted, strict=True)
+    return [replace(contrast, p_holm=p_holm) for contrast, p_holm in pairs]
 
 
 def _by_object(run: Run, stats: FloatArray, tags: dict[str, str]) -> dict[str, FloatArray]:
-    """The statistics (templates, k) of every object's questions with these tags, as means: objects
-    weigh the same."""
+    """Return the statistics (templates, k) of every object's questions with these tags.
+
+    They are means over an object's questions, so that objects weigh the same.
+    """
     rows: dict[str, list[int]] = {}
     for row, question in enumerate(run.task.questions):
-        if all(question.tags.get(tag) == value for tag, value in tags.items()):
+        if tags.items() <= question.tags.items():
             rows.setdefault(question.object, []).append(row)
     return {name: stats[:, places].mean(axis=1) for name, places in rows.items()}

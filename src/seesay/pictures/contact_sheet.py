@@ -12,22 +12,31 @@ from seesay.pictures.drawing import rgb
 from seesay.pictures.plan import ColorPicture, Picture
 from seesay.pictures.things import Thing
 
-_STYLE = SheetStyle(gap=6, below=1, lines=2, line_height=13, font_size=10, paper=(255, 255, 255))
+_STYLE = SheetStyle(
+    gap=6,
+    below=1,
+    lines=2,
+    line_height=13,
+    font_size=10,
+    paper=(255, 255, 255),
+)
 
 
 def contact_sheet(pictures: Sequence[Picture], *, columns: int = 12, size: int = 96) -> bytes:
-    """A PNG of pictures, each with what it shows."""
+    """Draw a PNG of pictures, each with what it shows."""
     try:
         from PIL import Image, ImageFont
     except ImportError as error:
         raise missing_extra("A contact sheet", "pictures", error) from error
     if not pictures:
         raise UserError("There is no picture to show.")
+    # the font that comes with Pillow: the same sheet on every machine
     font = ImageFont.load_default(_STYLE.font_size)
     panels = []
     for picture in pictures:
         lines = []
         for line in _caption(picture):
+            # a caption that is too long loses its end
             while font.getlength(line) > size:
                 line = line[:-1]
             lines.append((line, INK))
@@ -38,12 +47,11 @@ def contact_sheet(pictures: Sequence[Picture], *, columns: int = 12, size: int =
 
 
 def _caption(picture: Picture) -> tuple[str, str]:
+    """Return two lines: what the picture shows, and in which condition."""
     if isinstance(picture, ColorPicture):
         return _name(picture.subject), f"{picture.condition}: {picture.color}"
-    return (
-        f"{_name(picture.first)} | {_name(picture.second)}",
-        f"{picture.condition}: {picture.shown}",
-    )
+    names = f"{_name(picture.first)} | {_name(picture.second)}"
+    return names, f"{picture.condition}: {picture.shown}"
 
 
 def _name(subject: Thing | str) -> str:

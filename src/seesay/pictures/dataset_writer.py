@@ -1,5 +1,7 @@
-"""Data sets of pictures on disk, in the layout of `seesay scenes make`: images, annotation,
-questions, arrays."""
+"""Data sets of pictures on disk, in the layout of `seesay scenes make`.
+
+A folder has images, annotation, questions and arrays.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ _LARGEST = 2048
 
 
 def plan(task: str, seed: int) -> Sequence[Picture]:
-    """All pictures of a task."""
+    """Return all pictures of a task."""
     if task not in PLANS:
         raise UserError(f"There are no pictures for '{task}': choose {' or '.join(PLANS)}.")
     if seed < 0:
@@ -47,7 +49,7 @@ def plan(task: str, seed: int) -> Sequence[Picture]:
 
 
 def images(folder: Path) -> Path:
-    """Where a data set's pictures are."""
+    """Return where a data set's pictures are."""
     return folder / "images" / "test"
 
 
@@ -59,8 +61,7 @@ def write_pictures(
     size: int = PICTURE,
     progress: ProgressCallback | None = None,
 ) -> Sequence[Picture]:
-    """Draw a task's pictures into a folder; another data set's folder is refused. The annotation is
-    written last: where there is one, nothing is drawn, and else everything."""
+    """Draw a task's pictures into a folder; another data set's folder is refused."""
     if not 16 <= size <= _LARGEST:
         raise UserError(f"--size is {size}: give 16 to {_LARGEST:,} pixels.")
     pictures = plan(task, seed)
@@ -71,27 +72,35 @@ def write_pictures(
         "version": VERSION,
         "icons": ICONS.requirement,
     }
+    # before anything is written: the folder must be ours or empty
     refuse_foreign_folder(folder, MANIFEST)
     what = f"The data set in '{folder}'"
-    refuse_other_settings(folder / MANIFEST, settings, what=what, hint="choose another folder")
-    annotated = folder / "annotation" / "test_annotation.json"
-    if not annotated.is_file():
+    refuse_other_settings(
+        folder / MANIFEST,
+        settings,
+        what=what,
+        hint="choose another folder",
+    )
+    annotation_path = folder / "annotation" / "test_annotation.json"
+    # written last: where it is, all pictures are; otherwise all are drawn again
+    if not annotation_path.is_file():
         images(folder).mkdir(parents=True, exist_ok=True)
         for picture in pictures:
             (images(folder) / f"{picture.name}.png").write_bytes(png(picture, size))
             if progress:
                 progress(1, len(pictures))
-        write_json(
-            annotated, {picture.name: annotation(picture) for picture in pictures}, indent=None
-        )
+        annotations = {picture.name: annotation(picture) for picture in pictures}
+        write_json(annotation_path, annotations, indent=None)
     elif progress:
         progress(len(pictures), len(pictures))
     return pictures
 
 
 def cached_pictures(task: str) -> Path:
-    """The folder of a task's own pictures (seed 0), drawn into the cache if they are not there
-    yet."""
+    """Return the folder of a task's own pictures (seed 0).
+
+    They are drawn into the cache if they are not there yet.
+    """
     folder = ICON_PICTURES.folder / f"{task}-{PICTURE}px-{VERSION}"
     with lock_folder(folder.with_suffix(".lock"), wait=True):
         write_pictures(task, folder)
@@ -99,32 +108,29 @@ def cached_pictures(task: str) -> Path:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a folder of pictures was made from."""
+    """Read what a folder of pictures was made from."""
     try:
         settings = read_json(folder / MANIFEST)
         refuse_newer(settings, SETTINGS_FORMAT, f"The data set in '{folder}'")
-        if (
-            isinstance(settings, dict)
-            and settings.get("task") in PLANS
-            and isinstance(settings.get("seed"), int)
-        ):
-            return settings
     except (OSError, ValueError) as error:
         raise UserError(
             f"'{folder}' has no readable {MANIFEST}: give a folder of `seesay pictures make`."
         ) from error
-    raise UserError(
-        f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again."
-    )
+    fields = settings if isinstance(settings, dict) else {}
+    if fields.get("task") not in PLANS or not isinstance(fields.get("seed"), int):
+        raise UserError(
+            f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again."
+        )
+    return fields
 
 
 def annotation(picture: Picture) -> dict[str, Any]:
-    """What a picture shows, as JSON."""
+    """Return what a picture shows, as JSON."""
     if isinstance(picture, ColorPicture):
         return {**_subject(picture.subject), "condition": picture.condition, "color": picture.color}
-    things = {"first": _subject(picture.first), "second": _subject(picture.second)}
     return {
-        **things,
+        "first": _subject(picture.first),
+        "second": _subject(picture.second),
         "condition": picture.condition,
         "shown": picture.shown,
         "usual": picture.usual,
@@ -138,9 +144,10 @@ def _subject(subject: Thing | str) -> dict[str, Any]:
 
 
 def write_questions(folder: Path, questions: Sequence[Question]) -> None:
-    """The questions as JSON, as `scenes make` writes them: `dataset/test.json`."""
-    rows = [
-        {
+    """Write the questions as JSON, as `scenes make` does: `dataset/test.json`."""
+    rows = []
+    for question in questions:
+        row = {
             "question": question.fields["question"],
             "answer": question.best_label,
             "gold": dict(question.gold),
@@ -148,15 +155,15 @@ def write_questions(folder: Path, questions: Sequence[Question]) -> None:
             **question.tags,
             "split": "test",
         }
-        for question in questions
-    ]
+        rows.append(row)
     write_json(folder / "dataset" / "test.json", {"info": {}, "questions": rows}, indent=None)
 
 
 def write_arrays(folder: Path, pictures: Sequence[Picture], size: int) -> None:
-    """Every picture as RGB, in the order of the annotation: `arrays/test.npy`, memory-mapped."""
+    """Write every picture as RGB, in the order of the annotation: `arrays/test.npy`."""
     with atomic_write(folder / "arrays" / "test.npy") as unfinished:
         shape = (len(pictures), size, size, 3)
+        # memory-mapped: all pictures together need not fit into memory
         array: Any = np.lib.format.open_memmap(unfinished, "w+", np.uint8, shape)
         for place, picture in enumerate(pictures):
             array[place] = rgb(picture, size)

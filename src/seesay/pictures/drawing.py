@@ -1,5 +1,4 @@
-"""Pictures drawn: one thing somewhere in the picture, or two things side by side, on a plain
-background."""
+"""Draw pictures: one thing somewhere, or two things side by side, on a plain background."""
 
 from __future__ import annotations
 
@@ -8,14 +7,14 @@ import numpy as np
 from seesay.pictures.icons import VIEW, Pixels, decode, icon, render
 from seesay.pictures.oklab import to_hex, to_rgb
 from seesay.pictures.plan import EQUAL, LARGER, SMALLER, ColorPicture, Picture, SizePicture
-from seesay.pictures.recolor import draw_color, find_region, repainted
+from seesay.pictures.recolor import draw_color, find_region, repaint
 from seesay.pictures.things import Thing
 
 BACKGROUND = "#c8d0d6"
 """Pale, so that white, gray and black things all stand out."""
 PICTURE = 224
-_SCALE = (0.75, 0.95)  # of a thing alone in its picture
-# of longer sides, in units of the view
+_SCALE = (0.75, 0.95)  # of the one thing in a picture
+# longer sides of two things, in units of the view
 _LENGTHS = {LARGER: (15.0, 6.5), SMALLER: (6.5, 15.0), EQUAL: (11.0, 11.0)}
 _CONTROL_COLORS = ("blue", "orange")
 _SHAPES = {
@@ -29,27 +28,26 @@ _BOX = (4.0, 4.0, 24.0, 24.0)
 
 
 def png(picture: Picture, size: int = PICTURE) -> bytes:
-    """The picture as a PNG, the same bytes for the same picture."""
+    """Draw the picture as a PNG, the same bytes for the same picture."""
     if isinstance(picture, SizePicture):
         return render(_side_by_side(picture), size, background=BACKGROUND)
     background = "#ffffff" if picture.condition == "silhouette" else BACKGROUND
-    return render(_alone(picture), size, background=background)
+    return render(_single(picture), size, background=background)
 
 
 def rgb(picture: Picture, size: int) -> Pixels:
-    """The picture's pixels (size, size, 3)."""
+    """Return the picture's pixels (size, size, 3)."""
     return np.ascontiguousarray(decode(png(picture, size))[..., :3])
 
 
 def elements(thing: Thing, color: str, generator: np.random.Generator) -> str:
-    """The thing's icon with its region in a shade of the colour."""
-    drawn = icon(thing.icon)
-    return repainted(
-        drawn, find_region(thing.icon, thing.colors), color, draw_color(color, generator)
-    )
+    """Return the thing's icon with its region in a shade of the colour."""
+    region = find_region(thing.icon, thing.colors)
+    return repaint(icon(thing.icon), region, color, draw_color(color, generator))
 
 
-def _alone(picture: ColorPicture) -> str:
+def _single(picture: ColorPicture) -> str:
+    """Return a thing at a random place and size, mirrored or not."""
     generator = np.random.default_rng(picture.stream)
     scale = generator.uniform(*_SCALE)
     left, top = generator.uniform(0, VIEW * (1 - scale), size=2)
@@ -57,36 +55,38 @@ def _alone(picture: ColorPicture) -> str:
     if isinstance(picture.subject, str):
         body = _shape(picture.subject, picture.color, generator)
     elif picture.condition == "silhouette":
-        drawn = icon(picture.subject.icon)
-        body = drawn.painted(dict.fromkeys(drawn.areas, "#000000"))
+        shape = icon(picture.subject.icon)
+        body = shape.repaint(dict.fromkeys(shape.areas, "#000000"))
     else:
         body = elements(picture.subject, picture.color, generator)
-    move = f"translate({left + VIEW * scale * mirrored:.3f} {top:.3f})"
-    return (
-        f'<g transform="{move} scale({-scale if mirrored else scale:.4f} {scale:.4f})">{body}</g>'
-    )
+    across = scale
+    if mirrored:
+        # mirrored about its left edge, a thing lies to the left of it: moved back by its width
+        left += VIEW * scale
+        across = -scale
+    move = f"translate({left:.3f} {top:.3f}) scale({across:.4f} {scale:.4f})"
+    return f'<g transform="{move}">{body}</g>'
 
 
 def _shape(name: str, color: str, generator: np.random.Generator) -> str:
-    """A shape in a shade of the colour."""
-    return _SHAPES[name].format(to_hex(to_rgb(draw_color(color, generator))))
+    """Return a shape in a shade of the colour."""
+    shade = to_hex(to_rgb(draw_color(color, generator)))
+    return _SHAPES[name].format(shade)
 
 
 def _side_by_side(picture: SizePicture) -> str:
-    """Both things on the same ground line, each in the middle of its half."""
+    """Return both things on the same ground line, each in the middle of its half."""
     generator = np.random.default_rng(picture.stream)
     ground = generator.uniform(20, 28)
+    subjects = zip((picture.first, picture.second), _LENGTHS[picture.shown], strict=True)
     parts = []
-    for place, (subject, length) in enumerate(
-        zip((picture.first, picture.second), _LENGTHS[picture.shown], strict=True)
-    ):
+    for place, (subject, length) in enumerate(subjects):
         if isinstance(subject, str):
             body = _shape(subject, _CONTROL_COLORS[place], generator)
             box = _BOXES.get(subject, _BOX)
         else:
-            drawn = icon(subject.icon)
-            body = drawn.body
-            box = drawn.box
+            body = icon(subject.icon).body
+            box = icon(subject.icon).box
         left, top, width, height = box
         scale = length / max(width, height)
         x = VIEW * (0.25 + 0.5 * place) - scale * (left + width / 2)

@@ -1,5 +1,7 @@
-"""A gallery of pictures that pull: picture, question, and the options' probabilities as a colour
-bar, by pull."""
+"""A gallery of pictures that pull: picture, question, and the options' probabilities as a bar.
+
+The strongest pulls come first.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,20 @@ _SIZE = 96
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A picture with its question and what the model made of it; `log_odds` of the pull against
-    what is right."""
+    """A picture with its question and the model's answer."""
 
     picture: str
+    """A small PNG as a data address."""
     text: str
+    """The question."""
     right: str
     pulled: str
+    """The wrong answer that the prior or the picture suggests."""
     answer: str
     bar: Markup
+    """The probabilities of all options."""
     log_odds: float
+    """Those of the pull against what is right."""
     is_pulled: bool
 
 
@@ -48,6 +54,7 @@ class Gallery:
     label: str
     series: int
     rooms: tuple[tuple[str, tuple[Exhibit, ...], int], ...]
+    """Title, the strongest exhibits, and the number of all, by source of the pull."""
     contrasts: tuple[Contrast, ...]
 
 
@@ -57,36 +64,44 @@ TITLES = {
 }
 
 
-def render_galleries(group: TaskRuns, chosen: Sequence[Choices]) -> Markup:
-    """The galleries of a task's runs as HTML; empty for tasks without pulls."""
-    shown = galleries(group, chosen)
-    if not shown:
+def render_galleries(group: TaskRuns, choices: Sequence[Choices]) -> Markup:
+    """Render the galleries of a task's runs as HTML; empty for tasks without pulls."""
+    rooms = galleries(group, choices)
+    if not rooms:
         return Markup("")
-    return Markup(templates("seesay.pictures").get_template("gallery.html").render(galleries=shown))
+    template = templates("seesay.pictures").get_template("gallery.html")
+    return Markup(template.render(galleries=rooms))
 
 
-def galleries(group: TaskRuns, chosen: Sequence[Choices]) -> list[Gallery]:
-    """One per model; none for tasks without pulls."""
+def galleries(group: TaskRuns, choices: Sequence[Choices]) -> list[Gallery]:
+    """Return a gallery per model; none for tasks without pulls."""
     options = shared_options(group.task)
     if options is None or not any(question.marks for question in group.task.questions):
         return []
-    return [
-        _gallery(entry, choices, options)
-        for entry, choices in zip(group.entries, chosen, strict=True)
-    ]
+    runs = zip(group.entries, choices, strict=True)
+    return [_gallery(entry, run_choices, options) for entry, run_choices in runs]
 
 
 def _gallery(entry: LabelledRun, choices: Choices, options: Sequence[str]) -> Gallery:
+    """Return the gallery of one model."""
     task = entry.run.task
+    template_names = [template.name for template in task.templates]
     rooms = []
     for source, title in TITLES.items():
-        exhibits = [
-            _exhibit(
-                question, source, choices, [template.name for template in task.templates], options
-            )
-            for question in task.questions
-            if source in question.marks and question.picture and Path(question.picture).is_file()
-        ]
+        exhibits = []
+        for question in task.questions:
+            # a run may be read on a machine that has no pictures
+            is_shown = question.picture and Path(question.picture).is_file()
+            if source in question.marks and is_shown:
+                exhibits.append(
+                    _exhibit(
+                        question,
+                        source,
+                        choices,
+                        template_names,
+                        options,
+                    )
+                )
         exhibits.sort(key=lambda exhibit: -exhibit.log_odds)
         if exhibits:
             rooms.append((title, tuple(exhibits[:SHOWN]), len(exhibits)))
@@ -100,31 +115,34 @@ def _exhibit(
     templates: Sequence[str],
     options: Sequence[str],
 ) -> Exhibit:
+    """Return the exhibit of a question, with probabilities that are means over templates."""
+    # templates count equally, as in the figures
     shares = np.mean([choices[question.id, template].shares for template in templates], axis=0)
     by_option = dict(zip(options, shares.tolist(), strict=True))
-    pulled, right = (
-        max(sum(by_option[label] for label in labels), LEAST)
-        for labels in (question.marks[source], question.gold)
-    )
+    suggested = question.marks[source]
+    pulled = max(sum(by_option[label] for label in suggested), LEAST)
+    right = max(sum(by_option[label] for label in question.gold), LEAST)
     answer = max(by_option, key=by_option.__getitem__)
+    # what a screen reader says in place of the bar: shares that round to 0 % are noise
     spoken = ", ".join(
         f"{option} {100 * share:.0f} %" for option, share in by_option.items() if share >= 0.005
     )
+    segments = list(zip(options, swatches(options), shares.tolist(), strict=True))
     return Exhibit(
         picture=thumbnail(str(question.picture)),
         text=question.fields["question"],
         right=" or ".join(question.gold),
-        pulled=" or ".join(question.marks[source]),
+        pulled=" or ".join(suggested),
         answer=answer,
-        bar=share_bar(list(zip(options, swatches(options), shares.tolist(), strict=True)), spoken),
+        bar=share_bar(segments, spoken),
         log_odds=float(np.log(pulled) - np.log(right)),
-        is_pulled=answer in question.marks[source],
+        is_pulled=answer in suggested,
     )
 
 
 @lru_cache(maxsize=512)
 def thumbnail(path: str) -> str:
-    """A small PNG as a data address."""
+    """Return a small PNG as a data address."""
     picture = open_rgb(path)
     picture.thumbnail((_SIZE, _SIZE))
     return png_address(picture)

@@ -1,5 +1,4 @@
-"""Icons of real things as vector graphics: Microsoft's Fluent emoji, flat (MIT licence), from
-npm."""
+"""Icons of real things as vector graphics: Microsoft's flat Fluent emoji (MIT), from npm."""
 
 from __future__ import annotations
 
@@ -35,16 +34,18 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Icon:
-    """An icon's SVG elements, the share of its visible area that each colour has, and the box that
-    it fills (left, top, width and height in its own units)."""
+    """An icon, and what is measured of it."""
 
     name: str
     body: str
+    """Its SVG elements."""
     areas: dict[str, float]
+    """The share of its visible area that each colour has."""
     box: tuple[float, float, float, float]
+    """The box that it fills: left, top, width and height in its own units."""
 
-    def painted(self, colors: dict[str, str]) -> str:
-        """The elements with some colours replaced by others."""
+    def repaint(self, colors: dict[str, str]) -> str:
+        """Return the elements with some colours replaced by others."""
         return PAINT.sub(lambda match: f'{match[1]}="{colors.get(match[2], match[2])}"', self.body)
 
 
@@ -56,48 +57,57 @@ def _bodies() -> dict[str, str]:
 
 @cache
 def icon(name: str) -> Icon:
-    """The icon of this name, measured."""
+    """Return the icon of this name, measured."""
     body = _bodies().get(name)
     if body is None:
         raise UserError(f"There is no icon '{name}' in {ICONS.requirement}.")
     picture = decode(render(body, _MEASURED))
+    # pixels at an edge are partly transparent, and mix two colours
     visible = picture[..., 3] > 250
     colors = sorted({match[2] for match in PAINT.finditer(body)})
+    # fills are flat: but for rounding, a pixel inside one has its colour
     palette = np.stack([255 * parse_hex(color) for color in colors])
     distances = np.abs(picture[visible][:, None, :3] - palette).sum(axis=2)
     nearest = distances.argmin(axis=1)[distances.min(axis=1) <= _NEAR]
-    counts = np.bincount(nearest, minlength=len(colors)) / visible.sum()
-    return Icon(name, body, dict(zip(colors, counts.tolist(), strict=True)), _box(visible))
+    shares = np.bincount(nearest, minlength=len(colors)) / visible.sum()
+    areas = dict(zip(colors, shares.tolist(), strict=True))
+    return Icon(name, body, areas, _box(visible))
 
 
 def _box(visible: NDArray[np.bool_]) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of what is visible, in the icon's units."""
     rows = np.flatnonzero(visible.any(axis=1))
     columns = np.flatnonzero(visible.any(axis=0))
     unit = VIEW / _MEASURED
     left = columns[0] * unit
     top = rows[0] * unit
-    return (
-        float(left),
-        float(top),
-        float((columns[-1] + 1) * unit - left),
-        float((rows[-1] + 1) * unit - top),
-    )
+    width = (columns[-1] + 1) * unit - left
+    height = (rows[-1] + 1) * unit - top
+    return float(left), float(top), float(width), float(height)
 
 
-def render(elements: str, size: int, view: float = VIEW, background: str | None = None) -> bytes:
-    """A PNG of SVG elements in a square view, `size` pixels per side; transparent without a
-    `background`."""
+def render(
+    elements: str,
+    size: int,
+    view: float = VIEW,
+    background: str | None = None,
+) -> bytes:
+    """Render SVG elements in a square view as a PNG, `size` pixels per side.
+
+    It is transparent without a `background`.
+    """
     try:
         from resvg_py import svg_to_bytes
     except ImportError as error:
         raise missing_extra("Drawing pictures", "pictures", error) from error
+    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     box = f'viewBox="0 0 {view} {view}" width="{size}" height="{size}"'
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" {box}>{elements}</svg>'
+    svg = f"<svg {names} {box}>{elements}</svg>"
     return bytes(svg_to_bytes(svg_string=svg, background=background, skip_system_fonts=True))
 
 
 def decode(png: bytes) -> Pixels:
-    """The pixels (rows, columns, RGBA) of a rendered PNG."""
+    """Return the pixels (rows, columns, RGBA) of a rendered PNG."""
     from PIL import Image
 
     with Image.open(BytesIO(png)) as image:
@@ -105,7 +115,7 @@ def decode(png: bytes) -> Pixels:
 
 
 def palette_lab(icon: Icon) -> tuple[list[str], FloatArray, FloatArray]:
-    """The icon's visible colours, their shares of its area, and their places in OKLab."""
-    colors = [color for color, share in icon.areas.items() if share > 0]
-    lab = from_rgb(np.stack([parse_hex(color) for color in colors]))
-    return colors, np.array([icon.areas[color] for color in colors]), lab
+    """Return the icon's visible colours, their shares of its area, and their places in OKLab."""
+    areas = {color: share for color, share in icon.areas.items() if share > 0}
+    lab = from_rgb(np.stack([parse_hex(color) for color in areas]))
+    return list(areas), np.array(list(areas.values())), lab

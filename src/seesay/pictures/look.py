@@ -1,5 +1,4 @@
-"""What can be seen in a picture without knowing anything: its colour, and which of two things is
-larger."""
+"""What can be seen in a picture without knowing anything: its colour, and which is larger."""
 
 from __future__ import annotations
 
@@ -20,37 +19,48 @@ _SAME = 1.15  # the ratio of lengths up to which two things look equally large
 
 @lru_cache(maxsize=4096)
 def dominant_color(path: str | Path) -> str:
-    """The name that most pixels have, the background left out."""
+    """Return the colour name that most pixels have, apart from the background."""
     pixels, thing = _read(path)
+    # flat icons have few colours: naming each once is much faster than naming every pixel
     packed = pixels[thing].astype(np.int32) @ (1 << 16, 1 << 8, 1)
-    colors, counts = np.unique(packed, return_counts=True)  # few: icons are flat
-    rgb = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1) / 255
+    colors, counts = np.unique(packed, return_counts=True)
+    red = colors >> 16
+    green = colors >> 8 & 255
+    blue = colors & 255
+    rgb = np.stack([red, green, blue], axis=1) / 255
     votes = np.bincount(color_names(rgb), weights=counts, minlength=len(COLORS))
     return COLORS[int(votes.argmax())]
 
 
 @lru_cache(maxsize=4096)
-def compared_size(path: str | Path) -> str:
-    """How the thing in the left half compares with that in the right half, by their longer
-    sides."""
+def compare_sizes(path: str | Path) -> str:
+    """Return how the thing in the left half compares with that in the right half.
+
+    Their longer sides are compared.
+    """
     _, thing = _read(path)
     middle = thing.shape[1] // 2
     left = _length(thing[:, :middle])
     right = _length(thing[:, middle:])
+    # drawn lengths differ by more than twice, or not at all
     if max(left, right) <= _SAME * min(left, right):
         return EQUAL
     return LARGER if left > right else SMALLER
 
 
 def _read(path: str | Path) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """The pixels, and which of them differ from the corner."""
+    """Return the pixels, and which of them differ from the corner."""
     pixels = np.asarray(open_rgb(path))
     difference = np.abs(pixels.astype(np.int16) - pixels[0, 0]).sum(axis=2)
     return pixels, difference > _BACKGROUND
 
 
 def _length(thing: NDArray[np.bool_]) -> int:
+    """Return the longer side of the box around a thing, in pixels."""
     if not thing.any():
         return 0
-    spans = [np.flatnonzero(thing.any(axis=axis)) for axis in (0, 1)]
-    return int(max(span[-1] - span[0] + 1 for span in spans))
+    lengths = []
+    for axis in (0, 1):
+        covered = np.flatnonzero(thing.any(axis=axis))
+        lengths.append(int(covered[-1] - covered[0] + 1))
+    return max(lengths)

@@ -1,5 +1,7 @@
-"""What pictures bring: prior against picture, its measures and baselines, a gallery, and pictures
-to train on."""
+"""What pictures bring: prior against picture, its measures and baselines, and a gallery.
+
+Its pictures can be trained on, too.
+"""
 
 from __future__ import annotations
 

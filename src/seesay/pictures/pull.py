@@ -16,8 +16,11 @@ LEAST = 1e-6
 
 
 def _marked(items: ScoredItems, source: str) -> BoolArray | None:
+    """Return which labels the source suggests; None where it suggests none of any item."""
     marked = items.marks.get(source)
-    return None if marked is None or not marked.any() else marked
+    if marked is None or not marked.any():
+        return None
+    return marked
 
 
 def _undefined(items: ScoredItems) -> FloatArray:
@@ -25,40 +28,50 @@ def _undefined(items: ScoredItems) -> FloatArray:
 
 
 def pull(items: ScoredItems, source: str) -> FloatArray:
-    """The share of the labels with the top score that the source suggests; NaN where it suggests
-    none."""
+    """Return the share of the labels with the top score that the source suggests.
+
+    It is NaN where it suggests none.
+    """
     marked = _marked(items, source)
     if marked is None:
         return _undefined(items)
-    credit = (items.top & marked).sum(axis=1) / np.maximum(items.top.sum(axis=1), 1)
+    # several labels may share the top score: an item without any scores has none
+    tied = np.maximum(items.top.sum(axis=1), 1)
+    credit = (items.top & marked).sum(axis=1) / tied
     return np.where(marked.any(axis=1), credit, np.nan)
 
 
 def pull_log_odds(items: ScoredItems, source: str) -> FloatArray:
-    """The log-odds of what the source suggests against what is right: above 0, the source wins."""
+    """Return the log-odds of what the source suggests against what is right.
+
+    Above 0, the source wins.
+    """
     marked = _marked(items, source)
     if marked is None:
         return _undefined(items)
-    suggested, right = (
-        np.where(labels, items.probabilities, 0.0).sum(axis=1) for labels in (marked, items.is_gold)
-    )
+    suggested = np.where(marked, items.probabilities, 0.0).sum(axis=1)
+    right = np.where(items.is_gold, items.probabilities, 0.0).sum(axis=1)
     odds = np.log(np.maximum(suggested, LEAST)) - np.log(np.maximum(right, LEAST))
     return np.where(marked.any(axis=1), odds, np.nan)
 
 
 def gain_over_blind(items: ScoredItems) -> FloatArray:
-    """How much probability the right answer gains by the picture: from -1 to 1."""
+    """Return how much probability the right answer gains by the picture: from -1 to 1."""
     if items.twin is None:
         return _undefined(items)
-    asked = np.asarray(~np.isnan(items.twin).all(axis=1))
-    answered = np.isfinite(items.twin).any(axis=1, keepdims=True)
-    scores = np.where(np.isnan(items.twin), -np.inf, np.where(answered, items.twin, 0.0))
-    blind = softmax(np.where(asked[:, None], scores, 0.0))
-    gained = np.where(items.is_gold, items.probabilities - blind, 0.0).sum(axis=1)
-    return np.where(asked, gained, np.nan)
+    missing = np.isnan(items.twin)
+    has_twin = np.asarray(~missing.all(axis=1))
+    has_scores = np.isfinite(items.twin).any(axis=1, keepdims=True)
+    # scores that are all -inf say nothing: the same probability for every label
+    scores = np.where(has_scores, items.twin, 0.0)
+    scores = np.where(missing, -np.inf, scores)
+    blind = softmax(np.where(has_twin[:, None], scores, 0.0))
+    gain = np.where(items.is_gold, items.probabilities - blind, 0.0).sum(axis=1)
+    return np.where(has_twin, gain, np.nan)
 
 
 def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metric[ScoredItems]]:
+    """Return the metrics of the pull of a source, as a share and as log-odds."""
     return (
         mean_metric(
             f"{source}_pull",

@@ -21,24 +21,32 @@ from seesay.pictures.icons import Icon, icon, palette_lab
 from seesay.pictures.oklab import from_rgb, parse_hex, to_hex, to_rgb
 
 PROTOTYPES = {
-    "black": "#1d1d1f", "blue": "#2463d8", "brown": "#7b4a20", "gray": "#848484", "green": "#2f9a3d",
-    "orange": "#f5871f", "pink": "#f78fc2", "purple": "#8336b3", "red": "#d3202b", "white": "#f8f8f8",
+    "black": "#1d1d1f",
+    "blue": "#2463d8",
+    "brown": "#7b4a20",
+    "gray": "#848484",
+    "green": "#2f9a3d",
+    "orange": "#f5871f",
+    "pink": "#f78fc2",
+    "purple": "#8336b3",
+    "red": "#d3202b",
+    "white": "#f8f8f8",
     "yellow": "#f6d22f",
-}  # fmt: skip
+}
 """A clear example of each colour."""
 _NEAR = 0.25  # distance in OKLab at which a fill's claim to be the seed has fallen to 1/e
 # distance from the seed within which a fill belongs to the region; lightness counts half
 _SAME = 0.115
 # how much of the shading stays: the most under which names stay
 _SHADING = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.0)
-_KEPT = 0.92  # the share of the region that must have the new colour's name
+# the share of the region that must have the new colour's name
+_NAMED_SHARE = 0.92
 _JITTER = {"lightness": 0.015, "chroma": 0.06, "hue": 0.06}  # standard deviations of drawn colours
 
 
 @dataclass(frozen=True)
 class ColoredRegion:
-    """The colours of an icon that carry the typical colour, and the share of its visible area that
-    they have."""
+    """The colours of an icon that carry the typical colour, and their share of its visible area."""
 
     colors: tuple[str, ...]
     share: float
@@ -46,57 +54,60 @@ class ColoredRegion:
 
 @cache
 def find_region(name: str, typical: tuple[str, ...]) -> ColoredRegion:
-    """The region of an icon that is nearest, by area, to one of the typical colours."""
+    """Return the region of an icon that is nearest, by area, to one of the typical colours."""
     colors, areas, lab = palette_lab(icon(name))
     targets = np.stack([prototype(color) for color in typical])
     distances = np.linalg.norm(lab[:, None] - targets, axis=2).min(axis=1)
-    seed = lab[np.argmax(areas * np.exp(-((distances / _NEAR) ** 2)))]
+    claims = areas * np.exp(-((distances / _NEAR) ** 2))
+    seed = lab[np.argmax(claims)]
+    # lightness counts half: shadows and highlights are of the same hue
     belongs = np.linalg.norm((lab - seed) * (0.5, 1, 1), axis=1) < _SAME
-    return ColoredRegion(
-        tuple(color for color, own in zip(colors, belongs, strict=True) if own),
-        float(areas[belongs].sum()),
-    )
+    members = tuple(colors[place] for place in np.flatnonzero(belongs))
+    return ColoredRegion(members, float(areas[belongs].sum()))
 
 
 def prototype(color: str) -> FloatArray:
-    """The clear example of a colour in OKLab."""
+    """Return the clear example of a colour in OKLab."""
     return from_rgb(parse_hex(PROTOTYPES[color]))
 
 
 def draw_color(color: str, generator: np.random.Generator) -> FloatArray:
-    """A colour near the clear example of this name, in OKLab; always one that has this name."""
+    """Draw a colour near the clear example of this name, in OKLab; it always has this name."""
     lightness, a, b = prototype(color)
     while True:
+        # at most two standard deviations: a clear example stays clear
         steps = generator.normal(size=3).clip(-2, 2)
+        light = lightness + _JITTER["lightness"] * steps[0]
         chroma = np.hypot(a, b) * (1 + _JITTER["chroma"] * steps[1])
         hue = np.arctan2(b, a) + _JITTER["hue"] * steps[2]
-        drawn = np.array(
-            [
-                lightness + _JITTER["lightness"] * steps[0],
-                chroma * np.cos(hue),
-                chroma * np.sin(hue),
-            ]
-        )
-        if NAMED[color_names(to_rgb(drawn)[None])[0]] == color:
-            return drawn
+        shade = np.array([light, chroma * np.cos(hue), chroma * np.sin(hue)])
+        if NAMED[color_names(to_rgb(shade)[None])[0]] == color:
+            return shade
 
 
-def repainted(drawn: Icon, region: ColoredRegion, color: str, target: FloatArray) -> str:
-    """The icon's elements with the region moved to `target` (OKLab), which is a `color`."""
-    areas = np.array([drawn.areas[each] for each in region.colors])
-    lab = from_rgb(np.stack([parse_hex(each) for each in region.colors]))
+def repaint(
+    picture: Icon,
+    region: ColoredRegion,
+    color: str,
+    target: FloatArray,
+) -> str:
+    """Return the icon's elements with the region moved to `target` (OKLab), which is a `color`."""
+    areas = np.array([picture.areas[part] for part in region.colors])
+    lab = from_rgb(np.stack([parse_hex(part) for part in region.colors]))
     mean = areas @ lab / areas.sum()
-    turned = _turned(lab - mean, mean, target)
+    differences = _rotate_hue(lab - mean, mean, target)
+    # strong shading may take fills of the region out of the colour's name: as much as it allows
     for shading in _SHADING:
-        rgb = to_rgb(target + shading * turned)
-        named = color_names(rgb) == NAMED.index(color)
-        if areas[named].sum() >= _KEPT * areas.sum():
+        rgb = to_rgb(target + shading * differences)
+        has_name = color_names(rgb) == NAMED.index(color)
+        if areas[has_name].sum() >= _NAMED_SHARE * areas.sum():
             break
-    return drawn.painted(dict(zip(region.colors, map(to_hex, rgb), strict=True)))
+    return picture.repaint(dict(zip(region.colors, map(to_hex, rgb), strict=True)))
 
 
-def _turned(differences: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
-    """Differences from the mean, with their hue and chroma relative to the target's."""
+def _rotate_hue(differences: FloatArray, mean: FloatArray, target: FloatArray) -> FloatArray:
+    """Return differences from the mean, with their hue and chroma relative to the target's."""
+    # a and b as one complex number: multiplying by a quotient turns and scales the hue
     before = complex(*mean[1:])
     after = complex(*target[1:])
     turn = after / before if abs(before) > 0.02 else 0j
@@ -105,6 +116,6 @@ def _turned(differences: FloatArray, mean: FloatArray, target: FloatArray) -> Fl
     return np.stack([differences[:, 0], ab.real, ab.imag], axis=1)
 
 
-def others(typical: tuple[str, ...]) -> tuple[str, ...]:
-    """The colours that are neither typical nor gray, which is a condition by itself."""
+def other_colors(typical: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the colours that are neither typical nor gray, which is a condition by itself."""
     return tuple(color for color in COLORS if color not in typical and color != "gray")

@@ -17,7 +17,7 @@ from seesay.data.picture_sets import LabelledPictures, Pixels
 from seesay.errors import UserError
 from seesay.pictures.dataset_writer import VERSION
 from seesay.pictures.drawing import rgb
-from seesay.pictures.plan import ColorPicture, is_held_out, recolored
+from seesay.pictures.plan import ColorPicture, assign_colors, is_held_out
 from seesay.pictures.questions import color_here
 from seesay.pictures.things import Thing, color_things
 
@@ -29,9 +29,8 @@ _SPLITS = ("train", "val", *TESTS)
 
 
 def open_prior_color(percent: str, items: int | None) -> PriorColorSet:
-    """The set of `seesay reasoner train --task prior-color-PERCENT`."""
-    is_percentage = re.fullmatch(r"\d{0,3}", percent) and int(percent or 0) <= 100
-    if not is_percentage:
+    """Open the set of `seesay reasoner train --task prior-color-PERCENT`."""
+    if not re.fullmatch(r"\d{0,3}", percent) or int(percent or 0) > 100:
         raise UserError(
             f"'{NAME}-{percent}': give the percentage of recoloured training pictures, as in "
             f"{NAME}-5."
@@ -48,66 +47,71 @@ class PriorColorSet:
 
     @property
     def name(self) -> str:
-        """The task's name."""
+        """Return the task's name."""
         return f"{NAME}-{self.percent}"
 
     @property
     def splits(self) -> dict[str, int]:
-        """The number of items of each."""
-        tests = {test: _PER_THING * len(_things(test.startswith("unmet"))) for test in TESTS}
-        return {"train": self.count, "val": max(1, self.count // 8), **tests}
+        """Return the number of items of each split."""
+        splits = {"train": self.count, "val": max(1, self.count // 8)}
+        for test in TESTS:
+            splits[test] = _PER_THING * len(_things(test.startswith("unmet")))
+        return splits
 
     @property
     def settings(self) -> dict[str, object]:
-        """What identifies the set."""
+        """Return what identifies the set."""
         return {"task": self.name, "items": self.count, "pictures": VERSION}
 
     def open(self, split: str) -> LabelledPictures:
-        """The items of a split."""
+        """Return the items of a split."""
         pictures = self.pictures(split)
         # tests are the same for every mixture
         part = split if split in TESTS else f"{split}-{self.percent}"
-        return LabelledPictures(f"{NAME}-{VERSION}-{part}-{len(pictures)}", pictures, _read, COLORS)
+        key = f"{NAME}-{VERSION}-{part}-{len(pictures)}"
+        return LabelledPictures(key, pictures, _read, COLORS)
 
     def pictures(self, split: str) -> list[ColorPicture]:
-        """The pictures of a split: so many percent of the items in another colour, or a test's all
-        or none."""
+        """Return the pictures of a split.
+
+        So many percent of the items are in another colour; of a test, all or none.
+        """
         if split not in _SPLITS:
             raise UserError(f"{NAME} has no {split} items: it has {', '.join(_SPLITS)}.")
         stream = _SPLITS.index(split)
         total = self.splits[split]
-        mixture = 0 if split in TESTS else self.percent  # tests are the same for every mixture
+        mixture = self.percent
+        recolored = round(self.percent / 100 * total)
+        # tests are the same for every mixture
+        if split in TESTS:
+            mixture = 0
+            recolored = total if split.endswith("recolored") else 0
         generator = np.random.default_rng([stream, mixture, total])
         things = _things(split.startswith("unmet"))
         subjects = [things[place % len(things)] for place in range(total)]
-        if split in TESTS:
-            share = {True: 1.0, False: 0.0}[split.endswith("recolored")]
-        else:
-            share = self.percent / 100
-        others = set(generator.permutation(total)[: round(share * total)].tolist())
-        colors = dict(
-            zip(
-                sorted(others),
-                recolored([subjects[i] for i in sorted(others)], generator),
-                strict=True,
+        places = sorted(generator.permutation(total)[:recolored].tolist())
+        new_colors = assign_colors([subjects[place] for place in places], generator)
+        colors = dict(zip(places, new_colors, strict=True))
+        pictures = []
+        for place, thing in enumerate(subjects):
+            picture = ColorPicture(
+                name=f"{split}-{place}",
+                subject=thing,
+                condition="counterfactual" if place in colors else "typical",
+                color=colors.get(place, thing.colors[0]),
+                stream=(stream, mixture, place),
             )
-        )
-        return [
-            ColorPicture(
-                f"{split}-{place}",
-                thing,
-                "counterfactual" if place in others else "typical",
-                colors.get(place, thing.colors[0]),
-                (stream, mixture, place),
-            )
-            for place, thing in enumerate(subjects)
-        ]
+            pictures.append(picture)
+        return pictures
 
 
 def _things(held_out: bool) -> list[Thing]:
+    """Return the things that training never has, or those that it has."""
     return [thing for thing in color_things() if is_held_out(thing) == held_out]
 
 
 def _read(picture: ColorPicture, image_size: int) -> tuple[Pixels, str, int]:
+    """Return pixels, question and answer of a picture."""
     assert isinstance(picture.subject, Thing)
-    return rgb(picture, image_size), color_here(picture.subject.name), COLORS.index(picture.color)
+    question = color_here(picture.subject.name)
+    return rgb(picture, image_size), question, COLORS.index(picture.color)

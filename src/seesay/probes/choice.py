@@ -15,6 +15,8 @@ from itertools import islice
 
 import numpy as np
 
+from seesay.condition import How
+from seesay.grouping import group_by
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.batches import compute_batches
@@ -23,19 +25,16 @@ from seesay.models.wrapped import RephrasedModel, rephrase
 from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.questions import SLOT, Prompt, Scores, Task
 
-LETTERED_SCOPE = "answer-qa"
-"""The scope of UnifiedQA's way of asking, whose prompts contain the lettered options already."""
-
 
 def choice_model(model: Model) -> Model:
-    """The model, asked by choice. A baseline weighs options whatever their order, so it stays as it
-    is."""
+    """Return the model, asked by choice. A baseline weighs options whatever their order, so it
+    stays as it is."""
     return model if isinstance(model, Baseline) else ChoiceModel(model)
 
 
 def choice_task(task: Task) -> Task:
-    """The task with its choice templates; a task without any is asked with a blank in its own
-    templates.
+    """Return the task with its choice templates; a task without any is asked with a blank in its
+    own templates.
 
     Choosing among given options says nothing about the whole vocabulary: those metrics are left
     out.
@@ -47,11 +46,15 @@ def choice_task(task: Task) -> Task:
 
 class ChoiceModel(RephrasedModel):
     """Wraps a model that answers: every prompt becomes one lettered prompt per rotation of its
-    options."""
+    options.
+
+    Each rotation is a prompt of its own to the model, which plans their batches; the answers are
+    put together again prompt by prompt, so that a journal holds one line for all rotations.
+    """
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self.scope = f"{model.scope}-rotated"
+        self.condition = model.condition.replace(how=How.CHOICE)
         self._rotated: list[Scores] = []
 
     def through_chat(self, system: str | None = None) -> Model:
@@ -63,78 +66,106 @@ class ChoiceModel(RephrasedModel):
         self._rotated = []
         super().prepare(task)
 
-    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """That of all rotations."""
-        return self._model.estimate(
-            [self._put(prompt) for prompt in prompts for _ in prompt.options]
-        )
+    def estimate(
+        self,
+        prompts: Sequence[Prompt],
+        max_tokens: int | None = None,
+    ) -> str:
+        """Return what asking all rotations will take."""
+        rotations = [self._put(prompt) for prompt in prompts for _ in prompt.options]
+        return self._model.estimate(rotations)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The mean log-probability of each option over the rotations."""
-        rotated = [
-            self._lettered(p, _rotated(p.options, by))
-            for p in prompts
-            for by in range(len(p.options))
-        ]
-        batches = self._model.plan(rotated)
-        answers = compute_batches(
-            batches, lambda batch: self._model.answer([rotated[i] for i in batch])
-        )
+        """Return the mean log-probability of each option over the rotations."""
+        rotations = []
+        for prompt in prompts:
+            for by in range(len(prompt.options)):
+                rotations.append(self._lettered(prompt, _rotate(prompt.options, by)))
+        batches = self._model.plan(rotations)
+
+        def answer_batch(batch: Sequence[int]) -> list[Scores]:
+            return self._model.answer([rotations[i] for i in batch])
+
+        answers = compute_batches(batches, answer_batch)
         self._rotated += answers
         in_order = iter(answers)
         return [_average(list(islice(in_order, len(prompt.options)))) for prompt in prompts]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """The model's own notes, and how often the option picked stood in each position."""
-        picks: dict[int, list[Sequence[float]]] = {}
-        for scores in answered:
-            if scores.picks is not None:
-                picks.setdefault(len(scores.picks), []).append(scores.picks)
+        """Return the model's own notes, and how often the option picked stood in each position."""
         # the model answered the rotations, not their mean
-        notes = super().notes(self._rotated if answered else ())
-        return [*notes, *(_position_bias(np.array(rows)) for _, rows in sorted(picks.items()))]
+        rotations = self._rotated if answered else ()
+        notes = super().notes(rotations)
+        picks = [scores.picks for scores in answered if scores.picks is not None]
+        # positions are comparable only among prompts with as many options
+        for _, rows in sorted(group_by(picks, len).items()):
+            notes.append(_position_bias(np.array(rows)))
+        return notes
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt in its first rotation."""
         return self._lettered(prompt, prompt.options)
 
-    def _lettered(self, prompt: Prompt, options: tuple[str, ...]) -> Prompt:
-        if self._model.scope == LETTERED_SCOPE:
+    def _lettered(
+        self,
+        prompt: Prompt,
+        options: tuple[str, ...],
+    ) -> Prompt:
+        if self._model.letters_options:
             return replace(prompt, options=options)
 
-        def with_letters(text: str, offered: tuple[str, ...]) -> str:
-            rotated = options if offered == prompt.options else offered
-            return f"{question(text)} {lettered(rotated)} Answer: {SLOT}"
+        def with_letters(
+            text: str,
+            offered: tuple[str, ...],
+        ) -> str:
+            # examples before the question keep the order of their own options
+            shown = options if offered == prompt.options else offered
+            return f"{question(text)} {lettered(shown)} Answer: {SLOT}"
 
         return replace(rephrase(prompt, with_letters), options=options)
 
 
 def _average(rotations: Sequence[Scores]) -> Scores:
-    """Rotation `by` shows option i in position i − by: rotated back, row by row, and averaged."""
+    """The mean over the rotations, option by option, and how often each position was picked."""
     logp = np.array([scores.logp for scores in rotations])
     top = logp == logp.max(axis=1, keepdims=True)
-    picks = (top / top.sum(axis=1, keepdims=True)).sum(axis=0)  # a tie is shared
+    shares = top / top.sum(axis=1, keepdims=True)  # a tie is shared
+    picks = shares.sum(axis=0)
     answered = ~np.isneginf(logp).all(axis=1, keepdims=True)
+    # an order without an answer says nothing, and must not make the whole mean −inf
     if answered.any():
-        logp = np.where(answered, logp, 0.0)  # without an answer this order says nothing
+        logp = np.where(answered, logp, 0.0)
+    # rotation `by` shows option i in position i − by: rolled back, columns are options
     aligned = np.stack([np.roll(row, by) for by, row in enumerate(logp)])
+    means = aligned.mean(axis=0)
     first = rotations[0]
     return Scores(
-        tuple(aligned.mean(axis=0).tolist()), first.tokens, first.chars, picks=tuple(picks.tolist())
+        tuple(means.tolist()),
+        first.tokens,
+        first.chars,
+        picks=tuple(picks.tolist()),
     )
 
 
-def _position_bias(picks: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> str:
-    times = picks.sum(axis=0)
-    shares = ", ".join(
-        f"({place}) {share:.1%}" for place, share in enumerate(times / times.sum(), start=1)
-    )
+def _position_bias(
+    picks: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> str:
+    counts = picks.sum(axis=0)
+    total = counts.sum()
+    shares = []
+    for position, share in enumerate(counts / total, start=1):
+        shares.append(f"({position}) {share:.1%}")
+    unbiased = 1 / len(counts)
     return (
-        f"Position bias: over {round(times.sum()):,} prompts with {len(times)} lettered options, "
-        "the one picked stood "
-        f"{shares} of the time; without a leaning each position would have {1 / len(times):.1%}."
+        f"Position bias: over {round(total):,} prompts "
+        f"with {len(counts)} lettered options, the one picked stood "
+        f"{', '.join(shares)} of the time; "
+        f"without a leaning each position would have {unbiased:.1%}."
     )
 
 
-def _rotated(options: tuple[str, ...], by: int) -> tuple[str, ...]:
+def _rotate(
+    options: tuple[str, ...],
+    by: int,
+) -> tuple[str, ...]:
     return options[by:] + options[:by]

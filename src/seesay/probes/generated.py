@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seesay.answers import NO_ANSWER
+from seesay.condition import How, Sampling
 from seesay.errors import UserError
-from seesay.matching import match
-from seesay.models.base import Model, Reply, Sampling, choice_scores
+from seesay.matching import NamedOptions, match
+from seesay.models.base import Model, Reply, choice_scores
 from seesay.models.baselines import Baseline
 from seesay.models.chat import user_turn
 from seesay.models.wrapped import RephrasedModel, rephrase
@@ -29,8 +30,11 @@ MISSES_SHOWN = 5
 SEVERAL = "several"
 
 
-def generated_model(model: Model, sampling: Sampling) -> Model:
-    """The model, asked for free answers. A baseline writes none, so it stays as it is."""
+def generated_model(
+    model: Model,
+    sampling: Sampling,
+) -> Model:
+    """Return the model, asked for free answers. A baseline writes none, so it stays as it is."""
     if isinstance(model, Baseline):
         return model
     return GeneratedModel(model, sampling)
@@ -39,13 +43,21 @@ def generated_model(model: Model, sampling: Sampling) -> Model:
 class GeneratedModel(RephrasedModel):
     """Wraps a model that generates."""
 
-    def __init__(self, model: Model, sampling: Sampling) -> None:
+    def __init__(
+        self,
+        model: Model,
+        sampling: Sampling,
+    ) -> None:
         if "generate" not in model.abilities:
             raise UserError(f"'{model.name}' cannot generate text: leave out --how generate.")
         super().__init__(model)
         self._sampling = sampling
-        self.name = f"{model.name} · generated"
-        self.scope = f"generated-{sampling}"
+        self.scope = "generated"
+        self.condition = model.condition.replace(
+            how=How.GENERATE,
+            sampling=sampling,
+            scope=self.scope,
+        )
         self.only_chooses = sampling.samples == 1
         self.probabilities_hint = "sample its answers (--samples 10 --temperature 1)"
 
@@ -53,49 +65,83 @@ class GeneratedModel(RephrasedModel):
         """The same free answers in a chat."""
         return GeneratedModel(self._model.through_chat(system), self._sampling)
 
-    def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """That of all samples."""
-        requests = [self._put(prompt) for prompt in prompts for _ in range(self._sampling.samples)]
+    def estimate(
+        self,
+        prompts: Sequence[Prompt],
+        max_tokens: int | None = None,
+    ) -> str:
+        """Return what asking for all samples will take."""
+        samples = range(self._sampling.samples)
+        requests = [self._put(prompt) for prompt in prompts for _ in samples]
         return self._model.estimate(requests, self._sampling.max_tokens)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The share of each option among the replies."""
-        replies = self._model.generate([self._put(prompt) for prompt in prompts], self._sampling)
-        return [score_replies(prompt, own) for prompt, own in zip(prompts, replies, strict=True)]
+        """Return the share of each option among the replies."""
+        requests = [self._put(prompt) for prompt in prompts]
+        by_prompt = self._model.generate(requests, self._sampling)
+        return [
+            score_replies(prompt, replies)
+            for prompt, replies in zip(prompts, by_prompt, strict=True)
+        ]
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """The model's own notes, and how many replies named no option."""
+        """Return the model's own notes, and how many replies named no option."""
+        notes = super().notes(answered)
         outcomes = [reply for scores in answered for reply in scores.replies or ()]
-        return [*super().notes(answered), *([_misses(outcomes)] if outcomes else [])]
+        if outcomes:
+            notes.append(_misses(outcomes))
+        return notes
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt with its options named, and a cue for the answer at its end."""
         return rephrase(prompt, _request_text)
 
 
-def score_replies(prompt: Prompt, replies: Sequence[Reply]) -> Scores:
-    """The shares of the options among the replies, and each reply with what became of it."""
+def score_replies(
+    prompt: Prompt,
+    replies: Sequence[Reply],
+) -> Scores:
+    """Return the shares of the options among the replies, and each reply with what became of it."""
     weights = [0.0] * len(prompt.options)
     outcomes = []
     for reply in replies:
-        matched = match(reply.text, prompt.options, asked=prompt.asked)
-        named = [i for i, option in enumerate(prompt.options) if option in matched.labels] or range(
-            len(weights)
+        matched = match(
+            reply.text,
+            prompt.options,
+            question=prompt.question_text,
         )
-        for i in named:
-            weights[i] += 1 / len(named) / len(replies)
-        miss = "cut" if reply.cut else matched.reason
-        if len(matched.labels) > 1:
-            outcome = SEVERAL
-        else:
-            outcome = next(iter(matched.labels), miss)
-        outcomes.append((reply.text, outcome, bool(matched.labels)))
-    answered = any(named for _, _, named in outcomes)
-    logp = [math.log(max(weight, LEAST)) if answered else NO_ANSWER for weight in weights]
+        named = [i for i, option in enumerate(prompt.options) if option in matched.labels]
+        # a reply that names none says nothing: its share goes to all options alike
+        shared_by = named or range(len(weights))
+        share = 1 / len(shared_by) / len(replies)
+        for i in shared_by:
+            weights[i] += share
+        names_option = bool(matched.labels)
+        outcomes.append((reply.text, _outcome(reply, matched), names_option))
+    if any(names_option for _, _, names_option in outcomes):
+        # never −inf: an option that no sample named is unlikely, and not impossible
+        logp = [math.log(max(weight, LEAST)) for weight in weights]
+    else:
+        logp = [NO_ANSWER] * len(weights)
     return replace(choice_scores(prompt, logp), replies=tuple(outcomes))
 
 
-def _request_text(text: str, options: Sequence[str]) -> str:
+def _outcome(
+    reply: Reply,
+    matched: NamedOptions,
+) -> str:
+    """The option that a reply names, or why it names no single one."""
+    if len(matched.labels) > 1:
+        return SEVERAL
+    if matched.labels:
+        return next(iter(matched.labels))
+    return "cut" if reply.cut else matched.reason
+
+
+def _request_text(
+    text: str,
+    options: Sequence[str],
+) -> str:
     if len(options) <= MOST_SHOWN:
         among = f"one of these: {', '.join(options)}"
     else:
@@ -104,18 +150,23 @@ def _request_text(text: str, options: Sequence[str]) -> str:
 
 
 def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
-    counts = Counter(outcome for _, outcome, named in outcomes if not named)
-    several = sum(outcome == SEVERAL for _, outcome, named in outcomes if named)
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.most_common())
-    examples = [
-        repr(text[:60]) for text in dict.fromkeys(text for text, _, named in outcomes if not named)
-    ]
-    if counts:
-        listed = f" ({kinds}), such as {', '.join(examples[:MISSES_SHOWN])}"
-    else:
-        listed = ""
+    kinds = Counter[str]()
+    texts: dict[str, None] = {}
+    several = 0
+    for text, outcome, named in outcomes:
+        if named:
+            several += outcome == SEVERAL
+        else:
+            kinds[outcome] += 1
+            texts[text] = None
+    details = ""
+    if kinds:
+        counts = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
+        examples = [repr(text[:60]) for text in list(texts)[:MISSES_SHOWN]]
+        details = f" ({', '.join(counts)}), such as {', '.join(examples)}"
     return (
-        f"{counts.total():,} of {len(outcomes):,} replies named no option{listed}; they count as "
-        "wrong. "
-        f"{several:,} named several, which share the answer. replies.jsonl holds all of them."
+        f"{kinds.total():,} of {len(outcomes):,} replies named no option{details}; "
+        "they count as wrong. "
+        f"{several:,} named several, which share the answer. "
+        "replies.jsonl holds all of them."
     )

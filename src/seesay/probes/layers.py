@@ -35,43 +35,49 @@ def layer_logps(
     config: ProbeConfig | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
-    """The log-probability of every label for the test questions: layers × seeds × questions ×
-    labels.
+    """Return the log-probability of every label for the test questions: layers × seeds × questions
+    × labels.
 
     The splits are those of `linear_task(task)`, and their texts are in the cache; progress counts
     trained probes.
     """
     labels = splits["train"].labels
-    train, validation, test = (
-        probe_texts(splits[name]) for name in ("train", "validation", "test")
-    )
-    gold, val_gold = (
-        gold_matrix(splits[name].questions, labels) for name in ("train", "validation")
-    )
-    logps = np.empty((len(layers), len(seeds), len(test), len(labels)), np.float32)
+    train_texts = probe_texts(splits["train"])
+    val_texts = probe_texts(splits["validation"])
+    test_texts = probe_texts(splits["test"])
+    gold = gold_matrix(splits["train"].questions, labels)
+    val_gold = gold_matrix(splits["validation"].questions, labels)
+    logps = np.empty((len(layers), len(seeds), len(test_texts), len(labels)), np.float32)
     for start in range(0, len(layers), AT_ONCE):
-        chosen = list(layers[start : start + AT_ONCE])
-        vectors = cache.layer_rows(train, chosen)
-        val_vectors = cache.layer_rows(validation, chosen)
-        trained = []
+        block = list(layers[start : start + AT_ONCE])
+        vectors = cache.layer_rows(train_texts, block)
+        val_vectors = cache.layer_rows(val_texts, block)
+        probes_by_seed = []
         for seed in seeds:
-            trained.append(
-                train_layers(vectors, gold, val_vectors, val_gold, seed=seed, config=config)
+            probes = train_layers(
+                vectors,
+                gold,
+                val_vectors,
+                val_gold,
+                seed=seed,
+                config=config,
             )
+            probes_by_seed.append(probes)
             if progress:
-                progress(len(chosen), len(layers) * len(seeds))
+                progress(len(block), len(layers) * len(seeds))
+        # the vectors of the test questions take their place, a layer at a time
         del vectors, val_vectors
-        for place, layer in enumerate(chosen):
-            (rows,) = cache.layer_rows(test, [layer])
+        for place, layer in enumerate(block):
+            (rows,) = cache.layer_rows(test_texts, [layer])
             inputs = with_bias(rows)
-            for column, of_seed in enumerate(trained):
-                logps[start + place, column] = log_softmax(inputs @ of_seed[place].weights)
+            for column, probes in enumerate(probes_by_seed):
+                logps[start + place, column] = log_softmax(inputs @ probes[place].weights)
     return logps
 
 
 def control_splits(splits: Mapping[str, Task]) -> dict[str, Task]:
-    """The splits with labels that mean nothing: one draw from the training labels for each thing,
-    wherever it occurs.
+    """Return the splits with labels that mean nothing: one draw from the training labels for each
+    thing, wherever it occurs.
 
     Of a question about a pair it is the thing named first that decides.
     """
@@ -79,24 +85,34 @@ def control_splits(splits: Mapping[str, Task]) -> dict[str, Task]:
     for question in splits["train"].questions:
         pools.setdefault(question.options, []).append(question.gold)
 
-    def relabelled(question: Question) -> Question:
+    def relabel(question: Question) -> Question:
         pool = pools.get(question.options, [question.gold])
-        return replace(question, gold=pool[text_number(first_thing(question)) % len(pool)])
+        # by the thing's name and not by a generator: a thing has one label in every split
+        draw = text_number(first_thing(question)) % len(pool)
+        return replace(question, gold=pool[draw])
 
     return {
-        name: replace(task, questions=tuple(map(relabelled, task.questions)), published=())
+        name: replace(
+            task,
+            questions=tuple(map(relabel, task.questions)),
+            published=(),
+        )
         for name, task in splits.items()
     }
 
 
 def first_thing(question: Question) -> str:
-    """What a question is about; of a pair the one that it names first."""
+    """Return what a question is about; of a pair the one that it names first."""
     things = question.object.split("|")
-    return next((value for value in question.fields.values() if value in things), things[0])
+    # the object of a pair names both in a fixed order, whichever the question begins with
+    mentioned = (value for value in question.fields.values() if value in things)
+    return next(mentioned, things[0])
 
 
 def shares_things(splits: Mapping[str, Task]) -> bool:
     """Whether things of the test questions occur in training: otherwise a control task cannot be
     learnt by heart."""
-    train, test = ({first_thing(q) for q in splits[name].questions} for name in ("train", "test"))
-    return bool(train & test)
+    train_questions = splits["train"].questions
+    test_questions = splits["test"].questions
+    train_things = set(map(first_thing, train_questions))
+    return any(first_thing(question) in train_things for question in test_questions)

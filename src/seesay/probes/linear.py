@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.condition import Condition, How
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.models.base import Model, choice_scores
@@ -49,11 +50,12 @@ class LinearProbe(Model):
         layer: LinearLayer,
         trained_on: Sequence[str],
         *,
+        how: How,
         seed: int,
     ) -> None:
-        self.probe = f"{vectors.encoder.name} · linear"
-        self.probe_seed = seed
-        self.name = f"{self.probe} · seed {seed}"
+        self.name = vectors.encoder.name
+        self._how = how
+        self._seed = seed
         parts = [vectors.encoder.fingerprint, *trained_on, asdict(layer.config), seed]
         self.fingerprint = json_digest(parts)
         self.labels = tuple(labels)
@@ -61,62 +63,101 @@ class LinearProbe(Model):
         self._vectors = vectors
         self._columns = {label: column for column, label in enumerate(labels)}
 
+    @property
+    def condition(self) -> Condition:
+        """How the probe was trained, and with which seed."""
+        return Condition(
+            how=self._how,
+            probe_seed=self._seed,
+            scope=self.scope,
+        )
+
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """The encoder's notes belong to the probe's figures too."""
-        return [*self._vectors.encoder.notes(), *super().notes(answered)]
+        """Return the encoder's notes too: they belong to the probe's figures."""
+        encoder_notes = self._vectors.encoder.notes()
+        return [*encoder_notes, *super().notes(answered)]
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Batches in alphabetical order: texts that begin alike are encoded together."""
-        return list(chunks(sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i)), BATCH))
+        """Return batches in alphabetical order: texts that begin alike are encoded together."""
+        order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))
+        return list(chunks(order, BATCH))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The layer's log-probability of every option, among all the labels it was trained on."""
+        """Return the layer's log-probability of every option, among all the labels it was trained
+        on."""
         if not prompts:
             return []
-        vectors = self._vectors.rows([text_before_slot(prompt) for prompt in prompts])
-        logp = log_softmax(with_bias(vectors) @ self.layer.weights)
-        return [self._scores(prompt, row) for prompt, row in zip(prompts, logp, strict=True)]
+        texts = list(map(text_before_slot, prompts))
+        vectors = self._vectors.rows(texts)
+        logits = with_bias(vectors) @ self.layer.weights
+        rows = log_softmax(logits)
+        return [self._scores(prompt, row) for prompt, row in zip(prompts, rows, strict=True)]
 
-    def _scores(self, prompt: Prompt, row: NDArray[np.float32]) -> Scores:
+    def _scores(
+        self,
+        prompt: Prompt,
+        row: NDArray[np.float32],
+    ) -> Scores:
         unknown = [option for option in prompt.options if option not in self._columns]
         if unknown:
             raise UserError(
                 f"'{self.name}' was trained on {', '.join(self.labels)} and cannot answer "
-                f"'{unknown[0]}': ask it the "
-                "task that it was trained on."
+                f"'{unknown[0]}': ask it the task that it was trained on."
             )
-        return choice_scores(
-            prompt, (float(row[self._columns[option]]) for option in prompt.options)
-        )
+        columns = [self._columns[option] for option in prompt.options]
+        return choice_scores(prompt, map(float, row[columns]))
 
 
 def train_probe(
     vectors: VectorCache,
     splits: Mapping[str, Task],
     *,
+    how: How = How.LINEAR,
     seed: int = 0,
     config: ProbeConfig | None = None,
     progress: ProgressCallback | None = None,
 ) -> LinearProbe:
-    """A probe trained on `splits["train"]`, its epoch chosen by `splits["validation"]`; progress
-    counts encoded texts.
+    """Return a probe trained on `splits["train"]`, its epoch chosen by `splits["validation"]`;
+    progress counts encoded texts.
 
-    The splits are those of `linear_task(task)`.
+    The splits are those of `linear_task(task)`, asked by `how`.
     """
     parts = [splits["train"], splits["validation"]]
     labels = splits["train"].labels
-    # together: one bar, one total
-    vectors.rows([text for part in parts for text in probe_texts(part)], progress)
-    train, validation = (encode_split(vectors, part, labels) for part in parts)
-    layer = train_layer(*train, *validation, seed=seed, config=config)
-    return LinearProbe(vectors, labels, layer, [part.fingerprint for part in parts], seed=seed)
+    # the texts of both splits together, so that progress has one total
+    texts = [text for part in parts for text in probe_texts(part)]
+    vectors.fill(texts, progress)
+    train = encode_split(vectors, splits["train"], labels)
+    validation = encode_split(vectors, splits["validation"], labels)
+    layer = train_layer(
+        *train,
+        *validation,
+        seed=seed,
+        config=config,
+    )
+    trained_on = [part.fingerprint for part in parts]
+    return LinearProbe(
+        vectors,
+        labels,
+        layer,
+        trained_on,
+        how=how,
+        seed=seed,
+    )
 
 
-def linear_task(task: Task, *, as_question: bool = False) -> Task:
-    """The task as a probe is asked it: the linear text as its only template, no metric of the whole
-    vocabulary, and the published figures of linear probes. `as_question`: the text is the question
-    with its lettered options, as UnifiedQA, whose row stands among the published ones, is asked."""
-    if not task.linear_text or task.load_splits is None:
+def linear_task(
+    task: Task,
+    *,
+    as_question: bool = False,
+) -> Task:
+    """Return the task as a probe is asked it: the linear text as its only template, no metric of
+    the whole vocabulary, and the published figures of linear probes.
+
+    `as_question`: the text is the question with its lettered options, as UnifiedQA, whose row
+    stands among the published ones, is asked.
+    """
+    if not task.training.linear_text or task.training.load_splits is None:
         raise UserError(
             f"'{task.name}' declares no text and training questions for a linear probe: `seesay "
             "tasks` shows which do."
@@ -124,13 +165,21 @@ def linear_task(task: Task, *, as_question: bool = False) -> Task:
     if as_question:
         template = _question_template(task)
     else:
-        template = Template("linear", f"{task.linear_text} {SLOT}")
-    probed = replace(task, templates=(template,), neutral={}, published=task.linear_published)
+        template = Template("linear", f"{task.training.linear_text} {SLOT}")
+    probed = replace(
+        task,
+        templates=(template,),
+        neutral={},
+        published=task.training.linear_published,
+    )
     return without_vocabulary_metrics(probed)
 
 
 def _question_template(task: Task) -> Template:
-    """The task's first choice template with the options lettered in it, in UnifiedQA's format."""
+    """The task's first choice template with the options lettered in it, in UnifiedQA's format.
+
+    A probe reads one text per question, so that all of them must offer the same options.
+    """
     if not task.choice_templates or len({question.options for question in task.questions}) > 1:
         raise UserError(
             f"'{task.name}' has no question with the same options throughout: use --how linear."
@@ -141,7 +190,7 @@ def _question_template(task: Task) -> Template:
 
 
 def text_before_slot(prompt: Prompt) -> str:
-    """What is encoded: everything before the slot."""
+    """Return what is encoded: everything before the slot."""
     before, after = prompt.parts
     if after.strip() or not before.strip():
         raise UserError(f"A linear probe needs a text that ends in {SLOT}, not {prompt.text!r}.")
@@ -149,15 +198,27 @@ def text_before_slot(prompt: Prompt) -> str:
 
 
 def probe_texts(task: Task) -> list[str]:
-    """The text of every question in the task's first template."""
-    return [text_before_slot(task.templates[0].ask(question)) for question in task.questions]
+    """Return the text of every question in the task's first template."""
+    template = task.templates[0]
+    return [text_before_slot(template.ask(question)) for question in task.questions]
 
 
-def encode_split(vectors: VectorCache, task: Task, labels: Sequence[str]) -> EncodedSplit:
-    """Vectors and gold labels of a task's questions."""
-    return EncodedSplit(vectors.rows(probe_texts(task)), gold_matrix(task.questions, labels))
+def encode_split(
+    vectors: VectorCache,
+    task: Task,
+    labels: Sequence[str],
+) -> EncodedSplit:
+    """Return the vectors and gold labels of a task's questions."""
+    rows = vectors.rows(probe_texts(task))
+    return EncodedSplit(rows, gold_matrix(task.questions, labels))
 
 
-def gold_matrix(questions: Sequence[Question], labels: Sequence[str]) -> NDArray[np.bool_]:
-    """Which labels are gold, one row per question."""
-    return np.array([[label in question.gold for label in labels] for question in questions])
+def gold_matrix(
+    questions: Sequence[Question],
+    labels: Sequence[str],
+) -> NDArray[np.bool_]:
+    """Return which labels are gold, one row per question."""
+    rows = []
+    for question in questions:
+        rows.append([label in question.gold for label in labels])
+    return np.array(rows)

@@ -53,12 +53,16 @@ class Adam:
 
     def step(self, gradient: Floats) -> None:
         """Move the weights against the gradient."""
-        first, second = self.decay
+        beta_1, beta_2 = self.decay
         self.steps += 1
-        self.mean = self.mean * first + gradient * (1 - first)
-        self.square = self.square * second + gradient * gradient * (1 - second)
-        deviation = np.sqrt(self.square) * (1 - second**self.steps) ** -0.5 + self.epsilon
-        self.weights -= self.mean / deviation * (self.rate / (1 - first**self.steps))
+        self.mean = self.mean * beta_1 + gradient * (1 - beta_1)
+        self.square = self.square * beta_2 + gradient * gradient * (1 - beta_2)
+        # both moments start at zero and are corrected for it; ε is added after the correction, as
+        # PyTorch does, to which a test holds every step
+        square_correction = (1 - beta_2**self.steps) ** -0.5
+        deviation = np.sqrt(self.square) * square_correction + self.epsilon
+        corrected_rate = self.rate / (1 - beta_1**self.steps)
+        self.weights -= self.mean / deviation * corrected_rate
 
 
 def train_layer(
@@ -70,11 +74,17 @@ def train_layer(
     seed: int,
     config: ProbeConfig | None = None,
 ) -> LinearLayer:
-    """The layer after the epoch with the best relaxed accuracy on the validation questions; the
-    first of equals."""
-    return train_layers(vectors[None], gold, val_vectors[None], val_gold, seed=seed, config=config)[
-        0
-    ]
+    """Return the layer after the epoch with the best relaxed accuracy on the validation questions;
+    the first of equals."""
+    (layer,) = train_layers(
+        vectors[None],
+        gold,
+        val_vectors[None],
+        val_gold,
+        seed=seed,
+        config=config,
+    )
+    return layer
 
 
 def train_layers(
@@ -86,8 +96,8 @@ def train_layers(
     seed: int,
     config: ProbeConfig | None = None,
 ) -> list[LinearLayer]:
-    """The same for several vectors of each question, kinds × questions × width: one layer for each
-    kind.
+    """Return one layer for each kind of vectors, which are kinds × questions × width: each after
+    its own best epoch.
 
     All of them take a step at once, which costs little more than one alone; each has the weights it
     would have alone.
@@ -97,37 +107,69 @@ def train_layers(
     inputs = with_bias(vectors)
     targets = targets_of(gold)
     val_inputs = with_bias(val_vectors)
-    start = initial_weights(inputs.shape[-1], targets.shape[-1], rng)
-    weights = np.repeat(start[None], len(inputs), axis=0)
+    # every kind starts from the same weights and sees the same batches, as it would alone
+    start = initial_weights(
+        inputs.shape[-1],
+        targets.shape[-1],
+        rng,
+    )
+    weights = np.repeat(
+        start[None],
+        len(inputs),
+        axis=0,
+    )
     adam = Adam(weights, config.rate)
     best = weights.copy()
     history = np.zeros((0, len(inputs)))
     for _ in range(config.epochs):
-        for rows, batch_targets in batches(inputs, targets, config.batch, rng):
+        for rows, batch_targets in batches(
+            inputs,
+            targets,
+            config.batch,
+            rng,
+        ):
             adam.step(gradient(weights, rows, batch_targets))
         accuracies = [relaxed_accuracy(logits, val_gold) for logits in val_inputs @ weights]
+        # strictly better: of equal epochs the first stays, as argmax below counts
         better = accuracies > history.max(axis=0, initial=-1.0)
         best[better] = weights[better]
         history = np.vstack([history, accuracies])
-    return [
-        LinearLayer(chosen, int(np.argmax(own)) + 1, config, tuple(own.tolist()))
-        for chosen, own in zip(best, history.T, strict=True)
-    ]
+    layers = []
+    for best_weights, kind_history in zip(best, history.T, strict=True):
+        epoch = int(np.argmax(kind_history)) + 1
+        layers.append(
+            LinearLayer(
+                best_weights,
+                epoch,
+                config,
+                tuple(kind_history.tolist()),
+            )
+        )
+    return layers
 
 
 def batches(
-    inputs: Floats, targets: Floats, size: int, rng: np.random.Generator
+    inputs: Floats,
+    targets: Floats,
+    size: int,
+    rng: np.random.Generator,
 ) -> Iterator[tuple[Floats, Floats]]:
-    """All questions once, in random order; the last batch may be smaller."""
+    """Yield all questions once, in random order; the last batch may be smaller."""
     order = rng.permutation(len(targets))
     for start in range(0, len(order), size):
-        chosen = order[start : start + size]
-        yield inputs[:, chosen], targets[chosen]
+        rows = order[start : start + size]
+        yield inputs[:, rows], targets[rows]
 
 
-def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
-    """Of the batch's mean cross-entropy between the target distribution and the softmax of the
-    layer's output."""
+def gradient(
+    weights: Floats,
+    rows: Floats,
+    targets: Floats,
+) -> Floats:
+    """Return the gradient of the batch's mean cross-entropy between the target distribution and
+    the softmax of the layer's output."""
+    # one array throughout, since batches are small and allocations would dominate:
+    # softmax(rows · weights) − targets is the derivative by the logits
     logits = rows @ weights
     logits -= logits.max(axis=-1, keepdims=True)
     np.exp(logits, out=logits)
@@ -139,7 +181,7 @@ def gradient(weights: Floats, rows: Floats, targets: Floats) -> Floats:
 
 
 def targets_of(gold: Gold) -> Floats:
-    """The target distribution: uniform over the gold labels, zero elsewhere.
+    """Return the target distribution: uniform over the gold labels, zero elsewhere.
 
     The published code samples one gold label each time a question comes up; this is the expectation
     of that loss.
@@ -151,26 +193,41 @@ def targets_of(gold: Gold) -> Floats:
     return uniform
 
 
-def initial_weights(size: int, labels: int, rng: np.random.Generator) -> Floats:
-    """Weights and bias as PyTorch's linear layer initialises them: uniform within ±1/√inputs (the
-    bias is no input)."""
+def initial_weights(
+    size: int,
+    labels: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Return weights and bias as PyTorch's linear layer initialises them."""
+    # uniform within ±1/√inputs; the bias, the last of `size` rows, is no input
     bound = (size - 1) ** -0.5
-    return rng.uniform(-bound, bound, (size, labels)).astype(np.float32)
+    return rng.uniform(
+        -bound,
+        bound,
+        (size, labels),
+    ).astype(np.float32)
 
 
 def with_bias(vectors: Floats) -> Floats:
-    """The vectors with a column of ones, which the bias multiplies."""
-    return np.concatenate([vectors, np.ones((*vectors.shape[:-1], 1), np.float32)], axis=-1)
+    """Return the vectors with a column of ones, which the bias multiplies."""
+    ones = np.ones((*vectors.shape[:-1], 1), np.float32)
+    return np.concatenate([vectors, ones], axis=-1)
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Log-probabilities, row by row."""
+    """Return log-probabilities, row by row."""
+    # the largest logit becomes 0: no exponential overflows
     shifted = logits - logits.max(axis=1, keepdims=True)
-    result: Floats = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    totals = np.exp(shifted).sum(axis=1, keepdims=True)
+    result: Floats = shifted - np.log(totals)
     return result
 
 
-def relaxed_accuracy(logits: Floats, gold: Gold) -> float:
-    """How often the most probable label is gold; in single precision and without ties, so cheaper
-    than the metric."""
-    return float(gold[np.arange(len(gold)), logits.argmax(axis=1)].mean())
+def relaxed_accuracy(
+    logits: Floats,
+    gold: Gold,
+) -> float:
+    """Return how often the most probable label is gold; in single precision and without ties, so
+    cheaper than the metric."""
+    most_probable = logits.argmax(axis=1)
+    return float(gold[np.arange(len(gold)), most_probable].mean())

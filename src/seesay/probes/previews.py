@@ -8,22 +8,27 @@ from seesay.models.multiple_choice import lettered, question, with_options
 from seesay.questions import Question, Task
 
 
-def previews(task: Task, example: Question) -> list[tuple[str, str]]:
-    """The kinds of models and ways of asking, each with the text it gets."""
+def previews(
+    task: Task,
+    example: Question,
+) -> list[tuple[str, str]]:
+    """Return the kinds of models and conditions, each with the text it gets."""
     prompt = task.templates[0].ask(example)
+    choice_templates = task.choice_templates or task.templates
+    choice = choice_templates[0].ask(example)
+    # a causal model is asked for the option's words after the text before the slot
     before, after = prompt.parts
-    word = prompt.options[example.options.index(example.best_label)]
-    choice = (task.choice_templates or task.templates)[0].ask(example)
+    gold_word = prompt.options[example.options.index(example.best_label)]
+    texts = {
+        "masked": prompt.text,
+        "causal": f"{before}⟨{gold_word}⟩{after}",
+        "encoder-decoder": with_options(prompt.text, prompt.options),
+        "choice": f"{question(choice.text)} {lettered(choice.options)} Answer:",
+    }
+    linear_text = task.training.linear_text
+    if linear_text:
+        texts["linear probe"] = linear_text.format_map(dict(example.fields))
     if example.picture is None:
-        shown = []
-    else:
-        shown = [("picture", Path(example.picture).name)]
-    shown += [
-        ("masked", prompt.text),
-        ("causal", f"{before}⟨{word}⟩{after}"),
-        ("encoder-decoder", with_options(prompt.text, prompt.options)),
-        ("choice", f"{question(choice.text)} {lettered(choice.options)} Answer:"),
-    ]
-    if task.linear_text:
-        shown.append(("linear probe", task.linear_text.format_map(dict(example.fields))))
-    return shown
+        return list(texts.items())
+    picture = Path(example.picture).name
+    return [("picture", picture), *texts.items()]

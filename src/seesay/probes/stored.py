@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,12 +27,21 @@ Place = tuple[str, str]
 """A question's id and a template's name."""
 
 
-def load_stored(rest: str, options: ModelOptions) -> Model:
-    """The model `answers:FILE`."""
+def load_stored(
+    rest: str,
+    options: ModelOptions,
+) -> Model:
+    """Return the model `answers:FILE`."""
     if not rest:
         raise UserError("Stored answers are named by their file: answers:FILE.")
     path = Path(rest).expanduser()
-    return StoredAnswers(f"answers:{rest}", *read_stored(path), _digest(path))
+    rows, bad_rows = read_stored(path)
+    return StoredAnswers(
+        f"answers:{rest}",
+        rows,
+        bad_rows,
+        _digest(path),
+    )
 
 
 def _digest(path: Path) -> str:
@@ -50,70 +59,84 @@ class StoredAnswers(Model):
     probabilities_hint = "store log-probabilities, or several sampled texts per question"
 
     def __init__(
-        self, name: str, rows: Sequence[StoredRow], bad: Sequence[BadRow], fingerprint: str
+        self,
+        name: str,
+        rows: Sequence[StoredRow],
+        bad_rows: Sequence[BadRow],
+        fingerprint: str,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
+        self.only_chooses = _only_choose(rows)
         self._rows = rows
-        self._bad = bad
-        samples = Counter(
-            (row.question, row.template, row.context) for row in rows for _ in row.texts
-        )
-        self.only_chooses = (
-            not any(row.logp is not None for row in rows) and max(samples.values()) == 1
-        )
+        self._bad_rows = bad_rows
         self._by_prompt: dict[str, list[StoredRow]] = {}
 
     def restrict(self, task: Task) -> Task:
-        """The templates that any answer is of; there is no answer to a prompt that does not name
-        the object."""
-        answered = {template for _, template in self._located(task)}
+        """Return the task with the templates that any answer is of; there is no answer to a prompt
+        that does not name the object."""
+        answered = {template for _, template in self._locate(task)}
         if not answered:
-            names = ", ".join(
-                dict.fromkeys(str(row.question or row.context) for row in self._rows[:SHOWN])
-            )
+            subjects = dict.fromkeys(map(_subject, self._rows[:SHOWN]))
+            questions = [question.id for question in task.questions[:SHOWN]]
             raise UserError(
-                f"'{self.name}' has no answer to a question of '{task.name}': it is about {names}, "
-                "and the questions "
-                f"are called {', '.join(question.id for question in task.questions[:SHOWN])}."
+                f"'{self.name}' has no answer to a question of '{task.name}': "
+                f"it is about {', '.join(subjects)}, "
+                f"and the questions are called {', '.join(questions)}."
             )
-        kept = tuple(template for template in task.templates if template.name in answered)
-        return replace(task, templates=kept, neutral={})
+        templates = tuple(template for template in task.templates if template.name in answered)
+        return replace(task, templates=templates, neutral={})
 
     def prepare(self, task: Task) -> None:
         """Find the answers to the task's prompts; report what is missing, unknown or cannot be
         used."""
-        located = self._located(task)
+        located = self._locate(task)
         self._by_prompt = {}
         missing: list[str] = []
         misfits: list[str] = []
         for template in task.templates:
             for question in task.questions:
-                rows = located.get((question.id, template.name), [])
-                fitting = [
-                    fitted
-                    for row in rows
-                    if (fitted := _fitted(row, question, template)) is not None
-                ]
-                self._by_prompt.setdefault(template.ask(question).key, []).extend(fitting)
-                missing += [] if fitting else [question.id]
-                misfits += [question.id] * (len(rows) - len(fitting))
+                key = template.ask(question).key
+                fitting = self._by_prompt.setdefault(key, [])
+                has_answer = False
+                for row in located.get((question.id, template.name), []):
+                    ordered = _order_scores(row, question, template)
+                    if ordered is None:
+                        misfits.append(question.id)
+                    else:
+                        has_answer = True
+                        fitting.append(ordered)
+                if not has_answer:
+                    missing.append(question.id)
+        # by identity: two equal rows are two answers, and either may be to no question
         used = {id(row) for rows in located.values() for row in rows}
-        unknown = [str(row.question or row.context) for row in self._rows if id(row) not in used]
-        total = len(task.questions) * len(task.templates)
-        for what, examples in (
-            (f"of {total:,} questions have no stored answer and count as wrong", missing),
-            (f"of {len(self._rows):,} stored answers are to no question of '{task.name}'", unknown),
-            ("stored answers have other options than their question", misfits),
-            ("rows cannot be read", list(map(str, self._bad))),
-        ):
-            if examples:
-                names = list(dict.fromkeys(examples))
-                listed = "; ".join(names[:SHOWN]) + (" …" if len(names) > SHOWN else "")
-                self.note(f"{self.name}: {len(examples):,} {what} ({listed}).")
+        unknown = [_subject(row) for row in self._rows if id(row) not in used]
+        asked = len(task.questions) * len(task.templates)
+        stored = len(self._rows)
+        self._note_rows(f"of {asked:,} questions have no stored answer and count as wrong", missing)
+        self._note_rows(
+            f"of {stored:,} stored answers are to no question of '{task.name}'",
+            unknown,
+        )
+        self._note_rows("stored answers have other options than their question", misfits)
+        self._note_rows("rows cannot be read", list(map(str, self._bad_rows)))
+
+    def _note_rows(
+        self,
+        problem: str,
+        rows: Sequence[str],
+    ) -> None:
+        """Note how many rows have a problem, with some of their names."""
+        if not rows:
+            return
+        names = list(dict.fromkeys(rows))
+        examples = "; ".join(names[:SHOWN])
+        if len(names) > SHOWN:
+            examples += " …"
+        self.note(f"{self.name}: {len(rows):,} {problem} ({examples}).")
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The stored scores, or those of the stored texts."""
+        """Return the stored scores, or those of the stored texts."""
         return [self._scores(prompt) for prompt in prompts]
 
     def _scores(self, prompt: Prompt) -> Scores:
@@ -124,34 +147,64 @@ class StoredAnswers(Model):
             )
         if not rows:
             return choice_scores(prompt, [NO_ANSWER] * len(prompt.options))
+        replies: list[Reply] = []
         for row in rows:
-            # `_fitted` put them in order
+            # `_order_scores` made a list of every mapping
             if row.logp is not None and not isinstance(row.logp, Mapping):
                 return choice_scores(prompt, row.logp)
-        return score_replies(prompt, [Reply(text) for row in rows for text in row.texts])
+            replies += map(Reply, row.texts)
+        return score_replies(prompt, replies)
 
-    def _located(self, task: Task) -> dict[Place, list[StoredRow]]:
-        """The answers to each question in each template, options in the question's order."""
-        questions = {question.id: question for question in task.questions}
+    def _locate(self, task: Task) -> dict[Place, list[StoredRow]]:
+        """The answers to each question in each template."""
+        question_ids = {question.id for question in task.questions}
+        template_names = [template.name for template in task.templates]
+        by_context: dict[str, list[Place]] = {}
+        # prompts are made only where a file knows questions by what was put
         if any(row.context for row in self._rows):
             by_context = _contexts(task)
-        else:
-            by_context = {}
         located: dict[Place, list[StoredRow]] = {}
         for row in self._rows:
+            places: Sequence[Place] = []
             if row.context is not None:
-                places = by_context.get(row.context.strip(), [])
-                own = [place for place in places if place[0] == row.question]
-                places = own or (places if row.question not in questions else [])
-            else:
-                templates = [t.name for t in task.templates if row.template in (None, t.name)]
-                if row.question in questions:
-                    places = [(row.question, name) for name in templates]
-                else:
-                    places = []
+                places = _places_in_context(row, by_context, question_ids)
+            elif row.question in question_ids:
+                # a row that names no template answers its question in all of them
+                names = template_names if row.template is None else [row.template]
+                places = [(row.question, name) for name in names if name in template_names]
             for place in places:
                 located.setdefault(place, []).append(row)
         return located
+
+
+def _only_choose(rows: Sequence[StoredRow]) -> bool:
+    """Whether the rows hold neither scores nor several texts to one question, which would give
+    probabilities."""
+    if any(row.logp is not None for row in rows):
+        return False
+    samples = Counter[tuple[str | None, ...]]()
+    for row in rows:
+        samples[row.question, row.template, row.context] += len(row.texts)
+    return max(samples.values()) == 1
+
+
+def _subject(row: StoredRow) -> str:
+    """What a row says it is about: its question's id, or the text that was put."""
+    return str(row.question or row.context)
+
+
+def _places_in_context(
+    row: StoredRow,
+    by_context: Mapping[str, Sequence[Place]],
+    question_ids: Collection[str],
+) -> Sequence[Place]:
+    """The questions that were put in a logged text. Other programs number questions in their own
+    way, so that an id counts only where it is one of ours."""
+    places = by_context.get((row.context or "").strip(), [])
+    same_question = [place for place in places if place[0] == row.question]
+    if same_question:
+        return same_question
+    return [] if row.question in question_ids else places
 
 
 def _contexts(task: Task) -> dict[str, list[Place]]:
@@ -159,33 +212,38 @@ def _contexts(task: Task) -> dict[str, list[Place]]:
     places: dict[str, list[Place]] = {}
     for template in task.templates:
         for question in task.questions:
-            context = resolve_separator(template.ask(question).parts[0], None).strip()
-            places.setdefault(context, []).append((question.id, template.name))
+            prompt = template.ask(question)
+            before, _ = prompt.parts
+            context = resolve_separator(before, None).strip()
+            place = (question.id, template.name)
+            places.setdefault(context, []).append(place)
     return places
 
 
-def _fitted(row: StoredRow, question: Question, template: Template) -> StoredRow | None:
+def _order_scores(
+    row: StoredRow,
+    question: Question,
+    template: Template,
+) -> StoredRow | None:
     """The answer with its scores in the order of the question's options; None where it has other
     options."""
     if row.logp is None:
         return row
-    if isinstance(row.logp, Mapping) or row.options:
-        if isinstance(row.logp, Mapping):
-            scores = row.logp
-        else:
-            scores = dict(zip(row.options, row.logp, strict=False))
-        values: list[float | None]
-        words = template.ask(question).options
-        values = [
-            scores.get(label, scores.get(word))
-            for label, word in zip(question.options, words, strict=True)
-        ]
+    if isinstance(row.logp, Mapping):
+        by_option = row.logp
+    elif row.options:
+        by_option = dict(zip(row.options, row.logp, strict=False))
     else:
-        if len(row.logp) == len(question.options):
-            values = list(row.logp)
-        else:
-            values = [None]
+        # a list without names is taken to be in order
+        is_complete = len(row.logp) == len(question.options)
+        return row if is_complete else None
+    # files name options by their labels, or by the words that stand for them in the template
+    words = template.ask(question).options
+    values = [
+        by_option.get(label, by_option.get(word))
+        for label, word in zip(question.options, words, strict=True)
+    ]
     ordered = [logp for logp in values if logp is not None]
-    if len(ordered) == len(values):
-        return replace(row, logp=ordered, options=())
-    return None
+    if len(ordered) < len(values):
+        return None
+    return replace(row, logp=ordered, options=())

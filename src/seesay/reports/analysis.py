@@ -53,8 +53,11 @@ AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
 
 @dataclass(frozen=True)
 class Analysis:
-    """`name` identifies it in JSON, `source` says which figure or table of a paper shows the same;
-    `shown` limits the rows on the page."""
+    """Rows that answer a question, with their charts.
+
+    `name` identifies it in JSON, `source` says which figure or table of a paper shows the same;
+    `row_limit` limits the rows on the page.
+    """
 
     name: str
     task: str
@@ -63,11 +66,12 @@ class Analysis:
     text: str
     rows: Sequence[AnalysisRow]
     charts: Sequence[Markup] = ()
-    shown: int | None = None
+    row_limit: int | None = None
 
     @property
     def record(self) -> dict[str, Any]:
         """The analysis as JSON: every number finite, null where there is none."""
+        # JSON has no NaN and no infinity
         rows = [json_value(asdict(row)) for row in self.rows]
         return {
             "name": self.name,
@@ -84,7 +88,7 @@ class Analysis:
             f"{self.title} ({self.task})",
             self.about,
             self.charts,
-            as_table(self.rows[: self.shown]),
+            as_table(self.rows[: self.row_limit]),
         )
 
     @property
@@ -96,18 +100,26 @@ class Analysis:
 
 
 def as_table(rows: Sequence[AnalysisRow]) -> DataTable | None:
-    """Rows as a plain table: one column per label for shares; columns that are empty throughout are
-    left out."""
+    """Return rows as a plain table, with one column per label for shares.
+
+    Columns that are empty throughout are left out.
+    """
     if not rows:
         return None
-    flat: list[dict[str, Any]] = []
+    flat_rows: list[dict[str, Any]] = []
     for row in rows:
         cells = asdict(row)
         shares = cells.pop("shares", {})
-        flat.append({**cells, **shares})
-    names = dict.fromkeys(name for cells in flat for name in cells)
-    header = [name for name in names if any(cells.get(name) is not None for cells in flat)]
-    return DataTable(header, [[cells.get(name) for name in header] for cells in flat])
+        flat_rows.append({**cells, **shares})
+    header = []
+    # in the order in which columns first come up
+    for name in dict.fromkeys(name for cells in flat_rows for name in cells):
+        if any(cells.get(name) is not None for cells in flat_rows):
+            header.append(name)
+    body = []
+    for cells in flat_rows:
+        body.append([cells.get(name) for name in header])
+    return DataTable(header, body)
 
 
 def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -> Path:
@@ -118,8 +130,10 @@ def write_analyses(path: Path | str, title: str, analyses: Sequence[Analysis]) -
 
 
 def write_rows(page: Path, analyses: Sequence[Analysis]) -> None:
-    """Write the rows of all analyses beside the page. An empty list is written only over an older
-    file."""
+    """Write the rows of all analyses beside the page.
+
+    An empty list is written only over an older file.
+    """
     path = page.with_suffix(".analyses.json")
     if analyses or path.exists():
         write_json(path, [analysis.record for analysis in analyses], indent=None)

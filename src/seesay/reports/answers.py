@@ -44,7 +44,9 @@ class Choice:
         """Right, wrong, or a tie between right and wrong."""
         if self.credit == 1:
             return "1"
-        return "=" if self.credit else "0"
+        if self.credit == 0:
+            return "0"
+        return "="
 
 
 Choices = Mapping[tuple[str, str], Choice]
@@ -52,159 +54,215 @@ Choices = Mapping[tuple[str, str], Choice]
 
 
 def choices(run: Run) -> Choices:
-    """Every choice of a run under its length rule. A template may word the options: they are named
-    by their labels."""
+    """Return every choice of a run under its length rule.
+
+    A template may word the options: they are named by their labels.
+    """
     task = run.task
-    options = shared_options(task)
-    columns = [task.labels.index(option) for option in options or ()]
+    options = shared_options(task) or ()
+    # probabilities have a column per label of the task, shares one per option
+    columns = [task.labels.index(option) for option in options]
     by_key: dict[tuple[str, str], Choice] = {}
-    for template, items in zip(
-        task.templates, items_by_template(task, run.answers, run.manifest.length), strict=True
-    ):
+    length = run.manifest.condition.length
+    items_of_templates = items_by_template(task, run.answers, length)
+    for template, items in zip(task.templates, items_of_templates, strict=True):
+        # A choice is right if it is the likeliest gold label. Only a relaxed task, whose metric
+        # says so, accepts every label that has a share of the gold.
         if not is_relaxed(task):
             most = items.gold.max(axis=1, keepdims=True)
-            items = replace(items, gold=np.where(items.gold == most, items.gold, 0.0))
-        probability = items.probabilities.max(axis=1).tolist()
+            likeliest_gold = np.where(
+                items.gold == most,
+                items.gold,
+                0.0,
+            )
+            items = replace(items, gold=likeliest_gold)
+        probabilities = items.probabilities.max(axis=1).tolist()
         credit = top_credit(items).tolist()
         shares = items.probabilities[:, columns].tolist()
         for row, question in enumerate(task.questions):
-            labels = tuple(task.labels[column] for column in np.flatnonzero(items.top[row]))
-            by_key[question.id, template.name] = Choice(
-                labels, probability[row], credit[row], tuple(shares[row])
+            top_columns = np.flatnonzero(items.top[row])
+            labels = tuple(task.labels[column] for column in top_columns)
+            choice = Choice(
+                labels,
+                probabilities[row],
+                credit[row],
+                tuple(shares[row]),
             )
+            by_key[question.id, template.name] = choice
     return by_key
 
 
 def shared_options(task: Task) -> tuple[str, ...] | None:
-    """The options that all questions have in common, where they are few enough to be drawn one by
-    one."""
+    """Return the options that all questions have in common.
+
+    None where there are none, or too many to be drawn one by one.
+    """
+    # compared with the first: options in another order are other options, as their scores are
     first = task.questions[0].options
-    same = len(first) <= RAMP and all(question.options == first for question in task.questions)
-    return first if same else None
+    if len(first) > RAMP:
+        return None
+    if any(question.options != first for question in task.questions):
+        return None
+    return first
 
 
 def gold_shares(task: Task, labels: Sequence[str]) -> list[float]:
-    """The share of each label among the gold answers, every question weighted equally."""
+    """Return the share of each label among the gold answers, every question weighted equally."""
     totals: defaultdict[str, float] = defaultdict(float)
     for question in task.questions:
         for label, share in question.gold_shares.items():
             totals[label] += share
-    return [totals[label] / (sum(totals.values()) or 1) for label in labels]
+    total = sum(totals.values()) or 1
+    return [totals[label] / total for label in labels]
 
 
-def choice_shares(chosen: Choices, labels: Sequence[str]) -> list[float]:
-    """How often a model chose each label, over all templates; ties are shared."""
+def choice_shares(by_key: Choices, labels: Sequence[str]) -> list[float]:
+    """Return how often a model chose each label, over all templates; ties are shared."""
     totals: defaultdict[str, float] = defaultdict(float)
-    for choice in chosen.values():
+    for choice in by_key.values():
         for label in choice.labels:
             totals[label] += 1 / len(choice.labels)
-    return [totals[label] / max(len(chosen), 1) for label in labels]
+    count = max(len(by_key), 1)
+    return [totals[label] / count for label in labels]
 
 
 def with_one_answer(task: Task) -> dict[str, str]:
-    """The questions that accept a single answer, and that answer."""
-    accepted = {
-        question.id: accepted_labels(question, relaxed=is_relaxed(task))
-        for question in task.questions
-    }
-    return {question: labels[0] for question, labels in accepted.items() if len(labels) == 1}
+    """Return the questions that accept a single answer, and that answer."""
+    relaxed = is_relaxed(task)
+    answers = {}
+    for question in task.questions:
+        labels = accepted_labels(question, relaxed=relaxed)
+        if len(labels) == 1:
+            answers[question.id] = labels[0]
+    return answers
 
 
-def confusion(task: Task, chosen: Choices, labels: Sequence[str]) -> list[list[float] | None]:
-    """Gold × chosen, each row as shares; None for a label that is never gold.
+def confusion(task: Task, by_key: Choices, labels: Sequence[str]) -> list[list[float] | None]:
+    """Return gold × chosen, each row as shares; None for a label that is never gold.
 
     Only of questions with one right answer: where several are accepted, a choice confuses nothing
     with any one of them.
     """
     counts = np.zeros((len(labels), len(labels)))
-    row = {label: index for index, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     gold = with_one_answer(task)
-    for (question, _), choice in chosen.items():
-        if question in gold:
-            for label in choice.labels:
-                counts[row[gold[question]], row[label]] += 1 / len(choice.labels)
+    for (question, _), choice in by_key.items():
+        if question not in gold:
+            continue
+        row = index[gold[question]]
+        for label in choice.labels:
+            counts[row, index[label]] += 1 / len(choice.labels)
     return [(line / line.sum()).tolist() if line.sum() else None for line in counts]
 
 
 def template_pieces(template: Template) -> list[tuple[str, str | None]]:
-    """A template as pairs of a text and the field that follows it; of whole sentences, the
-    sentences themselves."""
-    shown = template.text
-    if shown == SLOT and template.words:
-        shown = f"{' / '.join(template.words.values())} {SLOT}"
-    return [(text, field) for text, field, _, _ in Formatter().parse(shown)]
+    """Return a template as pairs of a text and the field that follows it.
+
+    Of whole sentences, the sentences themselves are returned.
+    """
+    # a template that is nothing but its slot has the sentences as its options
+    text_of_template = template.text
+    if text_of_template == SLOT and template.words:
+        text_of_template = f"{' / '.join(template.words.values())} {SLOT}"
+    return [(text, field) for text, field, _, _ in Formatter().parse(text_of_template)]
 
 
-def payload(group: TaskRuns, chosen: Sequence[Choices]) -> dict[str, Any]:
-    """A task's questions and all answers, column by column; numbers in per mille, labels by their
-    index."""
+def payload(group: TaskRuns, choices_of_runs: Sequence[Choices]) -> dict[str, Any]:
+    """Return a task's questions and all answers, column by column.
+
+    Numbers are in per mille, and labels are given by their index.
+    """
     task = group.task
-    index = {label: i for i, label in enumerate(task.labels)}
-    fields = dict.fromkeys(
-        field for t in task.templates for _, field in template_pieces(t) if field
-    )
-    options = shared_options(task)
-    with_shares = (
-        len(chosen) * len(task.templates) * len(task.questions) * len(options or ()) <= MAX_SHARES
-    )
+    questions = task.questions
+    label_index = {label: place for place, label in enumerate(task.labels)}
+    pieces = {template.name: template_pieces(template) for template in task.templates}
+    fields = dict.fromkeys(field for pairs in pieces.values() for _, field in pairs if field)
+    options = shared_options(task) or ()
+    number_of_shares = len(choices_of_runs) * len(task.templates) * len(questions) * len(options)
+    # a page of a large task must still open in a browser
+    with_shares = bool(options) and number_of_shares <= MAX_SHARES
+    answers = []
+    for by_key in choices_of_runs:
+        columns = []
+        for template in task.templates:
+            # a limited run has gaps
+            column = [by_key.get((question.id, template.name)) for question in questions]
+            columns.append(_column(column, label_index, with_shares))
+        answers.append(columns)
     return {
         "title": group.title,
         "slot": SLOT,
-        "templates": [{"name": t.name, "pieces": template_pieces(t)} for t in task.templates],
+        "templates": [{"name": name, "pieces": pairs} for name, pairs in pieces.items()],
         "labels": task.labels,
         "paint": [swatch(label) for label in task.labels],
         "options": swatches(options) if options else None,
-        "objects": [q.object for q in task.questions],
-        "fields": {field: [q.fields.get(field, "") for q in task.questions] for field in fields},
-        "gold": [_gold(q, index) for q in task.questions],
+        "objects": [question.object for question in questions],
+        "fields": {field: _field_column(questions, field) for field in fields},
+        "gold": [_gold(question, label_index) for question in questions],
         "tags": _tags(task),
         "models": [{"label": entry.label, "hue": hue(entry.series)} for entry in group.entries],
-        "answers": [
-            [
-                _column(task, t, by_key, index, options is not None and with_shares)
-                for t in task.templates
-            ]
-            for by_key in chosen
-        ],
+        "answers": answers,
     }
 
 
-def _gold(question: Question, index: Mapping[str, int]) -> list[list[float]]:
+def _field_column(questions: Sequence[Question], field: str) -> list[str]:
+    """Return what every question has in a field of the templates."""
+    return [question.fields.get(field, "") for question in questions]
+
+
+def _gold(question: Question, label_index: Mapping[str, int]) -> list[list[float]]:
+    """Return the gold labels by their index with their shares in per mille, the likeliest first."""
     total = sum(question.gold.values()) or 1
     ranked = sorted(question.gold.items(), key=lambda item: -item[1])
-    return [[index[label], round(1000 * weight / total)] for label, weight in ranked]
+    return [[label_index[label], round(1000 * weight / total)] for label, weight in ranked]
 
 
 def _tags(task: Task) -> dict[str, dict[str, list[Any]]]:
+    """Return the tags to filter by: their values, and for every question the index of its own."""
     tags: dict[str, dict[str, list[Any]]] = {}
-    for tag in dict.fromkeys(tag for question in task.questions for tag in question.tags):
+    names = dict.fromkeys(tag for question in task.questions for tag in question.tags)
+    for tag in names:
         column = [question.tags.get(tag, "") for question in task.questions]
         values = list(dict.fromkeys(column))
+        # one value filters nothing
         if 1 < len(values) <= MAX_TAG_VALUES:
-            index = {value: i for i, value in enumerate(values)}
-            tags[tag] = {"values": values, "of": [index[value] for value in column]}
+            index = {value: place for place, value in enumerate(values)}
+            tags[tag] = {
+                "values": values,
+                "of": [index[value] for value in column],
+            }
     return tags
 
 
 def _column(
-    task: Task, template: Template, by_key: Choices, index: Mapping[str, int], with_shares: bool
+    column: Sequence[Choice | None], label_index: Mapping[str, int], with_shares: bool
 ) -> dict[str, Any]:
-    # a limited run has gaps
-    column = [by_key.get((question.id, template.name)) for question in task.questions]
+    """Return a run's answers to one template, as the page's script reads them."""
+    chosen: list[int | None] = []
+    probabilities: list[int | None] = []
+    shares: list[list[int] | None] = []
+    marks = []
+    ties = {}
+    for row, choice in enumerate(column):
+        if choice is None:
+            chosen.append(None)
+            probabilities.append(None)
+            shares.append(None)
+            marks.append("-")
+            continue
+        labels = choice.labels
+        chosen.append(label_index[labels[0]] if labels else None)
+        probabilities.append(round(1000 * choice.probability))
+        shares.append([round(100 * share) for share in choice.shares])
+        marks.append(choice.mark)
+        if len(labels) > 1:
+            ties[row] = len(labels)
     rows: dict[str, Any] = {
-        "chosen": [
-            index[choice.labels[0]] if choice and choice.labels else None for choice in column
-        ],
-        "p": [round(1000 * choice.probability) if choice else None for choice in column],
-        "marks": "".join(choice.mark if choice else "-" for choice in column),
-        "ties": {
-            row: len(choice.labels)
-            for row, choice in enumerate(column)
-            if choice and len(choice.labels) > 1
-        },
+        "chosen": chosen,
+        "p": probabilities,
+        "marks": "".join(marks),
+        "ties": ties,
     }
     if with_shares:
-        rows["shares"] = [
-            [round(100 * share) for share in choice.shares] if choice else None for choice in column
-        ]
+        rows["shares"] = shares
     return rows

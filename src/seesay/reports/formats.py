@@ -18,9 +18,9 @@ from seesay.reports.formatting import (
     count_range,
     interval,
     is_shown,
-    lower_is_better,
     metric_name,
     number,
+    ranking_sign,
     with_part,
 )
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
@@ -29,84 +29,99 @@ from seesay.runs.run import Run
 
 FORMATS = ("html", "csv", "markdown", "latex", "json")
 COLUMNS = (
-    *(
-        "model",
-        "task",
-        "metric",
-        "template",
-        "slice",
-        "value",
-        "low",
-        "high",
-        "n",
-        "chance",
-        "spread",
-        "signature",
-    ),
-    *("label", "command"),
+    "model",
+    "task",
+    "metric",
+    "template",
+    "slice",
+    "value",
+    "low",
+    "high",
+    "n",
+    "chance",
+    "spread",
+    "signature",
+    "label",
+    "command",
 )
 COLUMNS_PER_TABLE = 5
 """A table of more columns is broken into several, so that it fits a page."""
 
 
 def figure_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row per figure; `label` tells settings of one model apart in words, and `command` made
-    the run."""
+    """Return one row per figure.
+
+    `label` tells settings of one model apart in words, and `command` made the run.
+    """
     rows = []
-    for entry in (entry for group in group_runs(runs) for entry in group.entries):
-        more = {"label": entry.label, "command": entry.run.manifest.command}
-        rows += [
-            {**figure.model_dump(include=set(COLUMNS)), **more} for figure in entry.run.figures
-        ]
+    entries = [entry for group in group_runs(runs) for entry in group.entries]
+    for entry in entries:
+        for figure in entry.run.figures:
+            # a figure has more fields than are for other programs
+            row = figure.model_dump(include=set(COLUMNS))
+            row["label"] = entry.label
+            row["command"] = entry.run.manifest.command
+            rows.append(row)
     return rows
 
 
 def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison]) -> str:
-    """The results as CSV, JSON, Markdown or LaTeX; `comparisons` decide what is bold."""
+    """Return the results as CSV, JSON, Markdown or LaTeX; `comparisons` decide what is bold."""
     if format == "json":
-        return json.dumps(figure_rows(runs), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return (
+            json.dumps(
+                figure_rows(runs),
+                ensure_ascii=False,
+                indent=2,
+                allow_nan=False,
+            )
+            + "\n"
+        )
     if format == "csv":
         return csv_text(COLUMNS, figure_rows(runs))
     columns = [
         _column(group, part, comparisons) for group in group_runs(runs) for part in group.parts
     ]
-    parts = [
-        columns[start : start + COLUMNS_PER_TABLE]
-        for start in range(0, len(columns), COLUMNS_PER_TABLE)
-    ]
     write = {"markdown": _markdown, "latex": _latex}[format]
-    return "\n".join(write(part) for part in parts)
+    # each part is a complete table, with its own names and caption
+    starts = range(0, len(columns), COLUMNS_PER_TABLE)
+    return "\n".join(write(columns[start : start + COLUMNS_PER_TABLE]) for start in starts)
 
 
 def significantly_best(
     group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]
 ) -> LabelledRun | None:
-    """The run that is better than every other which asked as many questions, each by a corrected
-    paired test."""
+    """Return the run that is better than every other which asked as many questions.
+
+    Each comparison is a corrected paired test; None where one of them shows nothing.
+    """
     figures = group.headline_figures(part)
     most = max((figure.n for figure in figures.values()), default=0)
+    # a run of fewer questions was tested on these alone, and neither wins nor loses here
     rivals = [entry for entry, figure in figures.items() if figure.n == most]
     if len(rivals) < 2:
         return None
-    sign = -1 if lower_is_better(group.headline) else 1
-    best = max(rivals, key=lambda entry: sign * figures[entry].value)
-    shown = {
-        frozenset((c.signature_a, c.signature_b))
-        for c in comparisons
-        if (c.task, c.metric, c.slice) == (group.task.name, group.headline, part) and is_shown(c)
-    }
-    pairs = (
-        {best.run.manifest.signature, other.run.manifest.signature}
-        for other in rivals
-        if other is not best
-    )
-    return best if all(pair in shown for pair in pairs) else None
+    sign = ranking_sign(group.headline)
+    best = min(rivals, key=lambda entry: sign * figures[entry].value)
+    figure_key = (group.task.name, group.headline, part)
+    significant_pairs = set()
+    for comparison in comparisons:
+        key = (comparison.task, comparison.metric, comparison.slice)
+        if key == figure_key and is_shown(comparison):
+            significant_pairs.add(frozenset((comparison.signature_a, comparison.signature_b)))
+    for other in rivals:
+        pair = {best.run.manifest.signature, other.run.manifest.signature}
+        if other is not best and pair not in significant_pairs:
+            return None
+    return best
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A task's headline figure: cells by model, as value and interval; those of published figures
-    without one."""
+    """A task's headline figure.
+
+    Cells are by model, as value and interval; those of published figures have none.
+    """
 
     title: str
     metric: str
@@ -118,83 +133,91 @@ class _Column:
 
 
 def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]) -> _Column:
+    """Return the headline figures of a task, or of one nested part of it, as texts."""
     figures = group.headline_figures(part)
     best = significantly_best(group, part, comparisons)
     most = max((figure.n for figure in figures.values()), default=0)
     chances = {number(figure.chance) for figure in figures.values() if figure.n == most}
+    # the task by its name, which is shorter, followed by what tells it from others of its name
     title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
+    cells = {}
+    for entry, figure in figures.items():
+        cells[entry.label] = (number(figure.value), interval(figure.low, figure.high))
     return _Column(
-        with_part(title, part),
-        metric_name(group.headline).replace("_", " "),
-        {
-            entry.label: (number(figure.value), interval(figure.low, figure.high))
-            for entry, figure in figures.items()
+        title=with_part(title, part),
+        metric=metric_name(group.headline).replace("_", " "),
+        cells=cells,
+        best=best.label if best else None,
+        chance=chances.pop() if len(chances) == 1 else NONE,
+        n=count_range(figure.n for figure in figures.values()) or NONE,
+        published={
+            f"{row.model} ({row.source})": number(row.value) for row in group.published(part)
         },
-        best.label if best else None,
-        chances.pop() if len(chances) == 1 else NONE,
-        count_range(figure.n for figure in figures.values()) or NONE,
-        {f"{row.model} ({row.source})": number(row.value) for row in group.published(part)},
     )
 
 
 _ABOUT = (
     "Headline figure of each task with its 95 % interval (bootstrap clustered by object). Bold: "
-    "better than every "
-    "other model (paired sign-flip test, Holm's correction, p ≤ 0.05). Made with seesay {version}."
+    "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05). Made with "
+    "seesay {version}."
 )
 
 
 def _rows(
     columns: Sequence[_Column], escape: Callable[[str], str], cell: Callable[[str, str, bool], str]
 ) -> list[list[list[str]]]:
-    """Measured rows; chance and n; published rows. Every text escaped."""
-
-    def measured(label: str) -> list[str]:
-        cells = [(column.cells.get(label), column.best == label) for column in columns]
-        return [
-            escape(label),
-            *(cell(*pair, best) if pair else escape(NONE) for pair, best in cells),
-        ]
-
-    labels = dict.fromkeys(label for column in columns for label in column.cells)
-    published = dict.fromkeys(name for column in columns for name in column.published)
+    """Return measured rows; chance and n; published rows. Every text is escaped."""
+    measured = []
+    for label in dict.fromkeys(label for column in columns for label in column.cells):
+        row = [escape(label)]
+        for column in columns:
+            if label in column.cells:
+                value, ends = column.cells[label]
+                row.append(cell(value, ends, column.best == label))
+            else:
+                row.append(escape(NONE))
+        measured.append(row)
+    chance = ["chance", *(escape(column.chance) for column in columns)]
+    counts = ["n", *(escape(column.n) for column in columns)]
+    published = []
+    for name in dict.fromkeys(name for column in columns for name in column.published):
+        values = [column.published.get(name, NONE) for column in columns]
+        published.append([escape(name), *map(escape, values)])
     return [
-        [measured(label) for label in labels],
-        [
-            ["chance", *(escape(column.chance) for column in columns)],
-            ["n", *(escape(column.n) for column in columns)],
-        ],
-        [
-            [escape(name), *(escape(column.published.get(name, NONE)) for column in columns)]
-            for name in published
-        ],
+        measured,
+        [chance, counts],
+        published,
     ]
 
 
 def _markdown(columns: Sequence[_Column]) -> str:
+    """Return a table of models by tasks in Markdown, with its explanation below."""
+
     def cell(value: str, ends: str, best: bool) -> str:
         return f"**{value}** ({ends})" if best else f"{value} ({ends})"
 
-    header = [
-        "model",
-        *(f"{_markdown_text(c.title)}<br>{_markdown_text(c.metric)}" for c in columns),
-    ]
-    lines = [header, ["---", *("---:" for _ in columns)]]
-    lines += [row for block in _rows(columns, _markdown_text, cell) for row in block]
-    return (
-        "\n".join(f"| {' | '.join(row)} |" for row in lines)
-        + f"\n\n{_ABOUT.format(version=__version__)}\n"
-    )
+    header = ["model"]
+    for column in columns:
+        header.append(f"{_markdown_text(column.title)}<br>{_markdown_text(column.metric)}")
+    rows = [header, ["---", *("---:" for _ in columns)]]
+    rows += [row for block in _rows(columns, _markdown_text, cell) for row in block]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"{table}\n\n{_ABOUT.format(version=__version__)}\n"
 
 
 def _latex(columns: Sequence[_Column]) -> str:
+    """Return a table of models by tasks in LaTeX, with its explanation as the caption."""
+
     def cell(value: str, ends: str, best: bool) -> str:
-        shown = f"\\textbf{{{_latex_text(value)}}}" if best else _latex_text(value)
-        return f"{shown} {{\\scriptsize({_latex_text(ends)})}}"
+        figure = _latex_text(value)
+        if best:
+            figure = f"\\textbf{{{figure}}}"
+        return f"{figure} {{\\scriptsize({_latex_text(ends)})}}"
 
     def line(cells: Sequence[str]) -> str:
         return " & ".join(cells) + " \\\\"
 
+    # two rules in a row would be drawn where nothing is published
     blocks = [block for block in _rows(columns, _latex_text, cell) if block]
     body = "\n\\midrule\n".join("\n".join(map(line, block)) for block in blocks)
     return "\n".join(
@@ -218,45 +241,53 @@ def _latex(columns: Sequence[_Column]) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """A text in one table cell, nothing of it taken for markup."""
+    """Return a text for one table cell, nothing of it taken for markup."""
     return re.sub(r"([\\`*_\[\]<>|#~&$])", r"\\\1", _one_line(text))
 
 
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
-    **{
-        "~": "\\textasciitilde{}",
-        "^": "\\textasciicircum{}",
-        "\\": "\\textbackslash{}",
-        "<": "$<$",
-        ">": "$>$",
-    },
-    **{
-        "|": "$|$",
-        '"': "''",
-        "−": "$-$",
-        "–": "--",
-        "—": "---",
-        "≤": "$\\leq$",
-        "≥": "$\\geq$",
-        "×": "$\\times$",
-    },
-    **{"↓": "$\\downarrow$", "·": "$\\cdot$", "…": "\\ldots{}", "’": "'", "[": "{[}", "]": "{]}"},
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "\\": "\\textbackslash{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    '"': "''",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "≤": "$\\leq$",
+    "≥": "$\\geq$",
+    "×": "$\\times$",
+    "↓": "$\\downarrow$",
+    "·": "$\\cdot$",
+    "…": "\\ldots{}",
+    "’": "'",
+    # an optional argument would begin with a bracket at the start of a line
+    "[": "{[}",
+    "]": "{]}",
 }
 
 
 def _latex_text(text: str) -> str:
-    """A text that pdflatex sets as it is: letters outside Latin scripts, for which it has no font,
-    become "?"."""
-    return "".join(
-        _LATEX.get(
-            char, char if char.isascii() or unicodedata.name(char, "").startswith("LATIN ") else "?"
-        )
-        for char in _one_line(text)
-    )
+    """Return a text that pdflatex sets as it is.
+
+    Letters outside Latin scripts, for which it has no font, become "?".
+    """
+    return "".join(map(_latex_char, _one_line(text)))
+
+
+def _latex_char(char: str) -> str:
+    if char in _LATEX:
+        return _LATEX[char]
+    if char.isascii() or unicodedata.name(char, "").startswith("LATIN "):
+        return char
+    return "?"
 
 
 def _one_line(text: str) -> str:
+    """Return a text whose control characters and line breaks of all kinds are spaces."""
     return "".join(
         " " if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else char
         for char in text

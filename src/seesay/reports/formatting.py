@@ -16,7 +16,7 @@ NONE = "–"
 
 
 def number(value: float | None, sign: bool = False) -> str:
-    """Three decimals with a real minus; a dash where there is no number.
+    """Return three decimals with a real minus; a dash where there is no number.
 
     >>> number(0.5), number(-0.0504, sign=True), number(None)
     ('0.500', '−0.050', '–')
@@ -24,31 +24,37 @@ def number(value: float | None, sign: bool = False) -> str:
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{value:+.3f}" if sign else f"{value:.3f}"
+    # what rounds to zero has no sign
     if not text.strip("+-0."):
         text = text.lstrip("+-")
     return text.replace("-", "−")
 
 
 def brief(value: float) -> str:
-    """A number with at most four digits, as for axis ticks.
+    """Return a number with at most four digits, as for axis ticks.
 
     >>> brief(-0.25), brief(20000), brief(1 / 3), brief(float("nan"))
     ('−0.25', '20,000', '0.3333', '–')
     """
     if not math.isfinite(value):
         return NONE
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+    # four digits of a large number would be written with an exponent
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return text.replace("-", "−")
 
 
 def cell(value: str | float | None) -> str:
-    """A table cell: text as it is, numbers in brief, a dash for None."""
+    """Return the text of a table cell: text as it is, numbers in brief, a dash for None."""
     if isinstance(value, str):
         return value
-    return brief(math.nan if value is None else value)
+    if value is None:
+        return NONE
+    return brief(value)
 
 
 def interval(low: float, high: float) -> str:
-    """Both ends of an interval, with a dash between them unless it could be taken for a minus.
+    """Return both ends of an interval, with a dash between them unless it could be taken for a
+    minus.
 
     >>> interval(0.1, 0.25), interval(-0.1, 0.25)
     ('0.100–0.250', '−0.100 to 0.250')
@@ -60,16 +66,18 @@ def interval(low: float, high: float) -> str:
 
 
 def metric_name(name: str) -> str:
-    """A metric's name, with an arrow where lower is better.
+    """Return a metric's name, with an arrow where lower is better.
 
     >>> metric_name("accuracy"), metric_name("jensen_shannon")
     ('accuracy', 'jensen_shannon ↓')
     """
-    return f"{name} ↓" if lower_is_better(name) else name
+    if lower_is_better(name):
+        return f"{name} ↓"
+    return name
 
 
 def part_name(part: Slice) -> str:
-    """A slice by its values alone, for where its tags are named beside it.
+    """Return a slice by its values alone, for where its tags are named beside it.
 
     >>> part_name(Slice.of(answers="colour", segment="pf>=2"))
     'colour · pf>=2'
@@ -78,16 +86,18 @@ def part_name(part: Slice) -> str:
 
 
 def with_part(name: str, part: Slice | None) -> str:
-    """A name, and the part of the questions that it is about.
+    """Return a name, and the part of the questions that it is about.
 
     >>> with_part("accuracy", Slice.of(segment="pf>=2")), with_part("accuracy", None)
     ('accuracy, pf>=2', 'accuracy')
     """
-    return f"{name}, {part_name(part)}" if part else name
+    if part:
+        return f"{name}, {part_name(part)}"
+    return name
 
 
 def figure_cells(figure: Figure) -> list[str]:
-    """A figure in a table: value, interval, spread over templates, chance."""
+    """Return a figure as cells: value, interval, spread over templates, chance."""
     return [
         number(figure.value),
         interval(figure.low, figure.high),
@@ -97,52 +107,76 @@ def figure_cells(figure: Figure) -> list[str]:
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether less is better for this metric, plain or calibrated; False for metrics that are not
-    registered."""
+    """Return whether less is better for this metric, plain or calibrated.
+
+    For metrics that are not registered, more is.
+    """
     name = metric.removeprefix(CALIBRATED)
     return name in metrics.names() and metrics.get(name).lower_is_better
 
 
+def ranking_sign(metric: str) -> int:
+    """Return the factor that makes the best value of a metric the least one."""
+    return 1 if lower_is_better(metric) else -1
+
+
 def p_value(p: float | None) -> str:
-    """A p-value with three decimals, never "0.000".
+    """Return a p-value with three decimals, never "0.000".
 
     >>> p_value(0.0002), p_value(0.25)
     ('<0.001', '0.250')
     """
-    return "<0.001" if p is not None and p < 0.001 else number(p)
+    if p is not None and p < 0.001:
+        return "<0.001"
+    return number(p)
 
 
 def count_range(counts: Iterable[int]) -> str:
-    """The least and the greatest of some counts, or the one that all are.
+    """Return the least and the greatest of some counts, or the one that all are.
 
     >>> count_range([1200, 30, 400]), count_range([7, 7]), count_range([])
     ('30–1,200', '7', '')
     """
     different = sorted(set(counts))
-    return "–".join(f"{n:,}" for n in dict.fromkeys((*different[:1], *different[-1:])))
+    ends = different
+    if len(different) > 2:
+        ends = [different[0], different[-1]]
+    return "–".join(f"{count:,}" for count in ends)
 
 
 def printable(text: str) -> str:
-    """A name that is safe in a terminal: without control codes and direction overrides."""
+    """Return a name that is safe in a terminal: without control codes and direction overrides."""
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c
-        for c in text
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in {"Cc", "Cf", "Cs"} else char
+        for char in text
     )
 
 
 def is_shown(comparison: Comparison) -> bool:
-    """Whether the difference is significant after correction, and its 95 % interval excludes
-    zero."""
-    return comparison.p_holm <= SIGNIFICANT and (comparison.low > 0 or comparison.high < 0)
+    """Return whether a difference is significant.
+
+    It is after correction, and if its 95 % interval excludes zero.
+    """
+    excludes_zero = comparison.low > 0 or comparison.high < 0
+    return comparison.p_holm <= SIGNIFICANT and excludes_zero
 
 
 def finding(comparison: Comparison) -> str:
-    """One comparison as a plain sentence that claims no more than the corrected test and the
-    interval do."""
+    """Return one comparison as a plain sentence.
+
+    It claims no more than the corrected test and the interval do.
+    """
     c = comparison
     if not is_shown(c):
         ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
         return f"No difference shown between {c.a} and {c.b}: {ends}."
+    is_a_higher = c.difference > 0
+    ahead = c.a
+    behind = c.b
+    if is_a_higher == lower_is_better(c.metric):
+        ahead = c.b
+        behind = c.a
+    # how far one is ahead of the other has no sign, and neither have its ends
     low, high = sorted((abs(c.low), abs(c.high)))
-    ahead, behind = (c.a, c.b) if (c.difference > 0) != lower_is_better(c.metric) else (c.b, c.a)
-    return f"{ahead} is ahead of {behind} by {number(abs(c.difference))} ({number(low)} to {number(high)})."
+    lead = f"{number(abs(c.difference))} ({number(low)} to {number(high)})"
+    return f"{ahead} is ahead of {behind} by {lead}."

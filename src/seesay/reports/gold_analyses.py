@@ -27,7 +27,7 @@ MAX_BARS = 40
 
 
 def task_analyses(task: Task) -> list[Analysis]:
-    """The analyses of a task's questions that its labels and tags allow."""
+    """Return the analyses of a task's questions that its labels and tags allow."""
     analyses = []
     if len(task.labels) > 2:
         analyses.append(cardinality(task))
@@ -41,34 +41,40 @@ def task_analyses(task: Task) -> list[Analysis]:
 
 
 def has_tag(task: Task, tag: str) -> bool:
-    """Whether the questions have the tag with more than one value."""
-    return len({question.tags[tag] for question in task.questions if tag in question.tags}) > 1
+    """Return whether the questions have the tag with more than one value."""
+    return len({*tag_values(task, tag).values()}) > 1
+
+
+def tag_values(task: Task, tag: str) -> dict[str, str]:
+    """Return the values of a tag by the ids of the questions that have it."""
+    return {question.id: question.tags[tag] for question in task.questions if tag in question.tags}
 
 
 def cardinality(task: Task) -> Analysis:
-    """Questions by their number of right labels, and the labels' shares among them."""
-    rows = label_shares(task, {q.id: str(len(q.gold)) for q in task.questions})
+    """Return questions by their number of right labels, and the labels' shares among them."""
+    counts = {question.id: str(len(question.gold)) for question in task.questions}
+    rows = label_shares(task, counts)
+    # by number, since "10" comes before "2" in the order of texts
     rows.sort(key=lambda row: int(row.part))
     axis = "right labels"
     counted = columns(
         [(row.part, row.n) for row in rows], title="Questions", y_label="questions", x_label=axis
     )
     divided = _stacked(rows, task, f"Labels by number of {axis}")
-    text = "Questions with one right label, two, or more, and the shares of the labels among them."
-    source = f"{SOURCE}, Fig. 10 and 11"
     return Analysis(
-        "cardinality",
-        task.name,
-        "How many labels are right",
-        source,
-        text,
-        rows,
-        (counted, divided),
+        name="cardinality",
+        task=task.name,
+        title="How many labels are right",
+        source=f"{SOURCE}, Fig. 10 and 11",
+        text="Questions with one right label, two, or more, and the shares of the labels among "
+        "them.",
+        rows=rows,
+        charts=(counted, divided),
     )
 
 
 def by_category(task: Task) -> Analysis:
-    """The shares of the labels in each category of objects."""
+    """Return the shares of the labels in each category of objects."""
     text = (
         "The shares of the gold answers in each category of objects, every object weighted equally."
     )
@@ -76,118 +82,165 @@ def by_category(task: Task) -> Analysis:
 
 
 def by_scene(task: Task) -> Analysis:
-    """The shares of the relations in each scene."""
+    """Return the shares of the relations in each scene."""
     text = "The shares of the gold relations in each scene, every pair weighted equally."
     return _labels_by(task, "scene", "Relations by scene", "", text)
 
 
-def _labels_by(task: Task, tag: str, title: str, source: str, text: str) -> Analysis:
-    rows = label_shares(task, {q.id: q.tags[tag] for q in task.questions if tag in q.tags})
+def _labels_by(
+    task: Task,
+    tag: str,
+    title: str,
+    source: str,
+    text: str,
+) -> Analysis:
+    """Return the shares of the labels for every value of a tag."""
+    rows = label_shares(task, tag_values(task, tag))
     return Analysis(
-        f"labels-by-{tag}", task.name, title, source, text, rows, (_stacked(rows, task, title),)
+        name=f"labels-by-{tag}",
+        task=task.name,
+        title=title,
+        source=source,
+        text=text,
+        rows=rows,
+        charts=(_stacked(rows, task, title),),
     )
 
 
 def entropies(task: Task) -> Analysis:
-    """Every object's distribution, from a single label to many equal ones."""
+    """Return every object's distribution, from a single label to many equal ones."""
     rows = [distribution(question, task) for question in task.questions]
     rows.sort(key=lambda row: (row.entropy, row.object))
-    drawn = even_steps(rows, MAX_BARS)
+    # from the first to the last, so that the whole range of entropies is seen
+    sample = even_steps(rows, MAX_BARS)
     labels = _words(task)
-    bars = [(row.object, [row.shares.get(label, 0.0) for label in labels]) for row in drawn]
-    if len(drawn) < len(rows):
-        title = f"{quantity(len(drawn), 'object')} of {len(rows):,}, by entropy"
-    else:
-        title = "By entropy"
-    charts = (
-        stacked_bars(bars, labels, title=title),
-        histograms(
-            [("", [row.entropy for row in rows])],
-            title="Entropy",
-            x_label="bits",
-            y_label="objects",
-        ),
+    title = "By entropy"
+    if len(sample) < len(rows):
+        title = f"{quantity(len(sample), 'object')} of {len(rows):,}, by entropy"
+    bars = []
+    for row in sample:
+        values = [row.shares.get(label, 0.0) for label in labels]
+        bars.append((row.object, values))
+    histogram = histograms(
+        [("", [row.entropy for row in rows])], title="Entropy", x_label="bits", y_label="objects"
     )
-    text = "Objects sorted by the entropy of their gold distribution: from those of one colour to those of many."
-    heading = "From one colour to many"
-    return Analysis("distributions-by-entropy", task.name, heading, "", text, rows, charts, shown=0)
+    return Analysis(
+        name="distributions-by-entropy",
+        task=task.name,
+        title="From one colour to many",
+        source="",
+        text="Objects sorted by the entropy of their gold distribution: from those of one colour "
+        "to those of many.",
+        rows=rows,
+        charts=(stacked_bars(bars, labels, title=title), histogram),
+        # thousands of rows are for the file beside the page
+        row_limit=0,
+    )
 
 
 def distribution(question: Question, task: Task) -> GoldDistribution:
-    """A question's gold distribution and its entropy."""
+    """Return a question's gold distribution and its entropy."""
     shares = {label: share for label, share in question.gold_shares.items() if share > 0}
-    in_words = {_word(task, label): share for label, share in shares.items()}
-    return GoldDistribution(question.object, entropy(shares.values()), in_words)
+    words = {_word(task, label): share for label, share in shares.items()}
+    return GoldDistribution(
+        question.object,
+        entropy(shares.values()),
+        words,
+    )
 
 
 def entropy(shares: Iterable[float]) -> float:
-    """Shannon's entropy in bits.
+    """Return Shannon's entropy in bits.
 
     >>> entropy([0.5, 0.25, 0.25]), entropy([1.0, 0.0])
     (1.5, 0.0)
     """
+    # of a single label the sum is 0, and its negative would be printed as -0
     return abs(-sum(share * math.log2(share) for share in shares if share > 0))
 
 
-def found_categories(task: Task, encoder: str) -> list[Analysis]:
-    """The published categories of a task's objects compared with those that an encoder finds;
-    nothing to compare with, no analysis."""
+def compare_categories(task: Task, encoder: str) -> list[Analysis]:
+    """Compare the published categories of a task's objects with those that an encoder finds.
+
+    The list is empty where there are none to compare with.
+    """
     from seesay.models.encoders import load_encoder
     from seesay.probes.vector_cache import VectorCache
     from seesay.tasks.categories import assign
 
-    published = {q.object: q.tags["category"] for q in task.questions if "category" in q.tags}
+    published = {}
+    for question in task.questions:
+        if "category" in question.tags:
+            published[question.object] = question.tags["category"]
     if not published:
         return []
-    categories = assign(list(published), VectorCache(load_encoder(encoder)).rows)
+    # thousands of names are encoded once, and kept for the next page
+    vectors = VectorCache(load_encoder(encoder))
+    categories = assign(list(published), vectors.rows)
     return [category_agreement(task.name, categories, published, encoder)]
 
 
 def category_agreement(
-    task: str, ours: Mapping[str, str], published: Mapping[str, str], encoder: str
+    task: str,
+    categories: Mapping[str, str],
+    published: Mapping[str, str],
+    encoder: str,
 ) -> Analysis:
-    """How the names of each published category are distributed when an encoder assigns them."""
-    agreed = agreement(ours, published)
-    labels = list(dict.fromkeys((*CATEGORIES, *ours.values())))
-    pairs = Counter((published[name], ours[name]) for name in ours if name in published)
-    rows = []
-    for label in sorted({theirs for theirs, _ in pairs}):
-        n = sum(pairs[label, other] for other in labels)
-        rows.append(LabelShares(label, n, {other: pairs[label, other] / n for other in labels}))
-    title = f"Published category (rows) and category by {encoder} (columns)"
-    matrix = [[row.shares[label] for label in labels] for row in rows]
-    chart = heat_map(matrix, [row.part for row in rows], labels, title=title)
-    share = f"{100 * agreed.share:.1f} % of {agreed.names:,} names"
-    text = (
-        f"{encoder} puts {share} into their published category (Cohen's kappa {agreed.kappa:.3f})."
+    """Return how names of each published category are distributed by an encoder."""
+    agreed = agreement(categories, published)
+    # all twelve categories, in their order, even those that no name was put into
+    labels = list(dict.fromkeys((*CATEGORIES, *categories.values())))
+    pairs = Counter(
+        (published[name], category) for name, category in categories.items() if name in published
     )
-    heading = "Categories by a sentence encoder"
-    return Analysis("category-agreement", task, heading, f"{SOURCE}, Table 8", text, rows, (chart,))
+    rows = []
+    for label in sorted({published_label for published_label, _ in pairs}):
+        n = sum(pairs[label, other] for other in labels)
+        shares = {other: pairs[label, other] / n for other in labels}
+        rows.append(LabelShares(label, n, shares))
+    chart = heat_map(
+        [[row.shares[label] for label in labels] for row in rows],
+        [row.part for row in rows],
+        labels,
+        title=f"Published category (rows) and category by {encoder} (columns)",
+    )
+    share = f"{100 * agreed.share:.1f} % of {agreed.names:,} names"
+    kappa = f"Cohen's kappa {agreed.kappa:.3f}"
+    return Analysis(
+        name="category-agreement",
+        task=task,
+        title="Categories by a sentence encoder",
+        source=f"{SOURCE}, Table 8",
+        text=f"{encoder} puts {share} into their published category ({kappa}).",
+        rows=rows,
+        charts=(chart,),
+    )
 
 
 def label_shares(task: Task, part_of: Mapping[str, str]) -> list[LabelShares]:
-    """The mean gold distribution of each part; `part_of` maps the ids of questions to parts."""
+    """Return the mean gold distribution of each part.
+
+    `part_of` maps the ids of questions to parts.
+    """
     sums: dict[str, dict[str, float]] = {}
     counts: Counter[str] = Counter()
     for question in task.questions:
         part = part_of.get(question.id)
-        if part is not None:
-            counts[part] += 1
-            part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
-            for label, share in question.gold_shares.items():
-                part_sums[label] += share
+        if part is None:
+            continue
+        counts[part] += 1
+        part_sums = sums.setdefault(part, dict.fromkeys(task.labels, 0.0))
+        for label, share in question.gold_shares.items():
+            part_sums[label] += share
     rows = []
     for part, n in sorted(counts.items()):
-        rows.append(
-            LabelShares(
-                part, n, {_word(task, label): share / n for label, share in sums[part].items()}
-            )
-        )
+        means = {_word(task, label): total / n for label, total in sums[part].items()}
+        rows.append(LabelShares(part, n, means))
     return rows
 
 
 def even_steps(rows: Sequence[T], most: int) -> list[T]:
-    """At most `most` of the rows, from the first to the last at even steps.
+    """Return at most `most` of the rows, from the first to the last at even steps.
 
     >>> even_steps("abc", 40), even_steps(range(101), 5)
     (['a', 'b', 'c'], [0, 25, 50, 75, 100])
@@ -198,10 +251,12 @@ def even_steps(rows: Sequence[T], most: int) -> list[T]:
 
 
 def _declared(task: Task) -> PageAnalyses:
+    """Return what the task's page declares, or the defaults."""
     return PAGE_ANALYSES.get(task.name, PageAnalyses())
 
 
 def _word(task: Task, label: str) -> str:
+    """Return a label as the page writes it."""
     return _declared(task).label_words.get(label, label)
 
 
@@ -210,6 +265,10 @@ def _words(task: Task) -> list[str]:
 
 
 def _stacked(rows: Sequence[LabelShares], task: Task, title: str) -> Markup:
+    """Draw the shares of each part, which is named with its number of questions."""
     labels = _words(task)
-    bars = [(f"{row.part} ({row.n:,})", [row.shares[label] for label in labels]) for row in rows]
+    bars = []
+    for row in rows:
+        values = [row.shares[label] for label in labels]
+        bars.append((f"{row.part} ({row.n:,})", values))
     return stacked_bars(bars, labels, title=title)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from seesay.condition import How
 from seesay.grouping import group_by
 from seesay.quantities import quantity
 from seesay.questions import Published, Question, Slice, Task
@@ -18,32 +19,35 @@ from seesay.runs.run import Run, run_labels
 
 @dataclass(frozen=True, eq=False)
 class LabelledRun:
-    """A run under the name shown for it; `series` gives its color and mark, the same throughout a
-    report."""
+    """A run under the name shown for it.
+
+    `series` gives its color and mark, the same throughout a report.
+    """
 
     run: Run
     label: str
     series: int
 
     def figure(
-        self, metric: str, template: str | None = None, part: Slice | None = None
+        self,
+        metric: str,
+        template: str | None = None,
+        part: Slice | None = None,
     ) -> Figure | None:
-        """The figure of a metric, for one template or all, for one slice or the whole."""
+        """Return the figure of a metric, for one template or all, for one slice or the whole."""
         return self._figures.get((metric, template, part))
 
     def figures_by(self, tag: str, *metrics: str) -> Iterator[tuple[str, Figure]]:
-        """The figures of some metrics over all templates for every value of a tag."""
+        """Yield the figures of some metrics over all templates for every value of a tag."""
         for figure in self.run.figures:
-            if (
-                figure.metric in metrics
-                and figure.template is None
-                and figure.slice
-                and figure.slice.tags == (tag,)
-            ):
+            if figure.metric not in metrics or figure.template is not None:
+                continue
+            if figure.slice and figure.slice.tags == (tag,):
                 yield figure.slice[tag], figure
 
     @cached_property
     def _figures(self) -> dict[tuple[str, str | None, Slice | None], Figure]:
+        # in reverse, so that of several figures with one key the first counts
         return {
             (figure.metric, figure.template, figure.slice): figure
             for figure in reversed(self.run.figures)
@@ -51,13 +55,14 @@ class LabelledRun:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The plain metrics of the run in the task's order, then any that the task does not
-        name."""
-        present = dict.fromkeys(
-            f.metric for f in self.run.figures if not f.metric.startswith(CALIBRATED)
-        )
-        named = [metric for metric in self.run.task.metrics if metric in present]
-        return (*named, *(metric for metric in present if metric not in named))
+        """The plain metrics of the run.
+
+        They are in the task's order, then come any that the task does not name.
+        """
+        metrics = dict.fromkeys(figure.metric for figure in self.run.figures)
+        plain = [metric for metric in metrics if not metric.startswith(CALIBRATED)]
+        in_order = [metric for metric in self.run.task.metrics if metric in plain]
+        return tuple(dict.fromkeys((*in_order, *plain)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +76,17 @@ class TaskRuns:
 
     @property
     def headline(self) -> str:
+        """The task's first metric."""
         return self.task.metrics[0]
+
+    @property
+    def how(self) -> How:
+        """How the runs were asked.
+
+        Where a task is asked by choice in the templates of its cloze questions, how the first of
+        them was.
+        """
+        return self.entries[0].run.manifest.condition.how
 
     @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
@@ -79,47 +94,71 @@ class TaskRuns:
         return self.task.parts
 
     def parts_of(self, metric: str) -> tuple[Slice | None, ...]:
-        """What the metric is shown for: the headline's parts, then the slices of which figures are
-        published."""
+        """Return what the metric is shown for.
+
+        These are the headline's parts, then the slices of which figures are published.
+        """
         published = (row.slice for row in self.task.published if row.metric == metric and row.slice)
         return tuple(dict.fromkeys((*self.parts, *published)))
 
     def crossed(self, tags: Sequence[str]) -> list[Slice]:
-        """The slices by exactly these tags (and the one by which questions are nested) that have a
-        headline figure."""
-        wanted = tuple(sorted({*tags, *([self.task.nested_by] if self.task.nested_by else [])}))
-        return [part for part in self.slices if part.tags == wanted]
+        """Return the slices by exactly these tags that have a headline figure.
+
+        The tag by which questions are nested always belongs to them.
+        """
+        all_tags = {*tags}
+        if self.task.nested_by:
+            all_tags.add(self.task.nested_by)
+        ordered_tags = tuple(sorted(all_tags))
+        return [part for part in self.slices if part.tags == ordered_tags]
 
     @cached_property
     def slices(self) -> list[Slice]:
         """Every slice of which a run has a headline figure over all templates."""
-        figures = (f for entry in self.entries for f in entry.run.figures)
-        return list(
-            dict.fromkeys(
-                f.slice for f in figures if f.slice and not f.template and f.metric == self.headline
-            )
-        )
+        figures = [figure for entry in self.entries for figure in entry.run.figures]
+        headlines = [
+            figure for figure in figures if figure.metric == self.headline and not figure.template
+        ]
+        return list(dict.fromkeys(figure.slice for figure in headlines if figure.slice))
 
     def headline_figures(self, part: Slice | None = None) -> dict[LabelledRun, Figure]:
-        """The headline figures of the runs that have one, for one slice or the whole."""
-        figures = ((entry, entry.figure(self.headline, part=part)) for entry in self.entries)
-        return {entry: figure for entry, figure in figures if figure}
+        """Return the headline figures of the runs that have one, for one slice or the whole."""
+        figures = {}
+        for entry in self.entries:
+            figure = entry.figure(self.headline, part=part)
+            if figure:
+                figures[entry] = figure
+        return figures
 
     def published(self, part: Slice | None = None) -> list[Published]:
-        """The published figures of the headline metric, for one slice or the whole."""
+        """Return the published figures of the headline metric, for one slice or the whole."""
         return [
             row for row in self.task.published if row.metric == self.headline and row.slice == part
         ]
 
 
-def asked_as(task: Task) -> str:
-    """The names of a task's templates: "linear" for a linear probe, "question" for multiple
-    choice."""
+def template_names(task: Task) -> str:
+    """Return the names of a task's templates, as one text."""
     return ", ".join(template.name for template in task.templates)
 
 
+def tell_apart(how: How, templates: str, alternatives: Collection[tuple[How, str]]) -> str:
+    """Return what tells a group from others of its task, each given by how it was asked and by the
+    names of its templates; "" where there is nothing to tell.
+
+    Templates are named only where several groups were asked alike.
+    """
+    if len({other for other, _ in alternatives}) > 1:
+        words = [str(how)]
+    else:
+        words = []
+    if len({names for other, names in alternatives if other is how}) > 1:
+        words.append(templates)
+    return ": ".join(words)
+
+
 def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
-    """Runs by task, in order of first appearance.
+    """Return runs by task, in order of first appearance.
 
     A limited run and a full one are of one task. Runs that share its name but not its templates,
     its headline or what its questions say form groups of their own: their figures are not
@@ -127,16 +166,16 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     """
     merged: list[_Members] = []
     for run in runs:
-        members = next((each for each in merged if each.accepts(run)), None)
+        members = next((members for members in merged if members.accepts(run)), None)
         if members is None:
-            merged.append(members := _Members([]))
+            members = _Members([])
+            merged.append(members)
         members.add(run)
     labels = [run_labels(members.runs) for members in merged]
-    series = {
-        label: i
-        for i, label in enumerate(dict.fromkeys(label for names in labels for label in names))
-    }
-    by_name = group_by((members.runs[0].task for members in merged), lambda task: task.name)
+    # a label has one color and one mark throughout the report, whatever tasks it was asked
+    all_labels = dict.fromkeys(label for names in labels for label in names)
+    series = {label: place for place, label in enumerate(all_labels)}
+    by_name = group_by(merged, lambda members: members.runs[0].task.name)
     groups: list[TaskRuns] = []
     for index, (members, names) in enumerate(zip(merged, labels, strict=True), start=1):
         task = members.task
@@ -145,19 +184,20 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
             size = f" · {quantity(len(task.questions), 'question')}"
         else:
             size = ""
-        if len({*map(asked_as, same_name)}) > 1:
-            way = f" · asked as: {asked_as(task)}"
-        else:
-            way = ""
+        alternatives = [(other.how, template_names(other.runs[0].task)) for other in same_name]
+        distinction = tell_apart(members.how, template_names(task), alternatives)
+        suffix = f" · asked as: {distinction}" if distinction else ""
         slug = re.sub(r"[^a-z0-9]+", "-", task.name.lower()).strip("-")[:40]
-        anchor = f"task-{slug}" if slug else f"task-{index}"
+        # a name in another script has no letters that an address could show
+        anchor = f"task-{slug or index}"
         if any(other.anchor == anchor for other in groups):
             anchor = f"{anchor}-{index}"
         entries = tuple(
             LabelledRun(run, name, series[name])
             for run, name in zip(members.runs, names, strict=True)
         )
-        groups.append(TaskRuns(task, (task.title or task.name) + way + size, anchor, entries))
+        title = (task.title or task.name) + suffix + size
+        groups.append(TaskRuns(task, title, anchor, entries))
     return tuple(groups)
 
 
@@ -170,28 +210,28 @@ class _Members:
     fingerprints: set[str] = field(default_factory=set)
 
     def accepts(self, run: Run) -> bool:
-        """Whether the run is of this task."""
-        ours = self.runs[0].task
-        theirs = run.task
-        if (ours.name, ours.version, ours.metrics[0]) != (
-            theirs.name,
-            theirs.version,
-            theirs.metrics[0],
-        ):
+        """Return whether the run is of this task."""
+        task = self.runs[0].task
+        other = run.task
+        if (task.name, task.version) != (other.name, other.version):
+            return False
+        if task.metrics[0] != other.metrics[0]:
             return False
         if run.manifest.task_fingerprint in self.fingerprints:
             return True
-        if ours.templates != theirs.templates:
+        if task.templates != other.templates:
             return False
-        shared = [question for question in theirs.questions if question.id in self.questions]
-        limited = run.manifest.limit is not None or any(
-            each.manifest.limit is not None for each in self.runs
-        )
-        return bool(shared or limited) and all(
-            same_question(q, self.questions[q.id]) for q in shared
-        )
+        # questions have ids, but an id may mean another question in other data: what they say is
+        # compared
+        shared = [question for question in other.questions if question.id in self.questions]
+        # two limited runs may have drawn none of the same questions
+        is_limited = any(member.manifest.limit is not None for member in (run, *self.runs))
+        if not shared and not is_limited:
+            return False
+        return all(same_question(question, self.questions[question.id]) for question in shared)
 
     def add(self, run: Run) -> None:
+        """Take a run in, with the questions that no other has asked."""
         self.runs.append(run)
         if run.manifest.task_fingerprint not in self.fingerprints:
             self.fingerprints.add(run.manifest.task_fingerprint)
@@ -199,13 +239,15 @@ class _Members:
                 self.questions.setdefault(question.id, question)
 
     @property
+    def how(self) -> How:
+        """How the first of the runs was asked."""
+        return self.runs[0].manifest.condition.how
+
+    @property
     def task(self) -> Task:
         """The fullest of the runs' tasks, with the questions of all."""
-        fullest = max(
-            (run.task for run in self.runs),
-            key=lambda task: (len(task.questions), len(task.metrics)),
-        )
-        several = len(fullest.questions) < len(self.questions)
-        if several:
+        tasks = [run.task for run in self.runs]
+        fullest = max(tasks, key=lambda task: (len(task.questions), len(task.metrics)))
+        if len(fullest.questions) < len(self.questions):
             return replace(fullest, questions=tuple(self.questions.values()))
         return fullest

@@ -20,7 +20,7 @@ from seesay.reports.formatting import cell, interval, number, p_value, part_name
 
 
 def prose(text: str) -> Markup:
-    """A text whose commands and names between backticks are set as code.
+    """Return a text whose commands and names between backticks are set as code.
 
     >>> prose("`a < b` or c")
     Markup('<code>a &lt; b</code> or c')
@@ -46,8 +46,10 @@ CORE = "seesay.reports"
 
 @cache
 def templates(package: str = CORE) -> Environment:
-    """The page templates of a package, which may build on the core's: names are escaped, embedded
-    JSON (`tojson`) cannot end its element."""
+    """Return the page templates of a package, which may build on the core's.
+
+    Names are escaped, and embedded JSON (`tojson`) cannot end its element.
+    """
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(CORE)]),
         autoescape=True,
@@ -56,14 +58,18 @@ def templates(package: str = CORE) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
+    # NaN is no JSON: a browser's script would stop at it
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 
 
 def render_page(
-    template: str, script: str | None = None, package: str = CORE, **values: object
+    template: str,
+    script: str | None = None,
+    package: str = CORE,
+    **values: object,
 ) -> str:
-    """A page from a package's template; only the page's own style and script may act."""
+    """Return a page from a package's template; only the page's own style and script may act."""
     style = Markup("").join(map(asset, STYLESHEETS))
     code = None if script is None else asset(script, package)
     page = templates(package).get_template(template)
@@ -75,23 +81,27 @@ def render_page(
         colors=COLORS,
         version=__version__,
     )
+    # lone surrogates, from file names that are not UTF-8, cannot be written
     return text.encode("utf-8", "replace").decode()
 
 
 def asset(name: str, package: str = CORE) -> Markup:
-    """A file of the page's own, which needs no escaping."""
+    """Return a file of the page's own, which needs no escaping."""
     return Markup((files(package) / "templates" / name).read_text(encoding="utf-8"))
 
 
 def policy(style: str, script: str | None) -> str:
-    """A content policy that allows this style and this script by their digests, and images within
-    the page."""
+    """Return a content policy that allows this style and this script.
+
+    They are known by their digests. Images may be within the page.
+    """
     scripts = "'none'" if script is None else _digest(script)
     return (
-        f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src {_digest(style)}; script-src {scripts}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
 def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

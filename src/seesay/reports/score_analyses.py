@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from seesay.condition import Condition, How
 from seesay.grouping import group_by
+from seesay.questions import Published
 from seesay.reports.analysis import Analysis, PartScore
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.gold_analyses import has_tag, task_analyses
-from seesay.reports.groups import LabelledRun, TaskRuns, asked_as
+from seesay.reports.groups import LabelledRun, TaskRuns, tell_apart, template_names
 from seesay.runs.run import run_labels
 from seesay.tasks.page_analyses import COMPARED_TASKS, PAGE_ANALYSES, ComparedTasks
 from seesay.tasks.viphy.facts import SOURCE
@@ -29,106 +31,162 @@ tag."""
 
 
 def group_analyses(group: TaskRuns) -> list[Analysis]:
-    """The analyses of models' scores by tag, and of the task's questions, where the task is
-    declared to have them."""
+    """Return the analyses of models' scores by tag, and of the task's questions.
+
+    Only tasks that are declared to have them do.
+    """
     if group.task.name not in PAGE_ANALYSES:
         return []
-    tagged = [by_tag(group, tag) for tag in BY_TAG if has_tag(group.task, tag)]
-    return [*(analysis for analysis in tagged if analysis.rows), *task_analyses(group.task)]
+    by_tags = [by_tag(group, tag) for tag in BY_TAG if has_tag(group.task, tag)]
+    # a run without such a slice, such as a limited one, has nothing to show for the tag
+    with_rows = [analysis for analysis in by_tags if analysis.rows]
+    return [*with_rows, *task_analyses(group.task)]
 
 
 def by_tag(group: TaskRuns, tag: str) -> Analysis:
-    """The headline figure for every value of a tag, for each model and as published; by the number
-    of labels also the confidence."""
+    """Return the headline figure for every value of a tag, by models and as published.
+
+    By the number of labels there is also the confidence.
+    """
+    metrics = [group.headline]
     if tag == "labels":
-        metrics = [group.headline, "true_confidence"]
-    else:
-        metrics = [group.headline]
+        metrics.append("true_confidence")
     rows = []
     for entry in group.entries:
         for part, figure in entry.figures_by(tag, *metrics):
-            ends = figure.low, figure.high
-            rows.append(PartScore(part, entry.label, figure.metric, figure.value, *ends, figure.n))
-    for row in group.task.published:
-        if row.slice and row.slice.tags == (tag,) and row.metric == group.headline:
-            rows.append(
-                PartScore(row.slice[tag], row.model, row.metric, row.value, source=row.source)
+            score = PartScore(
+                part, entry.label, figure.metric, figure.value, figure.low, figure.high, figure.n
             )
+            rows.append(score)
+    for published in group.task.published:
+        part_slice = published.slice
+        if part_slice and part_slice.tags == (tag,) and published.metric == group.headline:
+            rows.append(_published_score(part_slice[tag], published))
     name, title, figure_name = BY_TAG[tag]
-    source = f"{SOURCE}, {figure_name}"
-    return Analysis(name, group.task.name, title, source, "The headline figure on each part.", rows)
+    return Analysis(
+        name=name,
+        task=group.task.name,
+        title=title,
+        source=f"{SOURCE}, {figure_name}",
+        text="The headline figure on each part.",
+        rows=rows,
+    )
+
+
+def _published_score(part: str, published: Published) -> PartScore:
+    """Return a published figure as a row, which names its source."""
+    return PartScore(
+        part, published.model, published.metric, published.value, source=published.source
+    )
 
 
 def cross_task_analyses(groups: Sequence[TaskRuns]) -> list[Analysis]:
-    """Tasks that are declared to be compared, side by side: one analysis per way of asking."""
+    """Return tasks that are declared to be compared, side by side: one analysis per condition."""
     return [
         analysis for compared in COMPARED_TASKS for analysis in _compare_tasks(compared, groups)
     ]
 
 
 def _compare_tasks(compared: ComparedTasks, groups: Sequence[TaskRuns]) -> list[Analysis]:
-    """Of several sizes of a task (a limited run and a full one) the largest is used. A single task
-    is no comparison."""
-    ways: dict[str, dict[str, TaskRuns]] = {}
+    """Return the comparison of some tasks, one for each condition they were asked in.
+
+    Of several sizes of a task (a limited run and a full one) the largest is used. A single task is
+    no comparison.
+    """
+    by_asking: dict[tuple[How, str], dict[str, TaskRuns]] = {}
     for group in groups:
         if group.task.name in compared.parts:
-            by_task = ways.setdefault(asked_as(group.task), {})
+            by_task = by_asking.setdefault((group.how, template_names(group.task)), {})
             other = by_task.get(group.task.name)
             if other is None or len(group.task.questions) > len(other.task.questions):
                 by_task[group.task.name] = group
-    several = {way: by_task for way, by_task in ways.items() if len(by_task) > 1}
-    return [
-        _side_by_side(compared, by_task, f", asked as: {way}" if len(several) > 1 else "")
-        for way, by_task in several.items()
-    ]
+    # a task that was asked like no other has nothing beside it
+    several = {asking: by_task for asking, by_task in by_asking.items() if len(by_task) > 1}
+    analyses = []
+    for (how, templates), by_task in several.items():
+        distinction = tell_apart(how, templates, several.keys())
+        suffix = f", asked as: {distinction}" if distinction else ""
+        analyses.append(_side_by_side(compared, by_task, suffix))
+    return analyses
 
 
 def _side_by_side(
     compared: ComparedTasks, by_task: Mapping[str, TaskRuns], suffix: str
 ) -> Analysis:
-    rows = [
-        row
-        for task, part in compared.parts.items()
-        if task in by_task
-        for row in _overall(by_task[task], part)
-    ]
-    drawn = []
+    """Return the headline figures of several tasks as one chart, a series per task."""
+    rows: list[PartScore] = []
+    for task, part in compared.parts.items():
+        if task in by_task:
+            rows += _overall(by_task[task], part)
+    chart_bars = []
+    # stable: models first, then published figures, each in its order
     for row in sorted(rows, key=lambda row: row.source is not None):
         name = f"{row.model} (published)" if row.source else row.model
-        drawn.append(Bar(name, row.value, row.low, row.high, row.part))
-    chart = bars(drawn, title=compared.chart_title, x_label=metric_name(rows[0].metric))
-    first_task = next(iter(compared.parts))
-    title = compared.title + suffix
+        chart_bars.append(
+            Bar(
+                name,
+                row.value,
+                row.low,
+                row.high,
+                row.part,
+            )
+        )
+    chart = bars(
+        chart_bars,
+        title=compared.chart_title,
+        x_label=metric_name(rows[0].metric),
+    )
     return Analysis(
-        compared.name, first_task, title, compared.source, compared.text, rows, (chart,)
+        name=compared.name,
+        task=next(iter(compared.parts)),
+        title=compared.title + suffix,
+        source=compared.source,
+        text=compared.text,
+        rows=rows,
+        charts=(chart,),
     )
 
 
 def _overall(group: TaskRuns, part: str) -> list[PartScore]:
+    """Return the headline figures of one task, by models and as published."""
     metric = group.headline
-    largest: dict[tuple[str, ...], LabelledRun] = {}
+    largest: dict[tuple[str, Condition], LabelledRun] = {}
     for entry in sorted(group.entries, key=lambda entry: entry.run.manifest.questions):
         manifest = entry.run.manifest
         # of several limits the largest stands
-        largest[manifest.model, manifest.scope, manifest.length] = entry
+        largest[manifest.model, manifest.condition] = entry
     entries = [entry for entry in group.entries if entry in largest.values()]
+    # labels without the limit, which no longer tells these runs apart
     labels = run_labels([entry.run for entry in entries])
-    figures = [(label, entry.figure(metric)) for label, entry in zip(labels, entries, strict=True)]
-    rows = [PartScore(part, name, metric, f.value, f.low, f.high, f.n) for name, f in figures if f]
-    return rows + [
-        PartScore(part, row.model, metric, row.value, source=row.source)
-        for row in group.published()
-    ]
+    rows = []
+    for label, entry in zip(labels, entries, strict=True):
+        figure = entry.figure(metric)
+        if figure:
+            score = PartScore(
+                part,
+                label,
+                metric,
+                figure.value,
+                figure.low,
+                figure.high,
+                figure.n,
+            )
+            rows.append(score)
+    rows += [_published_score(part, published) for published in group.published()]
+    return rows
 
 
 def learning_curves(bands: Sequence[Band]) -> list[Analysis]:
-    """Linear probes trained on fractions of the training questions: one analysis per task and
-    metric."""
+    """Return analyses of linear probes trained on fractions of the training questions.
+
+    There is one per task and metric.
+    """
     by_figure = group_by(bands, lambda band: (band.task, band.metric))
     return [_learning_curve(task, metric, rows) for (task, metric), rows in by_figure.items()]
 
 
 def _learning_curve(task: str, metric: str, rows: Sequence[Band]) -> Analysis:
+    """Draw a metric of one task over fractions of its training questions."""
     chart = lines(
         curve_series(rows),
         title=f"{task}: learning curve",
@@ -136,16 +194,28 @@ def _learning_curve(task: str, metric: str, rows: Sequence[Band]) -> Analysis:
         y_label=metric_name(metric),
         log_x=True,
     )
-    text = "The linear probe trained on a fraction of the training questions; the band is the range over seeds."
     return Analysis(
-        "learning-curve", task, "Learning curve", f"{SOURCE}, Fig. 8 and 9", text, rows, (chart,)
+        name="learning-curve",
+        task=task,
+        title="Learning curve",
+        source=f"{SOURCE}, Fig. 8 and 9",
+        text="The linear probe trained on a fraction of the training questions; the band is the "
+        "range over seeds.",
+        rows=rows,
+        charts=(chart,),
     )
 
 
 def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
-    """A line with its band for each model, times `scale`."""
+    """Return a line with its band for each model, times `scale`."""
     series = []
     for model, rows in group_by(bands, lambda band: band.model).items():
-        ends = ([scale * getattr(band, end) for band in rows] for end in ("mean", "low", "high"))
-        series.append(Series(model, [band.fraction for band in rows], *ends))
+        one_series = Series(
+            model,
+            [band.fraction for band in rows],
+            [scale * band.mean for band in rows],
+            [scale * band.low for band in rows],
+            [scale * band.high for band in rows],
+        )
+        series.append(one_series)
     return series

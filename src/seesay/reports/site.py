@@ -21,7 +21,14 @@ from seesay.grouping import group_by
 from seesay.questions import Published, Slice
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
-from seesay.reports.formatting import interval, lower_is_better, metric_name, part_name, with_part
+from seesay.reports.formatting import (
+    interval,
+    lower_is_better,
+    metric_name,
+    part_name,
+    ranking_sign,
+    with_part,
+)
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
@@ -34,6 +41,7 @@ from seesay.tasks import task_groups
 CATEGORIES = ("color", "size", "space")
 HUB_DATASET = "seesay/seesay"
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s?([MB])(?![A-Za-z0-9])", re.IGNORECASE)
+_UNITS = {"m": 1e6, "b": 1e9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +69,10 @@ class Column:
     @property
     def category(self) -> str:
         """What the task is about."""
-        return next(
-            (name for name in CATEGORIES if self.group.task.name in task_groups()[name]), "other"
-        )
+        for name in CATEGORIES:
+            if self.group.task.name in task_groups()[name]:
+                return name
+        return "other"
 
     @property
     def page(self) -> str:
@@ -71,7 +80,7 @@ class Column:
         return f"tasks/{self.group.anchor}.html"
 
     def figure(self, entry: LabelledRun) -> Figure | None:
-        """A run's figure here."""
+        """Return a run's figure for this column."""
         return entry.figure(self.group.headline, part=self.part)
 
 
@@ -107,8 +116,10 @@ def write_site(
     url: str | None = None,
     hub_dataset: str | None = None,
 ) -> Path:
-    """Write the site below `folder` and return its first page. `url` is where it will be, for the
-    Hub's files."""
+    """Write the site below `folder` and return its first page.
+
+    `url` is where the site will be, for the Hub's files.
+    """
     if not runs:
         raise UserError("There is nothing to show: give at least one run.")
     if folder.is_file():
@@ -120,67 +131,78 @@ def write_site(
         write_text(folder / f"tasks/{group.anchor}.html", _task_page(group, comparisons))
     for model, entries in _by_model(groups).items():
         write_text(folder / _page_of(model), _model_page(model, entries))
+        # laid out as in the model's repository on the Hub, so that the folder can be copied there
+        results = folder / "hub" / slug(model) / ".eval_results"
         for name, text in eval_results(model, entries, url, hub_dataset or HUB_DATASET):
-            write_text(folder / "hub" / slug(model) / ".eval_results" / name, text)
-    write_text(folder / "index.html", _index(columns, rows, runs))
-    return folder / "index.html"
+            write_text(results / name, text)
+    index = folder / "index.html"
+    write_text(index, _index(columns, rows, runs))
+    return index
 
 
 def parameters(model: str) -> float | None:
-    """How many parameters a model's name says that it has.
+    """Return how many parameters a model's name says that it has.
 
     >>> parameters("SmolLM2-135M"), parameters("pythia-1.4b"), parameters("bert-base")
     (135000000.0, 1400000000.0, None)
     """
     sizes = _SIZE.findall(model)
-    if sizes:
-        return float(sizes[-1][0]) * {"m": 1e6, "b": 1e9}[sizes[-1][1].lower()]
-    return None
+    if not sizes:
+        return None
+    # the last: what comes before it may be a version
+    figure, unit = sizes[-1]
+    return float(figure) * _UNITS[unit.lower()]
 
 
 def eval_results(
-    model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]], url: str | None, dataset: str
+    model: str,
+    entries: Sequence[tuple[TaskRuns, LabelledRun]],
+    url: str | None,
+    dataset: str,
 ) -> Iterator[tuple[str, str]]:
-    """The Hub's `.eval_results/*.yaml` of a model: one file per run, its headline figures with how
-    they were made."""
+    """Yield the Hub's `.eval_results/*.yaml` of a model.
+
+    There is one file per run, its headline figures with how they were made.
+    """
+    source = {}
+    if url:
+        page = f"{url.rstrip('/')}/{_page_of(model)}"
+        source = {"source": {"url": page, "name": "seesay"}}
     names: set[str] = set()
     for group, entry in entries:
         results: list[dict[str, Any]] = []
         for part in group.parts:
-            if figure := entry.figure(group.headline, part=part):
-                if part:
-                    task_id = f"{group.task.name}-{slug(part_name(part))}"
-                else:
-                    task_id = group.task.name
-                ends = interval(figure.low, figure.high)
-                notes = (
-                    f"{group.headline}, 95 % interval {ends}, n = {figure.n}; {figure.signature}"
-                )
-                if url:
-                    source = {
-                        "source": {"url": f"{url.rstrip('/')}/{_page_of(model)}", "name": "seesay"}
-                    }
-                else:
-                    source = {}
-                results.append(
-                    {
-                        "dataset": {"id": dataset, "task_id": task_id},
-                        "value": round(figure.value, 6),
-                        "date": entry.run.manifest.created,
-                        **source,
-                        "notes": notes,
-                    }
-                )
-        if results:
-            settings = entry.label.removeprefix(model).strip(" ·")
-            name = f"{slug(group.task.name)}{f'-{slug(settings)}' if settings else ''}"
-            # the same task, asked in other ways
-            name = f"{name}-{len(names) + 1}" if name in names else name
-            names.add(name)
-            yield f"{name}.yaml", yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
+            figure = entry.figure(group.headline, part=part)
+            if figure is None:
+                continue
+            task_id = group.task.name
+            if part:
+                task_id = f"{task_id}-{slug(part_name(part))}"
+            ends = interval(figure.low, figure.high)
+            about = f"{group.headline}, 95 % interval {ends}, n = {figure.n}"
+            result = {
+                "dataset": {"id": dataset, "task_id": task_id},
+                "value": round(figure.value, 6),
+                "date": entry.run.manifest.created,
+                **source,
+                "notes": f"{about}; {figure.signature}",
+            }
+            results.append(result)
+        if not results:
+            continue
+        name = slug(group.task.name)
+        settings = entry.label.removeprefix(model).strip(" ·")
+        if settings:
+            name = f"{name}-{slug(settings)}"
+        # the same task, asked in another condition
+        if name in names:
+            name = f"{name}-{len(names) + 1}"
+        names.add(name)
+        yield f"{name}.yaml", yaml.safe_dump(results, sort_keys=False, allow_unicode=True)
 
 
 def _by_model(groups: Sequence[TaskRuns]) -> dict[str, list[tuple[TaskRuns, LabelledRun]]]:
+    """Return the runs of each model, with the tasks that they are of."""
     entries = ((group, entry) for group in groups for entry in group.entries)
     return group_by(entries, lambda pair: pair[1].run.manifest.model)
 
@@ -190,76 +212,93 @@ def _page_of(model: str) -> str:
 
 
 def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> list[BoardRow]:
-    """A row for every label, in the order of `_order`."""
+    """Return a row for every label, in the order of `_order`."""
+    # tested once per column, not once per cell
     best = {
         column: significantly_best(column.group, column.part, comparisons) for column in columns
     }
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
         for entry in column.group.entries:
+            # a row is a label, not a model: a model asked in two conditions has two
             labels.setdefault(entry.label, {})[column] = entry
     rows = []
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
         cells = tuple(_cell(column, entries.get(column), best[column]) for column in columns)
-        rows.append(
-            BoardRow(
-                label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells
-            )
+        row = BoardRow(
+            label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells
         )
+        rows.append(row)
     return sorted(rows, key=lambda row: _order(row, columns))
 
 
 def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -> Cell | None:
-    if entry is None or (figure := column.figure(entry)) is None:
+    """Return a run's number in a column, or None where it was not asked."""
+    if entry is None:
+        return None
+    figure = column.figure(entry)
+    if figure is None:
         return None
     manifest = entry.run.manifest
-    link = f"{_page_of(manifest.model)}#{column.group.anchor}"
-    origin = f"{figure.signature}\n{manifest.command}"
     return Cell(
-        figure.value, interval(figure.low, figure.high), figure.n, entry is best, link, origin
+        value=figure.value,
+        ends=interval(figure.low, figure.high),
+        n=figure.n,
+        best=entry is best,
+        page=f"{_page_of(manifest.model)}#{column.group.anchor}",
+        origin=f"{figure.signature}\n{manifest.command}",
     )
 
 
 def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
-    """By the number of tasks asked, then by the mean of the headline figures."""
-    values = [
-        -c.value if column.lower_is_better else c.value
-        for c, column in zip(row.cells, columns, strict=True)
-        if c
-    ]
-    return -len(values), -sum(values) / max(len(values), 1)
+    """Return a key by the number of tasks asked, then by the mean of the headline figures."""
+    values = []
+    for cell, column in zip(row.cells, columns, strict=True):
+        if cell:
+            values.append(ranking_sign(column.group.headline) * cell.value)
+    return -len(values), sum(values) / max(len(values), 1)
 
 
 def _published(columns: Sequence[Column]) -> list[BoardRow]:
-    rows: dict[tuple[str, str], dict[int, Published]] = {}
+    """Return a row for every published model of a source, and for people."""
+    figures: dict[tuple[str, str], dict[int, Published]] = {}
     for place, column in enumerate(columns):
-        for row in column.group.published(column.part):
-            rows.setdefault((row.model, row.source), {})[place] = row
-    return [
-        BoardRow(
-            model,
-            "people" if re.search(r"\b(people|humans?)\b", model, re.IGNORECASE) else "published",
-            "",
-            parameters(model),
-            tuple(Cell(values[i].value) if i in values else None for i in range(len(columns))),
-            source,
+        for published in column.group.published(column.part):
+            by_place = figures.setdefault((published.model, published.source), {})
+            by_place[place] = published
+    rows = []
+    for (model, source), by_place in figures.items():
+        kind = "published"
+        if re.search(r"\b(people|humans?)\b", model, re.IGNORECASE):
+            kind = "people"
+        cells: list[Cell | None] = [None] * len(columns)
+        for place, published in by_place.items():
+            cells[place] = Cell(published.value)
+        rows.append(
+            BoardRow(
+                model,
+                kind,
+                "",
+                parameters(model),
+                tuple(cells),
+                source,
+            )
         )
-        for (model, source), values in rows.items()
-    ]
+    return rows
 
 
 def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[Run]) -> str:
+    present = {column.category for column in columns}
+    charts = map(_against_size, columns)
     return render_page(
         "site_index.html",
         script="site.js",
         columns=columns,
         rows=rows,
         kinds=sorted({row.kind for row in rows}),
-        categories=[
-            name for name in (*CATEGORIES, "other") if any(c.category == name for c in columns)
-        ],
-        charts=[chart for column in columns if (chart := _against_size(column))],
+        categories=[name for name in (*CATEGORIES, "other") if name in present],
+        charts=[chart for chart in charts if chart],
         models=len({run.manifest.model for run in runs}),
         runs=len(runs),
         created=max(run.manifest.created for run in runs)[:10],
@@ -267,15 +306,26 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
 
 
 def _against_size(column: Column) -> Any:
+    """Draw the headline over the number of parameters; None without two sizes."""
     spots = []
     chances = set()
     for entry, figure in column.group.headline_figures(column.part).items():
         size = parameters(entry.run.manifest.model)
         if size:
-            spots.append(Spot(entry.label, size / 1e6, figure.value, figure.low, figure.high))
+            spots.append(
+                Spot(
+                    entry.label,
+                    size / 1e6,
+                    figure.value,
+                    figure.low,
+                    figure.high,
+                )
+            )
             chances.add(figure.chance)
+    # models of one size show nothing of the effect of size
     if len({spot.x for spot in spots}) < 2:
         return None
+    # limited runs have other questions, whose chance may differ: one line cannot stand for all
     chance = chances.pop() if len(chances) == 1 else None
     return scatter(
         spots,
@@ -287,58 +337,85 @@ def _against_size(column: Column) -> Any:
 
 
 def _model_page(model: str, entries: Sequence[tuple[TaskRuns, LabelledRun]]) -> str:
-    by_group = group_by(entries, lambda pair: pair[0])
-    groups = [
-        replace(group, entries=tuple(entry for _, entry in pairs))
-        for group, pairs in by_group.items()
-    ]
+    """Return the page of all runs of a model, as of a report."""
+    groups = []
+    for group, pairs in group_by(entries, lambda pair: pair[0]).items():
+        entries_of_group = tuple(entry for _, entry in pairs)
+        groups.append(replace(group, entries=entries_of_group))
     return runs_page.render_groups(groups, heading=model, home="../index.html")
 
 
 def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
-    signatures = {entry.run.manifest.signature for entry in group.entries}
-    compared = (c for c in comparisons if (c.task, c.metric) == (group.task.name, group.headline))
-    own = [c for c in compared if {c.signature_a, c.signature_b} <= signatures]
-    sign = 1 if lower_is_better(group.headline) else -1
+    """Return the page of a task: its models ranked, with their tests and slices."""
+    tests = _headline_tests(group, comparisons)
+    references = {comparison.b for comparison in tests}
+    reference = references.pop() if len(references) == 1 else None
+    sign = ranking_sign(group.headline)
 
     def rank(entry: LabelledRun) -> float:
         figure = entry.figure(group.headline, part=group.parts[0])
-        return sign * figure.value if figure else float("inf")
+        # a run without a figure comes last
+        if figure is None:
+            return float("inf")
+        return sign * figure.value
 
-    tests = {(c.signature_a, c.slice): c for c in own}
     ranked = replace(group, entries=tuple(sorted(group.entries, key=rank)))
+    tests_by_row = {(comparison.signature_a, comparison.slice): comparison for comparison in tests}
+    rows = [
+        (entry.run.manifest.signature, part) for part in group.parts for entry in ranked.entries
+    ]
+    pages = {entry.label: f"../{_page_of(entry.run.manifest.model)}" for entry in ranked.entries}
     return render_page(
         "site_task.html",
         script="site.js",
         group=ranked,
         headline=run_views.headline(ranked),
         slices=_slices(ranked),
-        tests=[
-            tests.get((entry.run.manifest.signature, part))
-            for part in group.parts
-            for entry in ranked.entries
-        ],
-        reference=own[0].b if own and len({c.b for c in own}) == 1 else None,
-        pages={entry.label: "../" + _page_of(entry.run.manifest.model) for entry in ranked.entries},
+        tests=[tests_by_row.get(row) for row in rows],
+        reference=reference,
+        pages=pages,
         home="../index.html",
     )
 
 
+def _headline_tests(group: TaskRuns, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the tests of the headline between runs of this group.
+
+    Another group may share the task's name.
+    """
+    signatures = {entry.run.manifest.signature for entry in group.entries}
+    headline = (group.task.name, group.headline)
+    tests = []
+    for comparison in comparisons:
+        pair = {comparison.signature_a, comparison.signature_b}
+        if (comparison.task, comparison.metric) == headline and pair <= signatures:
+            tests.append(comparison)
+    return tests
+
+
 def _slices(group: TaskRuns) -> list[dict[str, Any]]:
-    """By tag: the values with their number of questions, and a row of figures for each model."""
-    by_tag = group_by(
-        (part for part in group.slices if part not in group.parts), lambda part: part.tags
-    )
+    """Return a table per tag: its values, and a row of figures for each model.
+
+    Values come with their number of questions.
+    """
+    slices = [part for part in group.slices if part not in group.parts]
     tables = []
-    for tags, parts in by_tag.items():
-        rows = [
-            (entry, [entry.figure(group.headline, part=part) for part in parts])
-            for entry in group.entries
-        ]
-        counts = [
-            max((f.n for _, figures in rows if (f := figures[i])), default=0)
-            for i in range(len(parts))
-        ]
-        names = [(part_name(part), n) for part, n in zip(parts, counts, strict=True)]
-        tables.append({"title": run_views.tags_title(tags), "parts": names, "rows": rows})
+    for tags, parts in group_by(slices, lambda part: part.tags).items():
+        rows = []
+        counts = [0] * len(parts)
+        for entry in group.entries:
+            figures = [entry.figure(group.headline, part=part) for part in parts]
+            rows.append((entry, figures))
+            # the most that any model was asked: a limited run has fewer
+            for place, figure in enumerate(figures):
+                if figure:
+                    counts[place] = max(counts[place], figure.n)
+        names = [(part_name(part), count) for part, count in zip(parts, counts, strict=True)]
+        tables.append(
+            {
+                "title": run_views.tags_title(tags),
+                "parts": names,
+                "rows": rows,
+            }
+        )
     return tables

@@ -39,42 +39,58 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def overview(runs: Sequence[Run]) -> Table:
-    """Every metric of every run: the headline in bold, calibrated figures indented, published
-    figures dim."""
+    """Return every metric of every run.
+
+    The headline is bold, calibrated figures are indented, published figures dim.
+    """
     groups = group_runs(runs)
-    models = [entry.label for g in groups for entry in g.entries]
-    models += [row.model for g in groups for row in g.task.published]
-    names = _shorten(models)
-    several = len(names) > 1
-    table = _table("task, model" if several else "task", "metric", numbers=FIGURE)
-    sources: dict[str, str] = {}
-    for g in groups:
-        if several:
-            table.add_row(_name(g.task.name, "bold"))
-        for entry in g.entries:
-            _add_run(table, g, entry, f"  {names[entry.label]}" if several else g.task.name)
-        for row in g.task.published:
-            mark = sources.setdefault(row.source, str(len(sources) + 1).translate(_SUPERSCRIPTS))
-            spread = "" if row.spread is None else number(row.spread)
-            name = _name(f"  {names[row.model]} {mark}")
+    models = [entry.label for group in groups for entry in group.entries]
+    models += [row.model for group in groups for row in group.task.published]
+    names = _short_names(models)
+    # a single model needs no name in every row: its task stands there
+    has_several = len(names) > 1
+    first_column = "task, model" if has_several else "task"
+    table = _table(first_column, "metric", numbers=FIGURE)
+    marks: dict[str, str] = {}
+    for group in groups:
+        name = group.task.name
+        if has_several:
+            table.add_row(_name(name, "bold"))
+        for entry in group.entries:
+            if has_several:
+                name = f"  {names[entry.label]}"
+            _add_run(table, group, entry, name)
+        for row in group.task.published:
+            # sources are long: a number stands for each, which the caption explains
+            next_mark = str(len(marks) + 1).translate(_SUPERSCRIPTS)
+            mark = marks.setdefault(row.source, next_mark)
             table.add_row(
-                name, _metric(row.metric, row.slice), number(row.value), "", spread, style="dim"
+                _name(f"  {names[row.model]} {mark}"),
+                _metric(row.metric, row.slice),
+                number(row.value),
+                "",
+                "" if row.spread is None else number(row.spread),
+                style="dim",
             )
         table.add_section()
-    if sources:
-        marked = "; ".join(f"{mark} {printable(source)}" for source, mark in sources.items())
-        table.caption = Text(f"As published: {marked}", style="dim")
-        table.caption_justify = "left"
+    if marks:
+        sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
+        _add_caption(table, f"As published: {sources}")
     return table
 
 
+def _add_caption(table: Table, text: str) -> None:
+    table.caption = Text(text, style="dim")
+    table.caption_justify = "left"
+
+
 def seeds_table(rows: Sequence[SeedSummary]) -> Table:
-    """The figures of each linear probe over its seeds."""
+    """Return the figures of each linear probe over its seeds."""
     columns = ("metric", "seeds", "mean", "sd", "lowest", "highest")
     cells = [
         (
             row.task,
-            row.model,
+            row.label,
             metric_name(row.metric),
             str(row.seeds),
             number(row.mean),
@@ -89,7 +105,7 @@ def seeds_table(rows: Sequence[SeedSummary]) -> Table:
 
 
 def curves_table(bands: Sequence[Band]) -> Table:
-    """The figures of probes trained on fractions of the training questions."""
+    """Return the figures of probes trained on fractions of the training questions."""
     columns = ("trained on", "questions", "seeds", "mean", "lowest", "highest")
     cells = [
         (
@@ -108,26 +124,26 @@ def curves_table(bands: Sequence[Band]) -> Table:
 
 
 def layers_table(curves: Sequence[LayerCurve]) -> Table:
-    """The figures of every layer."""
+    """Return the figures of every layer."""
     columns = ("layer", "value", "95 % interval", "control", "selectivity")
     cells = [
         (
-            f"{f.task}, {metric_name(f.metric)}",
-            f.model,
-            str(f.layer),
-            number(f.value),
-            interval(f.low, f.high),
-            number(f.control),
-            number(f.selectivity),
+            f"{figure.task}, {metric_name(figure.metric)}",
+            figure.model,
+            str(figure.layer),
+            number(figure.value),
+            interval(figure.low, figure.high),
+            number(figure.control),
+            number(figure.selectivity),
         )
         for curve in curves
-        for f in curve.figures
+        for figure in curve.figures
     ]
     return _by_task(columns, cells)
 
 
 def stability_table(ranking: Stability) -> Table:
-    """The templates' rankings beside the ranking over all of them."""
+    """Return the templates' rankings beside the ranking over all of them."""
     if ranking.low is None or ranking.high is None:
         between = "not defined"
     else:
@@ -137,11 +153,9 @@ def stability_table(ranking: Stability) -> Table:
     else:
         decides = "no single template decides the order"
     table = _table("template", "best model")
-    table.title = (
-        f"{ranking.task}: {len(ranking.models)} models by {metric_name(ranking.metric)}, Kendall's "
-        "tau between "
-        f"templates {number(ranking.tau)} ({between}); {decides}"
-    )
+    models = f"{len(ranking.models)} models by {metric_name(ranking.metric)}"
+    tau = f"Kendall's tau between templates {number(ranking.tau)} ({between})"
+    table.title = f"{ranking.task}: {models}, {tau}; {decides}"
     for title in ("tau with all", "tau of all without it"):
         table.add_column(title, justify="right")
     for row in ranking.templates:
@@ -152,112 +166,164 @@ def stability_table(ranking: Stability) -> Table:
 
 
 def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Rows (task, model, cells…) under a line for each task."""
-    names = _shorten([row[1] for row in rows])
+    """Return rows (task, model, cells…) under a line for each task."""
+    names = _short_names([row[1] for row in rows])
     table = _table("task, model", numbers=columns)
-    task = None
-    for row in rows:
-        if row[0] != task:
-            table.add_row(_name(row[0], "bold"))
-        task = row[0]
-        table.add_row(_name(f"  {names[row[1]]}"), *row[2:])
+    previous_task = None
+    for task, model, *cells in rows:
+        if task != previous_task:
+            table.add_row(_name(task, "bold"))
+        previous_task = task
+        table.add_row(_name(f"  {names[model]}"), *cells)
     return table
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    """Paired tests; a significant difference is bold. Several models with one reference have a line
-    each."""
-    names = _shorten([name for c in comparisons for name in (c.a, c.b)])
+    """Return paired tests; a significant difference is bold.
+
+    Several models with one reference have a line each.
+    """
+    names = _short_names([name for c in comparisons for name in (c.a, c.b)])
     numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
     table = _table("task, metric, a − b", numbers=numbers)
-    task = ""
+    previous_task = ""
     by_metric = group_by(comparisons, lambda c: (c.task, c.metric, c.slice))
-    for (of_task, metric, part), rows in by_metric.items():
-        if of_task != task:
+    for (task, metric, part), rows in by_metric.items():
+        if task != previous_task:
             table.add_section()
-            table.add_row(_name(of_task, "bold"))
-        task = of_task
-        one_reference = len(rows) > 1 and len({c.b for c in rows}) == 1
-        table.add_row(_name(f"  {metric_name(metric)}{f', {part}' if part else ''}"))
-        if one_reference:
+            table.add_row(_name(task, "bold"))
+        previous_task = task
+        heading = f"  {metric_name(metric)}"
+        if part:
+            heading = f"{heading}, {part}"
+        table.add_row(_name(heading))
+        # one reference is named once, above the models that are compared with it
+        has_one_reference = len(rows) > 1 and len({c.b for c in rows}) == 1
+        if has_one_reference:
             table.add_row(_name(f"  − {names[rows[0].b]}"))
         for c in rows:
             pair = _name(f"    {names[c.a]}")
-            if not one_reference:
-                pair = Text("\n").join((pair, _name(f"  − {names[c.b]}")))
-                pair.overflow = "ellipsis"
-            difference = Text(number(c.difference, sign=True), style="bold" if is_shown(c) else "")
-            tests = [p_value(c.p_signflip), p_value(c.p_holm), p_value(c.p_mcnemar), str(c.n)]
-            table.add_row(pair, difference, interval(c.low, c.high), *tests)
-    table.caption = Text(
-        "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05.",
-        style="dim",
+            if not has_one_reference:
+                pair = _lines(pair, _name(f"  − {names[c.b]}"))
+            style = "bold" if is_shown(c) else ""
+            table.add_row(
+                pair,
+                Text(number(c.difference, sign=True), style=style),
+                interval(c.low, c.high),
+                p_value(c.p_signflip),
+                p_value(c.p_holm),
+                p_value(c.p_mcnemar),
+                str(c.n),
+            )
+    _add_caption(
+        table, "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05."
     )
-    table.caption_justify = "left"
     return table
 
 
 def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    """Return an empty table; columns of numbers are not wrapped."""
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=0,
+        show_edge=False,
+    )
     for column in columns:
         table.add_column(column, min_width=8)
     for column in numbers:
-        table.add_column(column, justify="left" if column == "metric" else "right", no_wrap=True)
+        if column == "metric":
+            table.add_column(column, justify="left", no_wrap=True)
+        else:
+            table.add_column(column, justify="right", no_wrap=True)
     return table
 
 
-def _add_run(table: Table, g: TaskRuns, entry: LabelledRun, name: str) -> None:
+def _add_run(
+    table: Table,
+    group: TaskRuns,
+    entry: LabelledRun,
+    name: str,
+) -> None:
+    """Add a row for each metric of a run, plain and calibrated."""
     for metric in entry.metrics:
-        for title, shown in ((metric, metric), ("  calibrated", CALIBRATED + metric)):
-            for part in g.parts_of(metric):
-                figure = entry.figure(shown, part=part)
-                if figure is not None:
-                    if title == g.headline and part in g.parts:
-                        style = "bold"
-                    else:
-                        style = ""
-                    value, *rest = figure_cells(figure)
-                    shown_metric = _metric(metric_name(title), part, style)
-                    table.add_row(
-                        _name(name), shown_metric, Text(value, style), *rest, str(figure.n)
-                    )
-                    name = ""
+        for title, key in ((metric, metric), ("  calibrated", CALIBRATED + metric)):
+            for part in group.parts_of(metric):
+                figure = entry.figure(key, part=part)
+                if figure is None:
+                    continue
+                is_headline = title == group.headline and part in group.parts
+                style = "bold" if is_headline else ""
+                value, *other_cells = figure_cells(figure)
+                table.add_row(
+                    _name(name),
+                    _metric(metric_name(title), part, style),
+                    Text(value, style),
+                    *other_cells,
+                    str(figure.n),
+                )
+                # a name stands in the first of its rows only
+                name = ""
 
 
 def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
-    """The headline figure for every combination of these tags' values."""
+    """Return the headline figure for every combination of these tags' values."""
     groups = group_runs(runs)
-    names = _shorten([entry.label for g in groups for entry in g.entries])
+    names = _short_names([entry.label for group in groups for entry in group.entries])
     table = _table("task, slice, model", numbers=FIGURE)
-    for g in groups:
-        table.add_row(_name(f"{g.task.name}, {metric_name(g.headline)}", "bold"))
-        for part in g.crossed(tags):
+    for group in groups:
+        table.add_row(_name(f"{group.task.name}, {metric_name(group.headline)}", "bold"))
+        for part in group.crossed(tags):
             table.add_row(_name(f"  {part}"))
-            for entry, figure in g.headline_figures(part).items():
+            for entry, figure in group.headline_figures(part).items():
+                name = _name(f"    {names[entry.label]}")
                 table.add_row(
-                    _name(f"    {names[entry.label]}"), *figure_cells(figure), str(figure.n)
+                    name,
+                    *figure_cells(figure),
+                    str(figure.n),
                 )
     return table
 
 
 def _metric(metric: str, part: Slice | None, style: str = "") -> Text:
-    """A metric, and below it the slice that it is of."""
-    lines = [_name(metric, style), *([_name(f"  {part}")] if part else [])]
+    """Return a metric, and below it the slice that it is of."""
+    name = _name(metric, style)
+    if not part:
+        return _lines(name)
+    return _lines(name, _name(f"  {part}"))
+
+
+def _lines(*lines: Text) -> Text:
+    """Return texts one below the other."""
     text = Text("\n").join(lines)
+    # joined text does not keep how its parts are cut
     text.overflow = "ellipsis"
     return text
 
 
-def _shorten(models: Sequence[str]) -> dict[str, str]:
-    """Hub ids without their owner and paths without their folders, where the short names are
-    unique."""
-    paths = {model for model in models if re.fullmatch(r"[\w.~/-]*/[\w.-]+", model)}
-    short = {model: model.rpartition("/")[2] if model in paths else model for model in models}
-    uses = Counter(short.values())
-    return {model: name if uses[name] == 1 else model for model, name in short.items()}
+def _short_names(models: Sequence[str]) -> dict[str, str]:
+    """Return Hub ids without their owner and paths without their folders.
+
+    A name stays as it is where its short form is not unique.
+    """
+    short_names = {}
+    for model in models:
+        short_names[model] = model
+        if re.fullmatch(r"[\w.~/-]*/[\w.-]+", model):
+            short_names[model] = model.rpartition("/")[2]
+    # two folders may end in the same name, and then both are shown in full
+    uses = Counter(short_names.values())
+    return {model: name if uses[name] == 1 else model for model, name in short_names.items()}
 
 
 def _name(text: str, style: str = "") -> Text:
-    """Untrusted text in one line: never parsed as markup, cut with an ellipsis where the terminal
-    is narrow."""
-    return Text(printable(text), style, no_wrap=True, overflow="ellipsis")
+    """Return untrusted text in one line.
+
+    It is never parsed as markup, and cut with an ellipsis where the terminal is narrow.
+    """
+    return Text(
+        printable(text),
+        style,
+        no_wrap=True,
+        overflow="ellipsis",
+    )

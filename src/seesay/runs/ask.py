@@ -7,15 +7,18 @@ import logging
 import platform
 import random
 from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
+
 import seesay
 from seesay import metrics
+from seesay.condition import Condition, label
 from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import lock_folder
@@ -23,18 +26,23 @@ from seesay.metrics.scoring_rules import LENGTHS
 from seesay.models.base import Model
 from seesay.probes.shots import shots_detail
 from seesay.progress import ProgressCallback, duration
-from seesay.questions import SLOT, Answer, Prompt, Question, Scores, Task, Template
+from seesay.questions import SLOT, Prompt, Question, Scores, Task, Template
 from seesay.runs import store
+from seesay.runs.answer_table import NO_SCORES, AnswerTable, PromptScores
 from seesay.runs.figures import figures
-from seesay.runs.journal import Journal, flaw, packed
-from seesay.runs.records import Manifest
+from seesay.runs.journal import Journal, describe_flaw
+from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
-FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
+FEWEST_RESAMPLES = 100
+MOST_RESAMPLES = 1_000_000
 MANY_OPTIONS = 100
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 log = logging.getLogger(__name__)
+
+MoreFigures = Callable[[Manifest], Sequence[Figure]]
+"""Figures that a run has beside those of the task's metrics."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,13 @@ class Settings:
             )
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask at least one question.")
-        check_resampling(self.seed, self.resamples)
+        validate_resampling(self.seed, self.resamples)
 
 
-def check_resampling(seed: int, resamples: int) -> None:
+def validate_resampling(
+    seed: int,
+    resamples: int,
+) -> None:
     """Reject seeds that cannot be used and resamples that would take all memory."""
     if seed < 0:
         raise UserError(f"--seed is {seed}: it cannot be negative.")
@@ -74,44 +85,78 @@ def run(
     root: Path,
     settings: Settings,
     progress: ProgressCallback | None = None,
+    *,
+    details: Sequence[str] = (),
+    more_figures: MoreFigures | None = None,
 ) -> Run:
-    """The finished run: read from its folder if it was finished before, else asked as far as it is
-    unanswered."""
-    task = model.restrict(task)
-    model.prepare(task)
-    if "pictures" not in model.accepts:
-        task = without_pictures(task, model)
-    if settings.limit is not None:
-        task = limited(task, settings.limit, settings.seed)
-    if model.only_chooses:
-        task = without_probabilities(task, model)
-    manifest = describe(model, task, settings)
+    """Return the finished run: read from its folder if it was finished before, else asked as far
+    as it is unanswered.
+
+    `details` are further parts of the signature.
+    """
+    task = prepare_task(model, task, settings)
+    manifest = describe(model, task, settings, details)
     folder = store.folder_for(root, manifest)
+    # two processes that append to one journal would tear each other's lines
     with lock_folder(folder, hint="give this one its own --output"):
         manifest = store.stored_manifest(folder, manifest)
-        if not (folder / store.ANSWERS).is_file() or not store.is_intact(
-            folder, store.QUESTIONS, manifest
-        ):
+        answered_before = (folder / store.ANSWERS).is_file()
+        if not answered_before or not store.is_intact(folder, store.QUESTIONS, manifest):
             store.write_task(folder / store.QUESTIONS, task)
         stored_task = None
-        if not (folder / store.ANSWERS).is_file():
-            assembled = assemble(
-                task, ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-            )
-            store.write_replies(folder / store.REPLIES, assembled)
-            store.write_answers(folder / store.ANSWERS, assembled, task, settings.length)
-            del assembled  # they are read again from the file, which holds them for good
+        # the task stays what it is, so that its run stands beside those of other models
+        asked_task = task if model.answers_neutral else replace(task, neutral={})
+        if not answered_before:
+            answers = _ask_into(folder, model, asked_task, settings, progress)
             # as it would be read: its questions are held once
-            stored_task = replace(task, load_splits=None)
-        elif progress:
-            total = manifest.questions * len(manifest.templates)
-            progress(total, total)
-        with store.damaged_run(folder):
-            answers = store.read_answers(folder / store.ANSWERS)
+            stored_task = task.without_splits()
+        else:
+            if progress:
+                total = manifest.questions * len(manifest.templates)
+                progress(total, total)
+            with store.damaged_run(folder):
+                answers = store.read_answers(folder / store.ANSWERS)
         if not store.is_intact(folder, store.FIGURES, manifest):
-            store.finish(folder, figures(manifest, task, answers))
+            run_figures = figures(manifest, asked_task, answers)
+            if more_figures is not None:
+                run_figures += more_figures(manifest)
+            store.finish(folder, run_figures)
+        # only now: until the figures are there, a killed run is resumed from its journal
         (folder / store.JOURNAL).unlink(missing_ok=True)
         return store.read_run(folder, answers, stored_task)
+
+
+def _ask_into(
+    folder: Path,
+    model: Model,
+    task: Task,
+    settings: Settings,
+    progress: ProgressCallback | None,
+) -> AnswerTable:
+    """Ask the task, write the answers, and return them as they would be read."""
+    answers = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
+    store.write_replies(folder / store.REPLIES, answers)
+    store.write_answers(folder / store.ANSWERS, answers, task, settings.length)
+    answers.columns.drop_details()
+    return answers
+
+
+def prepare_task(
+    model: Model,
+    task: Task,
+    settings: Settings,
+) -> Task:
+    """Return the task as this model can be asked it, and prepare the model for it."""
+    task = model.restrict(task)
+    # before anything is taken away: a baseline counts the answers of the whole task
+    model.prepare(task)
+    if "pictures" not in model.accepts:
+        task = drop_pictures(task, model)
+    if settings.limit is not None:
+        task = limit_questions(task, settings.limit, settings.seed)
+    if model.only_chooses:
+        task = drop_probabilities(task, model)
+    return task
 
 
 def ask(
@@ -121,70 +166,115 @@ def ask(
     progress: ProgressCallback | None = None,
     *,
     folder: Path | None = None,
-) -> dict[str, Scores]:
-    """The model's scores for every distinct prompt of the task. Prompts in the journal are not
-    asked again.
+) -> AnswerTable:
+    """Ask every distinct prompt of the task, and return the answers to its questions. Prompts in
+    the journal are not asked again.
 
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same
     batches and its digits equal those of a run that was never stopped. In `folder`, what the model
     notes is kept in the manifest.
     """
-    by_key = {p.key: p for _, _, prompt, neutral in pairs(task) for p in (prompt, neutral) if p}
+    # equal prompts are asked once, such as the one that names no object for hundreds of questions
+    by_key = distinct_prompts(task)
     keys = list(by_key)
     prompts = list(by_key.values())
-    stored = journal.read()
-    answered = {
-        key: stored[key]
-        for key, p in by_key.items()
-        if key in stored and len(stored[key].logp) == len(p.options)
-    }
-    if damaged := journal.damaged + sum(key in stored for key in keys) - len(answered):
-        log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
-    del stored
-    lengths: dict[bytes, array[int]] = {}
+    answered = _read_journal(journal, by_key)
     unanswered = [prompt for key, prompt in by_key.items() if key not in answered]
-    del by_key
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
-    splits = note_split_options(model, unanswered)
+    warn_of_time = note_split_options(model, unanswered)
     planned = model.plan(prompts)
-    places = [indices for indices in planned if not all(keys[i] in answered for i in indices)]
-    batches = [[prompts[i] for i in indices] for indices in places]
+    places: list[list[int]] = []
+    batches: list[list[Prompt]] = []
+    for indices in planned:
+        # a batch that is answered in part is asked as a whole: its digits depend on its company
+        if not all(keys[i] in answered for i in indices):
+            places.append(indices)
+            batches.append([prompts[i] for i in indices])
     if progress and len(batches) < len(planned):
         progress(len(prompts) - sum(map(len, batches)), len(prompts))
     start = monotonic()
     for number, answers in model.answer_batches(batches):
         batch = batches[number]
-        scores = {
-            keys[i]: checked(prompts[i], of_prompt, model.name)
-            for i, of_prompt in zip(places[number], answers, strict=True)
-        }
+        scores: dict[str, Scores] = {}
+        for i, prompt_scores in zip(places[number], answers, strict=True):
+            validate_scores(prompts[i], prompt_scores, model.name)
+            scores[keys[i]] = prompt_scores
+        # on the disk before it is counted: a kill after this line loses nothing
         journal.append(scores)
-        answered |= {key: packed(of_prompt, lengths) for key, of_prompt in scores.items()}
-        if splits:  # after the first batch there is a rate to go by
-            seconds = (monotonic() - start) * size(unanswered) / size(batch)
-            log.warning(
-                "%s: about %s for %s prompts.",
-                model.name,
-                duration(seconds),
-                f"{len(unanswered):,}",
-            )
-            splits = False
+        for key, prompt_scores in scores.items():
+            answered.add(key, prompt_scores)
+        if warn_of_time:  # after the first batch there is a rate to go by
+            seconds = (monotonic() - start) * count_characters(unanswered) / count_characters(batch)
+            _warn_of_time(model, seconds, len(unanswered))
+            warn_of_time = False
+        # now and not at the end, which a killed run does not reach
         collect_notes(model.notes(), folder)
         if progress:
             progress(len(batch), len(prompts))
-    notes = model.notes([answered[key] for key in keys])
+    _keep_notes(model, answered.view(keys), folder)
+    return assemble(task, answered)
+
+
+def distinct_prompts(task: Task) -> dict[str, Prompt]:
+    """Return every prompt of the task once, by its key, in order of first appearance."""
+    prompts: dict[str, Prompt] = {}
+    for _, _, prompt, neutral in pairs(task):
+        prompts[prompt.key] = prompt
+        if neutral:
+            prompts[neutral.key] = neutral
+    return prompts
+
+
+def _read_journal(journal: Journal, prompts: Mapping[str, Prompt]) -> PromptScores:
+    """Return what the journal holds of these prompts; entries that do not fit count as damaged."""
+    answered = PromptScores()
+    misfits: set[str] = set()
+    for key, scores in journal.entries():
+        if key not in prompts:
+            continue
+        # a batch that was asked again stands twice in the journal: the later entry counts
+        if len(scores.logp) == len(prompts[key].options):
+            answered.add(key, scores)
+            misfits.discard(key)
+        else:
+            answered.discard(key)
+            misfits.add(key)
+    if damaged := journal.damaged + len(misfits):
+        log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
+    return answered
+
+
+def _warn_of_time(
+    model: Model,
+    seconds: float,
+    prompts: int,
+) -> None:
+    name = label(model.name, model.condition)
+    log.warning("%s: about %s for %s prompts.", name, duration(seconds), f"{prompts:,}")
+
+
+def _keep_notes(
+    model: Model,
+    scores: Sequence[Scores],
+    folder: Path | None,
+) -> None:
+    """Keep what the model notes about all its answers; what belongs to this run it may forget."""
+    notes = model.notes(scores)
     for note in notes:
         if note not in model.notes():  # the others were logged when they came up
             log.warning("%s", note)
     collect_notes(notes, folder)
     model.clear_notes()
-    return answered
 
 
-def note_split_options(model: Model, prompts: Sequence[Prompt]) -> bool:
+def note_split_options(
+    model: Model,
+    prompts: Sequence[Prompt],
+) -> bool:
     """Note it where a tokenizer splits most of many options, and return whether it does: every
     piece is predicted."""
+    # the longest list stands for all: tokenizing the options of every prompt would take minutes
     options = max((prompt.options for prompt in prompts), key=len, default=())
     pieces = model.pieces(options) if len(options) >= MANY_OPTIONS else None
     split = sum(count > 1 for count in pieces or ())
@@ -192,47 +282,56 @@ def note_split_options(model: Model, prompts: Sequence[Prompt]) -> bool:
         return False
     model.note(
         f"The tokenizer of '{model.name}' splits {split} of {len(options)} options into several "
-        "pieces: they take "
-        "longer to score, and figures over the whole vocabulary leave out questions with such an "
-        "answer."
+        "pieces: they take longer to score, and figures over the whole vocabulary leave out "
+        "questions with such an answer."
     )
     return True
 
 
-def size(prompts: Sequence[Prompt]) -> int:
-    """The characters of all the sentences, to which the time that they take is about
+def count_characters(prompts: Sequence[Prompt]) -> int:
+    """Return the characters of all the sentences, to which the time that they take is about
     proportional."""
     return sum(len(prompt.options) * len(prompt.text) for prompt in prompts)
 
 
-def collect_notes(notes: Sequence[str], folder: Path | None) -> None:
+def collect_notes(
+    notes: Sequence[str],
+    folder: Path | None,
+) -> None:
     """Add notes to the run's manifest: what a model warns of belongs to its figures."""
-    if folder and notes:
-        manifest = store.read_manifest(folder / store.MANIFEST)
-    else:
-        manifest = None
-    if folder and manifest and (new := [note for note in notes if note not in manifest.notes]):
-        store.write_manifest(folder, manifest.model_copy(update={"notes": [*manifest.notes, *new]}))
+    if folder is None or not notes:
+        return
+    manifest = store.read_manifest(folder / store.MANIFEST)
+    new_notes = [note for note in notes if note not in manifest.notes]
+    if new_notes:
+        update = {"notes": [*manifest.notes, *new_notes]}
+        store.write_manifest(folder, manifest.model_copy(update=update))
 
 
-def checked(prompt: Prompt, scores: Scores, model: str) -> Scores:
-    """The scores, if there is one number per option: a model that overflows must not pass for one
-    that abstains."""
+def validate_scores(
+    prompt: Prompt,
+    scores: Scores,
+    model: str,
+) -> None:
+    """Reject scores that are not one number per option: a model that overflows must not pass for
+    one that abstains."""
     if len(scores.logp) != len(prompt.options):
         problem = "one score per option is missing"
     else:
-        problem = flaw(scores)
+        problem = describe_flaw(scores)
     if problem:
         raise UserError(
             f"'{model}' gave no number for an option of {prompt.text!r}: {problem} (its weights "
             "may be damaged)."
         )
-    return scores
 
 
-def without_pictures(task: Task, model: Model) -> Task:
-    """The task for a model that reads text only: the questions that have no picture, if there are
-    any."""
+def drop_pictures(
+    task: Task,
+    model: Model,
+) -> Task:
+    """Return the task for a model that reads text only: the questions that have no picture, if
+    there are any."""
     questions = tuple(question for question in task.questions if not question.picture)
     if len(questions) == len(task.questions):
         return task
@@ -248,9 +347,12 @@ def without_pictures(task: Task, model: Model) -> Task:
     return replace(task, questions=questions, published=())
 
 
-def without_probabilities(task: Task, model: Model) -> Task:
-    """The task for a model that only chooses: no gain over a neutral prompt, and right-or-wrong
-    metrics only."""
+def drop_probabilities(
+    task: Task,
+    model: Model,
+) -> Task:
+    """Return the task for a model that only chooses: no gain over a neutral prompt, and
+    right-or-wrong metrics only."""
     binary = tuple(name for name in task.metrics if metrics.get(name).binary)
     if not binary:
         raise UserError(
@@ -260,32 +362,42 @@ def without_probabilities(task: Task, model: Model) -> Task:
     return replace(task, metrics=binary, neutral={})
 
 
-def pairs(task: Task) -> Iterator[tuple[Question, Template, Prompt, Prompt | None]]:
-    """Every question in every template, with the prompt that does not name the object."""
+def pairs(
+    task: Task,
+) -> Iterator[tuple[Question, Template, Prompt, Prompt | None]]:
+    """Yield every question in every template, with the prompt that does not name the object."""
     for question in task.questions:
         for template in task.templates:
             neutral = template.ask(question, task.neutral) if task.neutral else None
             yield question, template, template.ask(question), neutral
 
 
-def assemble(task: Task, scores: dict[str, Scores]) -> list[Answer]:
-    """The answers table, in the task's own order; prompts that occur more than once share their
+def assemble(task: Task, scores: PromptScores) -> AnswerTable:
+    """Return the answers in the task's own order; prompts that occur more than once share their
     scores."""
-    return [
-        Answer(
-            question.id,
-            template.name,
-            question.options,
-            scores[prompt.key],
-            scores[neutral.key] if neutral else None,
-        )
-        for question, template, prompt, neutral in pairs(task)
-    ]
+    places = array("i")
+    neutral_places = array("i")
+    for _, _, prompt, neutral in pairs(task):
+        places.append(scores.places[prompt.key])
+        neutral_places.append(scores.places[neutral.key] if neutral else NO_SCORES)
+    names = [template.name for template in task.templates]
+    return AnswerTable(
+        [question.id for question in task.questions for _ in names],
+        names * len(task.questions),
+        [question.options for question in task.questions for _ in names],
+        scores.columns,
+        np.asarray(places),
+        np.asarray(neutral_places),
+    )
 
 
-def limited(task: Task, limit: int, seed: int) -> Task:
-    """At most `limit` questions: whole objects, drawn with a seed, so that what belongs together is
-    asked together.
+def limit_questions(
+    task: Task,
+    limit: int,
+    seed: int,
+) -> Task:
+    """Return the task with at most `limit` questions: whole objects, drawn with a seed, so that
+    what belongs together is asked together.
 
     Only an object that has more questions than the limit is cut. Nested questions that are asked
     alike count once.
@@ -293,67 +405,100 @@ def limited(task: Task, limit: int, seed: int) -> Task:
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
         if task.nested_by:
+            # the sets of nested questions ask the same: to cut one of them would break the nesting
             content: object = (tuple(question.fields.items()), question.picture)
         else:
             content = question.id
         by_object.setdefault(question.object, {}).setdefault(content, []).append(question.id)
-    chosen: list[list[str]] = []
+    sampled: list[list[str]] = []
+    # sorted first, so that the draw does not depend on the order of the file
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
-        if len(chosen) + len(by_object[name]) <= limit:
-            chosen += by_object[name].values()
-        elif not chosen:
-            chosen = list(by_object[name].values())[:limit]
-    kept = {question for alike in chosen for question in alike}
+        if len(sampled) + len(by_object[name]) <= limit:
+            sampled += by_object[name].values()
+        elif not sampled:
+            sampled = list(by_object[name].values())[:limit]
+    ids = {question for alike in sampled for question in alike}
+    questions = tuple(question for question in task.questions if question.id in ids)
     # published figures are about all the questions, so they are not shown beside a part of them
-    return replace(task, questions=tuple(q for q in task.questions if q.id in kept), published=())
+    return replace(task, questions=questions, published=())
 
 
-def describe(model: Model, task: Task, settings: Settings, details: Sequence[str] = ()) -> Manifest:
-    """The manifest, with the signature that every figure carries; `details` are further parts of
-    it."""
-    signature = "|".join(
+def describe(
+    model: Model,
+    task: Task,
+    settings: Settings,
+    details: Sequence[str] = (),
+    condition: Condition | None = None,
+) -> Manifest:
+    """Return the manifest, with the signature that every figure carries.
+
+    The condition is the model's own unless another one is given.
+    """
+    # the length rule is applied to stored scores, so that the model has no part in it
+    condition = (condition or model.condition).replace(length=settings.length)
+    return Manifest(
+        seesay=seesay.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=settings.command,
+        model=model.name,
+        family=model.family,
+        model_fingerprint=model.fingerprint,
+        condition=condition,
+        task=task.name,
+        task_version=task.version,
+        task_fingerprint=task.fingerprint,
+        templates=[template.name for template in task.templates],
+        questions=len(task.questions),
+        limit=settings.limit,
+        seed=settings.seed,
+        resamples=settings.resamples,
+        signature=sign(
+            model,
+            task,
+            settings,
+            condition,
+            details,
+        ),
+        environment=environment(),
+        citation=task.provenance.citation,
+        data=list(task.provenance.data),
+        data_notes=list(task.provenance.notes),
+        bad_rows=list(task.provenance.bad_rows),
+    )
+
+
+def sign(
+    model: Model,
+    task: Task,
+    settings: Settings,
+    condition: Condition,
+    details: Sequence[str] = (),
+) -> str:
+    """Return the signature: all that shapes a number, in one line."""
+    return "|".join(
         (
             f"task:{task.name}.{task.version}@{task.fingerprint}",
             f"templates:{len(task.templates)}",
             f"questions:{len(task.questions)}",
             f"model:{model.name}@{model.fingerprint}",
             f"family:{model.family}",
-            *([] if model.chat is None else [f"chat:{model.chat}"]),
+            *condition.signature_parts,
             *shots_detail(task),
             *details,
             *_scoring_detail(model, task),
-            f"scope:{model.scope}",
-            f"length:{settings.length}",
+            f"scope:{condition.scope}",
+            f"length:{condition.length}",
             f"seed:{settings.seed}",
             f"resamples:{settings.resamples}",
             f"seesay:{seesay.__version__}",
         )
     )
-    return Manifest(
-        seesay=seesay.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        **asdict(settings),
-        model=model.name,
-        family=model.family,
-        model_fingerprint=model.fingerprint,
-        probe=model.probe,
-        probe_seed=model.probe_seed,
-        task=task.name,
-        task_version=task.version,
-        task_fingerprint=task.fingerprint,
-        templates=[template.name for template in task.templates],
-        questions=len(task.questions),
-        scope=model.scope,
-        signature=signature,
-        environment=environment(),
-        citation=task.citation,
-        data=list(task.data),
-        data_notes=list(task.data_notes),
-        bad_rows=list(task.bad_rows),
-    )
 
 
-def _scoring_detail(model: Model, task: Task) -> list[str]:
+def _scoring_detail(
+    model: Model,
+    task: Task,
+) -> list[str]:
     """How the model scores texts, where options are whole sentences."""
     has_sentences = any(template.text == SLOT for template in task.templates)
     if has_sentences and (scoring := model.describe_scoring()):
@@ -362,7 +507,7 @@ def _scoring_detail(model: Model, task: Task) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """Versions of Python and of the libraries that compute the answers."""
+    """Return the versions of Python and of the libraries that compute the answers."""
     versions = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:

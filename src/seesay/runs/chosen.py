@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from seesay.metrics.scoring_rules import adjust
 from seesay.questions import Answer, Prompt, Question, Task
 
 
-class ReadableAnswer(NamedTuple):
-    """An answer with its question: what was asked, which labels are gold, which was chosen, and
-    whether it is right.
+class ExplainedAnswer(NamedTuple):
+    """An answer with its question.
+
+    It says what was asked, which labels are gold, which was chosen, and whether it is right.
 
     Of options that share the highest score the first is `chosen`; `right` is the share of accepted
     labels among them (1 right, 0 wrong, between them a tie), so that its mean is the accuracy. A
@@ -27,24 +28,31 @@ class ReadableAnswer(NamedTuple):
     right: float
 
 
-def readable(task: Task, answers: Sequence[Answer], length: str) -> Iterator[ReadableAnswer]:
-    """Each answer with its question, under a length rule."""
+def explain_answers(
+    task: Task,
+    answers: Iterable[Answer],
+    length: str,
+) -> Iterator[ExplainedAnswer]:
+    """Yield each answer with its question, under a length rule."""
     questions = {question.id: question for question in task.questions}
     templates = {template.name: template for template in task.templates}
     relaxed = is_relaxed(task)
     for answer in answers:
         question = questions[answer.question]
-        scores = adjust(answer.scores, length)
-        best = scores.max()
-        if best == NO_ANSWER:
-            top = []
-        else:
-            top = [answer.options[place] for place in np.flatnonzero(scores == best)]
+        top = _top_labels(answer, length)
         accepted = accepted_labels(question, relaxed=relaxed)
         right = sum(label in accepted for label in top) / max(len(top), 1)
-        yield ReadableAnswer(
-            templates[answer.template].ask(question), question.gold, top[0] if top else "", right
-        )
+        prompt = templates[answer.template].ask(question)
+        yield ExplainedAnswer(prompt, question.gold, top[0] if top else "", right)
+
+
+def _top_labels(answer: Answer, length: str) -> list[str]:
+    """Return the options that share the highest score; none where there is no answer."""
+    scores = adjust(answer.scores, length)
+    best = scores.max()
+    if best == NO_ANSWER:
+        return []
+    return [answer.options[place] for place in np.flatnonzero(scores == best)]
 
 
 def is_relaxed(task: Task) -> bool:
@@ -53,6 +61,6 @@ def is_relaxed(task: Task) -> bool:
 
 
 def accepted_labels(question: Question, *, relaxed: bool = False) -> list[str]:
-    """The gold labels with the greatest weight; all of them where accuracy is relaxed."""
+    """Return the gold labels with the greatest weight; all of them where accuracy is relaxed."""
     most = max(question.gold.values())
     return [label for label, weight in question.gold.items() if relaxed or weight == most]

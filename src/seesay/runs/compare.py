@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -20,17 +20,19 @@ from seesay import metrics
 from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples, mcnemar, sign_flip
-from seesay.metrics.base import BoolArray
+from seesay.metrics.base import BoolArray, Metric, ScoredItems
 from seesay.metrics.bootstrap import present
 from seesay.metrics.paired import difference
 from seesay.questions import Question, Slice, Task
-from seesay.runs.figures import items_by_template, select, shared, slices, statistics
+from seesay.runs.figures import items_by_template, shared, slices, statistics
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run, run_labels
 
 log = logging.getLogger(__name__)
 
-Named = tuple[Run, str]
+LabelledRun = tuple[Run, str]
+Resampled = tuple[float, FloatArray]
+"""A figure as it is, and in every resample."""
 SIGNIFICANT = 0.05
 """A difference is shown where its p-value, corrected for the comparisons of its task, is at most
 this."""
@@ -46,117 +48,162 @@ def compare(
     strict: bool = True,
     headline_only: bool = False,
 ) -> list[Comparison]:
-    """Each run with the best one of its task or with the model `against`, or every pair; by each
-    metric of the task or by its headline alone.
+    """Compare each run with the best one of its task or with the model `against`, or every pair.
+
+    They are compared by each metric of the task, or by its headline alone.
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the
     order given. A pair that cannot be compared is logged. With `strict`, having nothing to compare
     is an error. p-values are corrected (Holm) for all the comparisons of a task.
     """
-    by_task: dict[str, dict[Path, Run]] = {}
-    for run in runs:
-        by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
-    named = [
-        list(zip(tasks.values(), run_labels(list(tasks.values())), strict=True))
-        for tasks in by_task.values()
-    ]
-    if against is not None and not any(
-        _is_called(each, against) for members in named for each in members
-    ):
-        labels = dict.fromkeys(label for members in named for _, label in members)
+    tasks = _label_by_task(runs)
+    if against is not None and not any(_called(members, against) for members in tasks):
+        labels = dict.fromkeys(label for members in tasks for _, label in members)
         raise UserError(
             f"There is no run of '{against}' to compare with: there are {', '.join(labels)}."
         )
     comparisons: list[Comparison] = []
     skipped: list[UserError] = []
-    for members in named:
+    for members in tasks:
         samples = _Samples(resamples, seed, headline_only)
         of_task: list[Comparison] = []
-        for way in _ways(members, skipped):
-            for a, b in _pairs(way, against, all_pairs, samples):
+        for alike in _by_templates(members, skipped):
+            for a, b in _pairs(alike, against, all_pairs, samples):
                 try:
-                    of_task += _pair(a, b, samples)
+                    of_task += _compare_pair(a, b, samples)
                 except UserError as error:
                     skipped.append(error)
-        comparisons += _corrected(of_task, resamples)
+        comparisons += _correct(of_task, resamples)
     if not comparisons and strict:
-        raise (
-            skipped[0]
-            if skipped
-            else UserError("No two of these runs share a task: there is nothing to compare.")
-        )
+        if skipped:
+            raise skipped[0]
+        raise UserError("No two of these runs share a task: there is nothing to compare.")
     for reason in skipped:
         log.warning("%s", reason)
     return comparisons
 
 
-def _is_called(each: Named, name: str) -> bool:
-    return name in (each[1], each[0].manifest.model)
+def _label_by_task(runs: Iterable[Run]) -> list[list[LabelledRun]]:
+    """Return the runs of each task, a folder once, with labels that tell them apart."""
+    # a folder may be given twice, alone and with the one above it
+    by_task: dict[str, dict[Path, Run]] = {}
+    for run in runs:
+        by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
+    tasks = []
+    for by_folder in by_task.values():
+        members = list(by_folder.values())
+        tasks.append(list(zip(members, run_labels(members), strict=True)))
+    return tasks
 
 
-def _ways(members: Sequence[Named], skipped: list[UserError]) -> list[list[Named]]:
-    """The runs of a task by its templates: other words are another question."""
-    ways: list[list[Named]] = []
+def _called(members: Sequence[LabelledRun], name: str) -> list[LabelledRun]:
+    """Return the runs that a user means by this name.
+
+    The name is that of a label here, else of a model and how it was asked, else of a model alone.
+    """
+    for names in (
+        [label for _, label in members],
+        [run.label for run, _ in members],
+        [run.manifest.model for run, _ in members],
+    ):
+        matching = [member for member, text in zip(members, names, strict=True) if text == name]
+        if matching:
+            return matching
+    return []
+
+
+def _by_templates(
+    members: Sequence[LabelledRun],
+    skipped: list[UserError],
+) -> list[list[LabelledRun]]:
+    """Return the runs of a task by its templates: other words are another question."""
+    groups: list[list[LabelledRun]] = []
+    contents: list[object] = []
     for run, label in members:
-        way = next((way for way in ways if _templates(way[0][0]) == _templates(run)), None)
-        if way is not None:
-            way.append((run, label))
+        content = _template_content(run)
+        if content in contents:
+            groups[contents.index(content)].append((run, label))
             continue
-        if ways:
-            pair = f"{ways[0][0][1]} and {label}"
+        if groups:
+            _, first_label = groups[0][0]
             skipped.append(
                 UserError(
-                    f"{pair} differ in the templates of '{run.task.name}' and are not compared."
+                    f"{first_label} and {label} differ in the templates of '{run.task.name}' and "
+                    "are not compared."
                 )
             )
-        ways.append([(run, label)])
-    return ways
+        groups.append([(run, label)])
+        contents.append(content)
+    return groups
+
+
+def _template_content(run: Run) -> list[object]:
+    """Return what must be equal for two runs to have been asked alike."""
+    return [
+        (template.name, template.text, sorted(template.words.items()))
+        for template in run.task.templates
+    ]
 
 
 def _pairs(
-    way: Sequence[Named], against: str | None, all_pairs: bool, samples: _Samples
-) -> Iterator[tuple[Named, Named]]:
-    """The pairs to compare among runs that were asked alike."""
-    if all_pairs or (against is None and len(way) == 2):
-        yield from combinations(way, 2)
+    members: Sequence[LabelledRun],
+    against: str | None,
+    all_pairs: bool,
+    samples: _Samples,
+) -> Iterator[tuple[LabelledRun, LabelledRun]]:
+    """Yield the pairs to compare among runs that were asked alike."""
+    # of two runs neither is the reference: they stay in the order given
+    if all_pairs or (against is None and len(members) == 2):
+        yield from combinations(members, 2)
         return
-    if len(way) < 2:
+    if len(members) < 2:
         return
     if against is None:
-        reference = _best(way, samples)
+        reference = _best(members, samples)
     else:
-        named = [each for each in way if _is_called(each, against)]
-        if len(named) > 1:
-            labels = ", ".join(f"'{label}'" for _, label in named)
-            raise UserError(
-                f"Several runs of '{way[0][0].task.name}' are of '{against}': say which, {labels}."
-            )
-        if not named:
+        matching = _called(members, against)
+        task = members[0][0].task.name
+        if len(matching) > 1:
+            labels = ", ".join(f"'{label}'" for _, label in matching)
+            raise UserError(f"Several runs of '{task}' are of '{against}': say which, {labels}.")
+        if not matching:
             log.warning(
-                "'%s' has no run of '%s': its runs are not compared.", against, way[0][0].task.name
+                "'%s' has no run of '%s': its runs are not compared.",
+                against,
+                task,
             )
             return
-        (reference,) = named
-    yield from ((each, reference) for each in way if each is not reference)
+        (reference,) = matching
+    for member in members:
+        if member is not reference:
+            yield member, reference
 
 
-def _best(way: Sequence[Named], samples: _Samples) -> Named:
-    """The run with the best headline figure, among those that asked the most questions."""
-    most = max(len(run.task.questions) for run, _ in way)
-    metric = metrics.get(way[0][0].task.metrics[0])
+def _best(members: Sequence[LabelledRun], samples: _Samples) -> LabelledRun:
+    """Return the run with the best headline figure, among those that asked the most questions."""
+    most = max(len(run.task.questions) for run, _ in members)
+    first, _ = members[0]
+    metric = metrics.get(first.task.metrics[0])
     sign = -1 if metric.lower_is_better else 1
 
-    def figure(each: Named) -> float:
-        run = each[0]
-        if metric.name not in run.task.metrics or len(run.task.questions) < most:
+    def headline(member: LabelledRun) -> float:
+        run, _ = member
+        task = run.task
+        # a run of fewer questions may have had the easier ones
+        if metric.name not in task.metrics or len(task.questions) < most:
             return -math.inf
-        stats = samples.of(
-            run.task, run.task.questions, [t.name for t in run.task.templates]
-        ).stats(run)
-        value = float(metric.value(stats[metric.name].sum(axis=1)).mean())
-        return -math.inf if math.isnan(value) else sign * value
+        sample = samples.of(
+            task,
+            task.questions,
+            [template.name for template in task.templates],
+        )
+        sums = sample.stats(run)[metric.name].sum(axis=1)
+        value = float(metric.value(sums).mean())
+        if math.isnan(value):
+            return -math.inf
+        return sign * value
 
-    return max(way, key=figure)
+    return max(members, key=headline)
 
 
 class _Samples:
@@ -169,14 +216,20 @@ class _Samples:
         self._samples: dict[object, _Sample] = {}
 
     def of(self, task: Task, questions: Sequence[Question], templates: Sequence[str]) -> _Sample:
-        """The sample of these questions in these templates."""
-        key = (tuple(question.id for question in questions), tuple(templates), task.metrics)
+        """Return the sample of these questions in these templates."""
+        # metrics too: two versions of a task may measure the same questions differently
+        ids = tuple(question.id for question in questions)
+        key = (ids, tuple(templates), task.metrics)
         if key not in self._samples:
-            used = tuple(t for t in task.templates if t.name in templates)
-            chosen = task.metrics[:1] if self.headline_only else task.metrics
-            draw = Resamples([question.object for question in questions], self.resamples, self.seed)
-            limited = replace(task, questions=tuple(questions), templates=used, metrics=chosen)
-            self._samples[key] = _Sample(limited, draw)
+            objects = [question.object for question in questions]
+            sampled_task = replace(
+                task,
+                questions=tuple(questions),
+                templates=tuple(t for t in task.templates if t.name in templates),
+                metrics=task.metrics[:1] if self.headline_only else task.metrics,
+            )
+            draw = Resamples(objects, self.resamples, self.seed)
+            self._samples[key] = _Sample(sampled_task, draw)
         return self._samples[key]
 
 
@@ -187,7 +240,7 @@ class _Sample:
     task: Task
     draw: Resamples
     _stats: dict[Path, dict[str, FloatArray]] = field(default_factory=dict)
-    _drawn: dict[object, list[tuple[float, FloatArray]]] = field(default_factory=dict)
+    _resampled: dict[object, list[Resampled]] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> dict[Slice | None, BoolArray]:
@@ -200,96 +253,142 @@ class _Sample:
         all_rows = np.arange(len(questions))
         return {part: np.isin(all_rows, rows) for part, rows in rows_by_part.items()}
 
+    @cached_property
+    def objects(self) -> list[str]:
+        """What each question is about."""
+        return [question.object for question in self.task.questions]
+
     def stats(self, run: Run) -> dict[str, FloatArray]:
-        """The run's statistics for each metric of the task that it has."""
+        """Return the run's statistics for each metric of the task that it has."""
         if run.folder not in self._stats:
-            named = [name for name in self.task.metrics if name in run.task.metrics]
-            answers = select(
-                run.answers, self.task.questions, [t.name for t in self.task.templates]
+            measures = [metrics.get(name) for name in self.task.metrics if name in run.task.metrics]
+            # only these rows: a twin outside the sample is not looked at
+            answers = run.answers.select(
+                [question.id for question in self.task.questions],
+                [template.name for template in self.task.templates],
             )
-            items = items_by_template(self.task, answers, run.manifest.length)
-            self._stats[run.folder] = statistics([metrics.get(name) for name in named], items)
+            items = items_by_template(
+                self.task,
+                answers,
+                run.manifest.condition.length,
+            )
+            self._stats[run.folder] = statistics(measures, items)
         return self._stats[run.folder]
 
-    def drawn(self, run: Run, name: str, both: BoolArray) -> list[tuple[float, FloatArray]]:
-        """For each part the figure over the questions where `both` runs have one, as it is and in
-        every resample."""
+    def resampled(self, run: Run, name: str, both: BoolArray) -> list[Resampled]:
+        """Return for each part the figure as it is and in every resample.
+
+        It is over the questions where `both` runs have one.
+        """
         key = (run.folder, name, both.tobytes())
-        if key not in self._drawn:
+        if key not in self._resampled:
+            value = metrics.get(name).value
             stats = _where(self.stats(run)[name], both)
             sums = [self.draw.sums(stats, where) for where in self.parts.values()]
-            self._drawn[key] = self.draw.values([(each, metrics.get(name).value) for each in sums])
-        return self._drawn[key]
+            self._resampled[key] = self.draw.values([(part_sums, value) for part_sums in sums])
+        return self._resampled[key]
 
 
-def _pair(a: Named, b: Named, samples: _Samples) -> list[Comparison]:
-    (run_a, name_a), (run_b, name_b) = a, b
-    questions, templates = shared(run_a.task, run_a.answers, run_b.answers)
+def _compare_pair(a: LabelledRun, b: LabelledRun, samples: _Samples) -> list[Comparison]:
+    """Compare two runs by every metric that both have, on the questions that both were asked."""
+    run_a, label_a = a
+    run_b, label_b = b
+    questions, templates = shared(
+        run_a.task,
+        run_a.answers,
+        run_b.answers,
+    )
+    # runs that were asked the same share one task in memory; others may differ under equal ids
     if run_a.task is not run_b.task:
-        theirs = {q.id: q for q in run_b.task.questions}
-        questions = [q for q in questions if same_question(q, theirs[q.id])]
+        questions_b = {question.id: question for question in run_b.task.questions}
+        questions = [q for q in questions if same_question(q, questions_b[q.id])]
     if not questions:
         raise UserError(
-            f"{name_a} and {name_b} share no question of '{run_a.task.name}' and are not compared."
+            f"{label_a} and {label_b} share no question of '{run_a.task.name}' and are not "
+            "compared."
         )
     sample = samples.of(run_a.task, questions, templates)
-    stats_a = sample.stats(run_a)
-    stats_b = sample.stats(run_b)
-    objects = [question.object for question in questions]
+    names = [name for name in sample.stats(run_a) if name in sample.stats(run_b)]
     comparisons = []
-    for name in (name for name in stats_a if name in stats_b):
-        metric = metrics.get(name)
-        both = metric.defined(stats_a[name]) & metric.defined(stats_b[name])
-        of_a = _where(stats_a[name], both)
-        of_b = _where(stats_b[name], both)
-        drawn = zip(
-            sample.parts.items(),
-            *(sample.drawn(run, name, both) for run in (run_a, run_b)),
-            strict=True,
+    for name in names:
+        comparisons += _compare_metric(
+            metrics.get(name),
+            a,
+            b,
+            sample,
+            samples,
         )
-        for (part, where), drawn_a, drawn_b in drawn:
-            between = difference(drawn_a, drawn_b, objects=present(sample.draw.sums(of_a, where)))
-            # not defined for one of the two
-            if math.isnan(between.difference) or math.isnan(between.low):
-                continue
-            p = sign_flip(
-                of_a,
-                of_b,
-                objects,
-                metric.value,
-                where=where,
-                flips=samples.resamples,
-                seed=samples.seed,
-                is_mean=metric.is_mean,
-            )
-            comparisons.append(
-                Comparison(
-                    task=run_a.task.name,
-                    metric=name,
-                    slice=part,
-                    a=name_a,
-                    b=name_b,
-                    value_a=between.value_a,
-                    value_b=between.value_b,
-                    difference=between.difference,
-                    low=between.low,
-                    high=between.high,
-                    p_bootstrap=between.p,
-                    p_signflip=p,
-                    p_holm=1.0,
-                    p_mcnemar=_number_or_none(mcnemar(of_a, of_b, where=where))
-                    if metric.binary
-                    else None,
-                    n=int((both.any(axis=0) & where).sum()),
-                    signature_a=run_a.manifest.signature,
-                    signature_b=run_b.manifest.signature,
-                )
-            )
     return comparisons
 
 
-def _corrected(comparisons: Sequence[Comparison], resamples: int) -> list[Comparison]:
-    """The comparisons of one task with their p-values corrected for how many they are."""
+def _compare_metric(
+    metric: Metric[ScoredItems],
+    a: LabelledRun,
+    b: LabelledRun,
+    sample: _Sample,
+    samples: _Samples,
+) -> list[Comparison]:
+    """Compare two runs by one metric, part by part."""
+    run_a, label_a = a
+    run_b, label_b = b
+    stats_a = sample.stats(run_a)[metric.name]
+    stats_b = sample.stats(run_b)[metric.name]
+    # an item on which the metric is not defined for one of the two counts for neither
+    both = metric.defined(stats_a) & metric.defined(stats_b)
+    stats_a = _where(stats_a, both)
+    stats_b = _where(stats_b, both)
+    comparisons = []
+    for (part, where), resampled_a, resampled_b in zip(
+        sample.parts.items(),
+        sample.resampled(run_a, metric.name, both),
+        sample.resampled(run_b, metric.name, both),
+        strict=True,
+    ):
+        objects = present(sample.draw.sums(stats_a, where))
+        between = difference(resampled_a, resampled_b, objects=objects)
+        # not defined for one of the two
+        if math.isnan(between.difference) or math.isnan(between.low):
+            continue
+        p_signflip = sign_flip(
+            stats_a,
+            stats_b,
+            sample.objects,
+            metric.value,
+            where=where,
+            flips=samples.resamples,
+            seed=samples.seed,
+            is_mean=metric.is_mean,
+        )
+        p_mcnemar = None
+        if metric.binary:
+            p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))
+        comparisons.append(
+            Comparison(
+                task=run_a.task.name,
+                metric=metric.name,
+                slice=part,
+                a=label_a,
+                b=label_b,
+                value_a=between.value_a,
+                value_b=between.value_b,
+                difference=between.difference,
+                low=between.low,
+                high=between.high,
+                p_bootstrap=between.p,
+                p_signflip=p_signflip,
+                p_holm=1.0,  # until it is known how many comparisons the task has
+                p_mcnemar=p_mcnemar,
+                n=int((both.any(axis=0) & where).sum()),
+                signature_a=run_a.manifest.signature,
+                signature_b=run_b.manifest.signature,
+            )
+        )
+    return comparisons
+
+
+def _correct(comparisons: Sequence[Comparison], resamples: int) -> list[Comparison]:
+    """Return the comparisons of one task with their p-values corrected for how many they are."""
+    # the smallest p-value is 1 / (1 + resamples), and Holm multiplies it by their number
     if len(comparisons) > SIGNIFICANT * (1 + resamples):
         log.warning(
             "%d comparisons of '%s' at once: with %d resamples no corrected p-value can be below "
@@ -303,23 +402,22 @@ def _corrected(comparisons: Sequence[Comparison], resamples: int) -> list[Compar
         )
     adjusted = metrics.holm([comparison.p_signflip for comparison in comparisons])
     return [
-        c.model_copy(update={"p_holm": float(p)})
-        for c, p in zip(comparisons, adjusted, strict=True)
+        comparison.model_copy(update={"p_holm": float(p)})
+        for comparison, p in zip(comparisons, adjusted, strict=True)
     ]
 
 
 def _where(stats: FloatArray, both: BoolArray) -> FloatArray:
+    """Return the statistics, with nothing for items that do not count."""
     return np.where(both[..., None], stats, 0.0)
 
 
 def _number_or_none(p: float) -> float | None:
-    return None if math.isnan(p) else p
+    if math.isnan(p):
+        return None
+    return p
 
 
 def same_question(a: Question, b: Question) -> bool:
     """Whether two questions of one id are the same one."""
     return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)
-
-
-def _templates(run: Run) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    return [(t.name, t.text, sorted(t.words.items())) for t in run.task.templates]

@@ -3,20 +3,23 @@ calibrated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from seesay import metrics
 from seesay.errors import UserError
-from seesay.metrics import FloatArray, Metric, Resamples, ScoredItems
+from seesay.grouping import group_by
+from seesay.metrics import FloatArray, Interval, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
 from seesay.metrics.bootstrap import not_degenerate, present
-from seesay.metrics.scoring_rules import adjust, calibrated
-from seesay.questions import Answer, Answers, Question, Slice, Task, Template
+from seesay.metrics.scoring_rules import adjust, calibrate
+from seesay.questions import Question, Slice, Task, Template
+from seesay.runs.answer_table import NO_SCORES, AnswerTable
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
 
@@ -27,262 +30,446 @@ _CELLS = 1 << 19  # questions × options whose statistics are computed at once
 
 
 class Subset(NamedTuple):
-    """What one figure covers: a template or all (None), and a slice of the questions or all."""
+    """What one figure covers.
+
+    That is a template or all (None), and a slice of the questions or all.
+    """
 
     template: int | None
     part: Slice | None
     where: BoolArray
 
 
-def figures(manifest: Manifest, task: Task, answers: Answers) -> list[Figure]:
-    """All the figures of a run, the headline metric first."""
+def figures(manifest: Manifest, task: Task, answers: AnswerTable) -> list[Figure]:
+    """Return all the figures of a run, the headline metric first."""
     return _figures(manifest, task, answers, subsets(task))
 
 
 def with_crossed(run: Run, tags: Sequence[str]) -> tuple[Figure, ...]:
-    """A run's figures with those of every combination of these tags' values; nested questions stay
-    apart."""
-    present = {figure.slice for figure in run.figures}
-    chosen = [
-        each
-        for each in _by_slice(run.task, _with_nesting(run.task, tags))
-        if each.part not in present
-    ]
-    return (
-        *run.figures,
-        *(_figures(run.manifest, run.task, run.answers, chosen) if chosen else ()),
-    )
+    """Return a run's figures with those of every combination of these tags' values.
+
+    Nested questions stay apart.
+    """
+    present_slices = {figure.slice for figure in run.figures}
+    crossed = _by_slice(run.task, _with_nesting(run.task, tags))
+    new_subsets = [subset for subset in crossed if subset.part not in present_slices]
+    if not new_subsets:
+        return run.figures
+    return (*run.figures, *_figures(run.manifest, run.task, run.answers, new_subsets))
 
 
 def with_metrics(run: Run, names: Sequence[str]) -> tuple[Figure, ...]:
-    """A run's figures with those of further metrics, from its answers."""
-    new = tuple(name for name in names if name not in {figure.metric for figure in run.figures})
+    """Return a run's figures with those of further metrics.
+
+    They are computed from its answers: nothing is asked again.
+    """
+    present_metrics = {figure.metric for figure in run.figures}
+    new = tuple(name for name in names if name not in present_metrics)
     if not new:
         return run.figures
-    if any(len(question.gold) > 1 for question in run.task.questions) and set(new) & ONE_GOLD:
-        wanted = ", ".join(sorted(set(new) & ONE_GOLD))
+    for_one_gold = sorted(set(new) & ONE_GOLD)
+    has_several_gold = any(len(question.gold) > 1 for question in run.task.questions)
+    # refused here, in one sentence: the metrics themselves would name a row
+    if for_one_gold and has_several_gold:
         raise UserError(
-            f"'{run.task.name}' has questions with several right answers: {wanted} is for one."
+            f"'{run.task.name}' has questions with several right answers: "
+            f"{', '.join(for_one_gold)} is for one."
         )
-    if any(answer.neutral for answer in run.answers):
-        neutral = run.task.neutral
-    else:
-        neutral = {}
-    task = replace(run.task, metrics=new, neutral=neutral)
+    task = replace(
+        without_unasked_neutral(run.task, run.answers),
+        metrics=new,
+    )
     return (*run.figures, *_figures(run.manifest, task, run.answers, subsets(task)))
 
 
+def without_unasked_neutral(task: Task, answers: AnswerTable) -> Task:
+    """Return the task without its neutral fields where no such prompt was asked.
+
+    People are not asked it, for example.
+    """
+    if answers.has_neutral:
+        return task
+    return replace(task, neutral={})
+
+
 def subsets(task: Task) -> list[Subset]:
-    """What a run has figures of: each part of the task as a whole, by template, and by every tag
-    that has values."""
+    """Return what a run has figures of.
+
+    That is each part of the task as a whole, by template, and by every tag that has values.
+    """
     if task.nested_by:
         parts = _by_slice(task, (task.nested_by,))
     else:
-        parts = [Subset(None, None, _all(task))]
-    chosen = list(parts)
-    chosen += [part._replace(template=i) for part in parts for i in range(len(task.templates))]
-    for tag in sorted(
-        {tag for question in task.questions for tag in question.tags} - {task.nested_by}
-    ):
-        if len({question.tags.get(tag) for question in task.questions} - {None}) > 1:
-            chosen += _by_slice(task, _with_nesting(task, (tag,)))
-    return chosen
+        parts = [Subset(None, None, np.ones(len(task.questions), dtype=np.bool_))]
+    by_template = [
+        part._replace(template=number) for part in parts for number in range(len(task.templates))
+    ]
+    by_tag: list[Subset] = []
+    tags = {tag for question in task.questions for tag in question.tags}
+    for tag in sorted(tags - {task.nested_by}):
+        values = {question.tags.get(tag) for question in task.questions}
+        # a tag with one value would repeat the figure of the whole
+        if len(values - {None}) > 1:
+            by_tag += _by_slice(task, _with_nesting(task, (tag,)))
+    return [*parts, *by_template, *by_tag]
 
 
 def slices(questions: Sequence[Question], tags: Sequence[str]) -> dict[Slice, list[int]]:
-    """Each combination of the tags' values, numbers in numerical order, and the questions that have
-    it."""
+    """Return each combination of the tags' values with the rows of the questions that have it.
+
+    Numbers within values are in numerical order.
+    """
     rows: dict[Slice, list[int]] = {}
     for row, question in enumerate(questions):
         if all(tag in question.tags for tag in tags):
-            rows.setdefault(Slice.of({tag: question.tags[tag] for tag in tags}), []).append(row)
-    return dict(sorted(rows.items(), key=lambda item: item[0].order))
+            part = Slice.of({tag: question.tags[tag] for tag in tags})
+            rows.setdefault(part, []).append(row)
+    in_order = sorted(rows, key=lambda part: part.order)
+    return {part: rows[part] for part in in_order}
 
 
 def _with_nesting(task: Task, tags: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*tags, *([task.nested_by] if task.nested_by else []))))
+    """Return the tags with the one by which questions are nested: sets of it are never mixed."""
+    if task.nested_by and task.nested_by not in tags:
+        return (*dict.fromkeys(tags), task.nested_by)
+    return tuple(dict.fromkeys(tags))
 
 
 def _by_slice(task: Task, tags: Sequence[str]) -> list[Subset]:
-    chosen = []
+    """Return a subset for each combination of the tags' values."""
+    subsets_by_slice = []
     for part, rows in slices(task.questions, tags).items():
         where = np.zeros(len(task.questions), dtype=np.bool_)
         where[rows] = True
-        chosen.append(Subset(None, part, where))
-    return chosen
+        subsets_by_slice.append(Subset(None, part, where))
+    return subsets_by_slice
 
 
-def _all(task: Task) -> BoolArray:
-    return np.ones(len(task.questions), dtype=np.bool_)
+class _LabelMatrix:
+    """Where the options of a task's questions stand in matrices of questions × labels."""
+
+    def __init__(self, task: Task) -> None:
+        """Find the column of every option, and fill in what is gold and marked."""
+        self.shape = (len(task.questions), len(task.labels))
+        self.gold = np.zeros(self.shape)
+        self.marks: dict[str, BoolArray] = {}
+        self._column = {label: number for number, label in enumerate(task.labels)}
+        for row, question in enumerate(task.questions):
+            weights = list(question.gold.values())
+            self.gold[row, self._columns_of(question.gold)] = weights
+            for name, labels in question.marks.items():
+                if name not in self.marks:
+                    self.marks[name] = np.zeros(self.shape, dtype=np.bool_)
+                self.marks[name][row, self._columns_of(labels)] = True
+        # questions that have the same options share one array of columns
+        by_options: dict[tuple[str, ...], IntArray] = {}
+        self._columns: list[IntArray] = []
+        for question in task.questions:
+            options = question.options
+            if options not in by_options:
+                by_options[options] = self._columns_of(options)
+            self._columns.append(by_options[options])
+        # rows of equal width go through NumPy at once, a few megabytes of them at a time
+        self._blocks: list[IntArray] = []
+        rows_by_width = group_by(
+            range(len(self._columns)),
+            lambda row: len(self._columns[row]),
+        )
+        for width, rows in rows_by_width.items():
+            size = max(1, _CELLS // width)
+            self._blocks += np.split(
+                np.array(rows),
+                range(size, len(rows), size),
+            )
+
+    def _columns_of(self, labels: Iterable[str]) -> IntArray:
+        """Return the columns of these labels."""
+        return np.array([self._column[label] for label in labels], np.intp)
+
+    def fill(
+        self,
+        matrix: npt.NDArray[Any],
+        places: IntArray,
+        numbers: Callable[[IntArray, int], npt.NDArray[Any]],
+    ) -> None:
+        """Set what the questions' scores at these places have, for questions that have any.
+
+        `numbers` gives them for places of scores and the number of options. A block holds questions
+        with equally many options, and few enough that it takes little memory.
+        """
+        for block in self._blocks:
+            rows = block[places[block] != NO_SCORES]
+            if not len(rows):
+                continue
+            columns = np.stack([self._columns[row] for row in rows])
+            width = columns.shape[1]
+            matrix[rows[:, None], columns] = numbers(places[rows], width)
 
 
 def items_by_template(
-    task: Task, answers: Answers, length: str, *, gain: bool = False
+    task: Task,
+    answers: AnswerTable,
+    length: str,
+    *,
+    gain: bool = False,
 ) -> Iterator[ScoredItems]:
-    """The scored items of each template in turn, which metrics take; with `gain` under the
-    calibrated rule.
+    """Yield the scored items of each template in turn, which metrics take.
+
+    With `gain`, scores are those of the calibrated rule.
 
     One template at a time: the scores of many options by all templates would fill the memory.
     """
-    by_key = {(answer.question, answer.template): answer for answer in answers}
-    column = {label: i for i, label in enumerate(task.labels)}
-    gold = np.zeros((len(task.questions), len(column)))
-    for row, question in enumerate(task.questions):
-        for label, weight in question.gold.items():
-            gold[row, column[label]] = weight
-    columns = {
-        options: [column[label] for label in options]
-        for options in {q.options for q in task.questions}
-    }
-    marks = {name: np.zeros(gold.shape, dtype=np.bool_) for q in task.questions for name in q.marks}
-    for row, question in enumerate(task.questions):
-        for name, labels in question.marks.items():
-            marks[name][row, [column[label] for label in labels]] = True
+    labels = _LabelMatrix(task)
+    columns = answers.columns
     has_twins = any(question.twin for question in task.questions)
 
-    def ranks_of(template: Template) -> IntArray:
-        ranks = np.zeros(gold.shape, dtype=np.int32)
-        for row, question in enumerate(task.questions):
-            scores = by_key[question.id, template.name].scores
-            if scores.rank is not None:
-                ranks[row, columns[question.options]] = scores.rank
-        return ranks
+    def plain(places: IntArray, width: int) -> FloatArray:
+        return adjust(columns.matrix(places, width), length)
 
     for template in task.templates:
-        values = np.full(gold.shape, np.nan)
-        twins = values.copy() if has_twins else None
-        for row, question in enumerate(task.questions):
-            answer = by_key[question.id, template.name]
-            values[row, columns[question.options]] = (
-                calibrated(answer, length) if gain else adjust(answer.scores, length)
-            )
-            if twins is not None and (twin := by_key.get((question.twin, template.name))):
-                twins[row, columns[question.options]] = adjust(twin.scores, length)
+        rows = answers.rows_by_question(template.name)
+        question_rows = np.array([rows[question.id] for question in task.questions])
+        # NaN for the labels that a question does not offer
+        scores = np.full(labels.shape, np.nan)
+        if gain:
+            labels.fill(scores, question_rows, _gains(answers, length))
+        else:
+            labels.fill(scores, answers.places[question_rows], plain)
+        twins = None
+        if has_twins:
+            twins = np.full(labels.shape, np.nan)
+            labels.fill(twins, _twin_places(task, answers, rows), plain)
         same_text = [other for other in task.templates if other.text == template.text]
-        yield ScoredItems(values, gold, reduce(_best_ranks, map(ranks_of, same_text)), marks, twins)
+        ranks = (_ranks(task, answers, labels, other) for other in same_text)
+        yield ScoredItems(
+            scores,
+            labels.gold,
+            reduce(_best_ranks, ranks),
+            labels.marks,
+            twins,
+        )
 
 
-def _best_ranks(ours: IntArray, theirs: IntArray) -> IntArray:
-    """Templates of one text differ only in the words for their labels: a label's rank is that of
-    its best word.
+def _twin_places(task: Task, answers: AnswerTable, rows: Mapping[str, int]) -> IntArray:
+    """Return where the scores of each question's twin are; a limited run may not have asked it."""
+    places = np.full(len(task.questions), NO_SCORES)
+    for number, question in enumerate(task.questions):
+        if question.twin in rows:
+            places[number] = answers.places[rows[question.twin]]
+    return places
 
-    So the top word counts whichever of a label's words it is, as ViPhy accepts both "bigger" and
-    "larger".
+
+def _gains(answers: AnswerTable, length: str) -> Callable[[IntArray, int], FloatArray]:
+    """Return the calibrated rule as a function of rows.
+
+    Rows say which neutral scores belong to which scores.
     """
-    unknown = (ours == 0) | (theirs == 0)
-    return np.where(unknown, np.maximum(ours, theirs), np.minimum(ours, theirs))
+    columns = answers.columns
+
+    def gains(rows: IntArray, width: int) -> FloatArray:
+        neutral_places = answers.neutral_places[rows]
+        missing = rows[neutral_places == NO_SCORES]
+        if len(missing):
+            question = answers.questions[missing[0]]
+            raise ValueError(f"question {question!r} has no neutral prompt to calibrate by")
+        scores = columns.matrix(answers.places[rows], width)
+        return calibrate(
+            scores,
+            columns.matrix(neutral_places, width),
+            length,
+        )
+
+    return gains
+
+
+def _ranks(task: Task, answers: AnswerTable, labels: _LabelMatrix, template: Template) -> IntArray:
+    """Return the ranks of all labels in one template; 0 where they are unknown."""
+    rows = answers.rows_by_question(template.name)
+    question_rows = np.array([rows[question.id] for question in task.questions])
+    ranks = np.zeros(labels.shape, dtype=np.int32)
+    labels.fill(
+        ranks,
+        answers.places[question_rows],
+        answers.columns.rank_matrix,
+    )
+    return ranks
+
+
+def _best_ranks(a: IntArray, b: IntArray) -> IntArray:
+    """Return the better of two ranks of each label.
+
+    Templates of one text differ only in the words for their labels: a label's rank is that of its
+    best word. So the top word counts whichever of a label's words it is, as ViPhy accepts both
+    "bigger" and "larger".
+    """
+    # 0 is no rank: of one unknown rank and a known one, the known one is the greater number
+    is_unknown = (a == 0) | (b == 0)
+    return np.where(is_unknown, np.maximum(a, b), np.minimum(a, b))
 
 
 def statistics(
-    chosen: Sequence[Metric[ScoredItems]], items: Iterable[ScoredItems]
+    measures: Sequence[Metric[ScoredItems]],
+    items: Iterable[ScoredItems],
 ) -> dict[str, FloatArray]:
-    """Each metric's sufficient statistics, templates × questions × k, in one pass over the
-    templates."""
-    by_template = [
-        [_in_blocks(metric, per_template) for metric in chosen] for per_template in items
-    ]
-    by_metric = zip(*by_template, strict=True)
-    return {metric.name: np.stack(stats) for metric, stats in zip(chosen, by_metric, strict=True)}
+    """Return each metric's sufficient statistics, templates × questions × k.
+
+    Templates are passed over once, since the items of all of them would fill the memory.
+    """
+    by_metric: dict[str, list[FloatArray]] = {metric.name: [] for metric in measures}
+    for template_items in items:
+        for metric in measures:
+            by_metric[metric.name].append(_in_blocks(metric, template_items))
+    return {name: np.stack(stats) for name, stats in by_metric.items()}
 
 
 def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
-    """The statistics, some questions at a time: sorting hundreds of options of all of them takes
-    much memory."""
+    """Return the statistics, computed for some questions at a time.
+
+    Sorting hundreds of options of all of them takes much memory.
+    """
     size = max(1, _CELLS // items.scores.shape[1])
-    blocks = [
-        np.arange(start, min(start + size, len(items))) for start in range(0, len(items), size)
-    ]
-    if len(blocks) > 1:
-        return np.concatenate([metric.stats(items.take(block)) for block in blocks])
-    return metric.stats(items)
+    if len(items) <= size:
+        return metric.stats(items)
+    blocks = np.split(np.arange(len(items)), range(size, len(items), size))
+    return np.concatenate([metric.stats(items.take(block)) for block in blocks])
 
 
 def _figures(
-    manifest: Manifest, task: Task, answers: Answers, chosen: Sequence[Subset]
+    manifest: Manifest,
+    task: Task,
+    answers: AnswerTable,
+    parts: Sequence[Subset],
 ) -> list[Figure]:
-    draw = Resamples(
-        [question.object for question in task.questions], manifest.resamples, manifest.seed
-    )
-    measured = [metrics.get(name) for name in task.metrics]
-    plain = statistics(measured, items_by_template(task, answers, manifest.length))
+    """Return the figures of these parts by every metric of the task."""
+    objects = [question.object for question in task.questions]
+    draw = Resamples(objects, manifest.resamples, manifest.seed)
+    length = manifest.condition.length
+    measures = [metrics.get(name) for name in task.metrics]
+    plain = statistics(measures, items_by_template(task, answers, length))
     gained: dict[str, FloatArray] = {}
     if task.neutral:
-        limited = [metric for metric in measured if not metric.whole_vocabulary]
-        gained = statistics(limited, items_by_template(task, answers, manifest.length, gain=True))
-    first = next(items_by_template(task, answers, manifest.length))
+        # ranks in the vocabulary are of the prompt itself: there is no gain in them
+        calibrated = [metric for metric in measures if not metric.whole_vocabulary]
+        gains = items_by_template(task, answers, length, gain=True)
+        gained = statistics(calibrated, gains)
+    # chance depends on options and gold alone, which all templates share
+    first_items = next(items_by_template(task, answers, length))
     rows: list[Figure] = []
-    for metric in measured:
+    for metric in measures:
         name = metric.name
-        by_part = {
-            subset.part: metrics.chance(metric, first.take(subset.where)) for subset in chosen
+        chance = {
+            subset.part: metrics.chance(metric, first_items.take(subset.where)) for subset in parts
         }
-        for title, stats in ((name, plain[name]), (CALIBRATED + name, gained.get(name))):
-            if stats is not None:
-                rows += _of_metric(title, metric, stats, chosen, by_part, draw, manifest, task)
+        sources = _Sources(manifest, task, draw, chance)
+        rows += _of_metric(name, metric, plain[name], parts, sources)
+        if name in gained:
+            rows += _of_metric(
+                CALIBRATED + name,
+                metric,
+                gained[name],
+                parts,
+                sources,
+            )
     return rows
+
+
+class _Sources(NamedTuple):
+    """What the figures of a metric share, whichever its statistics are."""
+
+    manifest: Manifest
+    task: Task
+    draw: Resamples
+    chance: Mapping[Slice | None, float]
 
 
 def _of_metric(
     name: str,
     metric: Metric[ScoredItems],
     stats: FloatArray,
-    chosen: Sequence[Subset],
-    chance: Mapping[Slice | None, float],
-    draw: Resamples,
-    manifest: Manifest,
-    task: Task,
+    parts: Sequence[Subset],
+    sources: _Sources,
 ) -> list[Figure]:
-    by_subset = [
-        stats if s.template is None else stats[s.template : s.template + 1] for s in chosen
+    """Return the figures of these parts by one metric.
+
+    Its statistics are templates × questions × k.
+    """
+    by_subset = [_of_template(stats, subset.template) for subset in parts]
+    sums = [
+        sources.draw.sums(subset_stats, subset.where)
+        for subset_stats, subset in zip(by_subset, parts, strict=True)
     ]
-    sums = [draw.sums(part, subset.where) for part, subset in zip(by_subset, chosen, strict=True)]
-    intervals = [
-        not_degenerate(interval, present(of_subset))
-        for of_subset, interval in zip(
-            sums, draw.intervals([(each, metric.value) for each in sums]), strict=True
-        )
-    ]
+    # all at once: every resample is then one matrix product
+    intervals = sources.draw.intervals([(subset_sums, metric.value) for subset_sums in sums])
     rows = []
-    for subset, part, interval in zip(chosen, by_subset, intervals, strict=True):
-        if np.isnan(interval.value) or np.isnan(interval.low):
+    for subset, subset_stats, subset_sums, interval in zip(
+        parts,
+        by_subset,
+        sums,
+        intervals,
+        strict=True,
+    ):
+        bounded = not_degenerate(interval, present(subset_sums))
+        if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        over_templates = [
-            float(metric.value(of_template[subset.where].sum(axis=0))) for of_template in part
-        ]
-        expected = chance[subset.part]
-        rows.append(
-            Figure(
-                model=manifest.model,
-                task=manifest.task,
-                metric=name,
-                template=None if subset.template is None else task.templates[subset.template].name,
-                slice=subset.part,
-                value=interval.value,
-                low=interval.low,
-                high=interval.high,
-                n=int((metric.defined(part).any(axis=0) & subset.where).sum()),
-                signature=f"{manifest.signature}|metric:{name}",
-                spread=metrics.spread(over_templates),
-                chance=None if np.isnan(expected) else expected,
-            )
-        )
+        rows.append(_figure(name, metric, subset_stats, subset, bounded, sources))
     return rows
 
 
-def shared(task: Task, *answers: Answers) -> tuple[list[Question], list[str]]:
-    """The questions and templates that all sets of answers hold."""
-    common = set.intersection(*({(a.question, a.template) for a in each} for each in answers))
-    present = {template for _, template in common}
-    templates = [t.name for t in task.templates if t.name in present]
-    return [
-        q for q in task.questions if templates and all((q.id, t) in common for t in templates)
-    ], templates
+def _of_template(stats: FloatArray, template: int | None) -> FloatArray:
+    """Return the statistics of one template, or of all."""
+    if template is None:
+        return stats
+    return stats[template : template + 1]
 
 
-def select(
-    answers: Answers, questions: Sequence[Question], templates: Sequence[str]
-) -> list[Answer]:
-    """The answers to these questions in these templates."""
-    ids = {q.id for q in questions}
-    names = set(templates)
-    return [a for a in answers if a.question in ids and a.template in names]
+def _figure(
+    name: str,
+    metric: Metric[ScoredItems],
+    stats: FloatArray,
+    subset: Subset,
+    interval: Interval,
+    sources: _Sources,
+) -> Figure:
+    """Return the figure of one part, with the spread of its templates and what guessing gets."""
+    manifest = sources.manifest
+    over_templates = [
+        float(metric.value(of_template[subset.where].sum(axis=0))) for of_template in stats
+    ]
+    template = None
+    if subset.template is not None:
+        template = sources.task.templates[subset.template].name
+    chance = sources.chance[subset.part]
+    return Figure(
+        model=manifest.model,
+        condition=manifest.condition,
+        task=manifest.task,
+        metric=name,
+        template=template,
+        slice=subset.part,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        n=int((metric.defined(stats).any(axis=0) & subset.where).sum()),
+        signature=f"{manifest.signature}|metric:{name}",
+        spread=metrics.spread(over_templates),
+        chance=None if np.isnan(chance) else chance,
+    )
+
+
+def shared(task: Task, *tables: AnswerTable) -> tuple[list[Question], list[str]]:
+    """Return the questions and the names of the templates that all tables of answers hold.
+
+    Both are in the order of the task.
+    """
+    # a template counts if any of its questions is shared, a question if it is in all of those
+    common = set.intersection(*(set(answers.keys) for answers in tables))
+    names_in_common = {template for _, template in common}
+    names = [template.name for template in task.templates if template.name in names_in_common]
+    if not names:
+        return [], names
+    questions = [
+        question
+        for question in task.questions
+        if all((question.id, name) in common for name in names)
+    ]
+    return questions, names

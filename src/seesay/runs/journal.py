@@ -6,9 +6,7 @@ import base64
 import json
 import math
 import os
-from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +21,9 @@ _CHECKSUM = ', "checksum": '
 
 
 class Journal:
-    """One line of JSON per prompt, under the prompt's key, with a checksum of what stands before
-    it.
+    """One line of JSON per prompt, under the prompt's key.
+
+    A checksum at its end is of what stands before it.
 
     A line torn by a crash is dropped when the file is read; `damaged` counts the other lines that
     could not be used.
@@ -35,26 +34,32 @@ class Journal:
         self.damaged = 0
 
     def read(self) -> dict[str, Scores]:
-        """All complete entries; a torn end is cut off, so that appending is safe."""
-        answered: dict[str, Scores] = {}
+        """Return all complete entries; of two with one key, the later."""
+        return dict(self.entries())
+
+    def entries(self) -> Iterator[tuple[str, Scores]]:
+        """Yield all complete entries.
+
+        After the last one a torn end is cut off, so that appending is safe.
+        """
+        self.damaged = 0
         if not self.path.exists():
-            return answered
-        whole = self.damaged = 0
-        lengths: dict[bytes, array[int]] = {}
+            return
+        complete_bytes = 0
         # line by line: a long run's journal does not fit into memory as text
         with self.path.open("rb") as file:
             for line in file:
                 if not line.endswith(b"\n"):
                     break
-                whole += len(line)
+                complete_bytes += len(line)
                 try:
-                    key, scores = _parse(line)
-                    answered[key] = packed(scores, lengths)
+                    entry = _parse(line)
                 except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                     self.damaged += 1  # a damaged line is a prompt not yet answered
-        if whole < self.path.stat().st_size:
-            os.truncate(self.path, whole)
-        return answered
+                    continue
+                yield entry
+        if complete_bytes < self.path.stat().st_size:
+            os.truncate(self.path, complete_bytes)
 
     def append(self, answered: Mapping[str, Scores]) -> None:
         """Add a batch; when this returns, it is on the disk."""
@@ -62,96 +67,92 @@ class Journal:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(lines)
             file.flush()
+            # else a power cut may lose answers that took hours
             os.fsync(file.fileno())
 
 
-def flaw(scores: Scores) -> str:
-    """What is wrong with the numbers of a model or a file; "" if nothing is.
+def describe_flaw(scores: Scores) -> str:
+    """Say what is wrong with the numbers of a model or a file; "" if nothing is.
 
     A log-probability of -inf is a probability of 0; for every option it is `NO_ANSWER`.
     """
     logp = np.asarray(scores.logp, np.float64)
-    lengths = [
-        len(column) for column in (scores.tokens, scores.chars, scores.rank) if column is not None
-    ]
-    if any(length != len(logp) for length in lengths):
+    counts = [column for column in (scores.tokens, scores.chars, scores.rank) if column is not None]
+    if any(len(column) != len(logp) for column in counts):
         return "the scores differ in length"
-    finite = np.isfinite(logp)
-    if not finite.all() and not np.isneginf(logp[~finite]).all():
+    is_number = np.isfinite(logp) | np.isneginf(logp)
+    if not is_number.all():
         return "a score is not a number"
-    if any(
-        np.min(c, initial=0) < 0
-        for c in (scores.tokens, scores.chars, scores.rank)
-        if c is not None
-    ):
+    if any(np.min(column, initial=0) < 0 for column in counts):
         return "a length or rank is negative"
-    others = [*(scores.picks or ()), *(() if scores.hidden is None else (scores.hidden,))]
-    if all(map(math.isfinite, others)):
-        return ""
-    return "a share is not a number"
+    shares = list(scores.picks or ())
+    if scores.hidden is not None:
+        shares.append(scores.hidden)
+    if not all(map(math.isfinite, shares)):
+        return "a share is not a number"
+    return ""
 
 
 def _line(key: str, scores: Scores) -> str:
-    body = json.dumps({"key": key, **_entry(scores)})[:-1]
-    return f'{body}{_CHECKSUM}"{text_digest(body)}"}}\n'
+    """Return a line of the journal, with a checksum as the last key of its JSON."""
+    document = json.dumps({"key": key, **_entry(scores)})
+    body = document.removesuffix("}")
+    checksum = text_digest(body)
+    return f'{body}{_CHECKSUM}"{checksum}"}}\n'
 
 
 def _parse(line: bytes) -> tuple[str, Scores]:
-    """A line's key and scores."""
+    """Return a line's key and scores."""
     entry = json.loads(line)
-    if entry["checksum"] != text_digest(line.rpartition(_CHECKSUM.encode())[0]):
+    # the checksum is of the bytes before it, so that no rewriting of the JSON passes for the line
+    body, _, _ = line.rpartition(_CHECKSUM.encode())
+    if entry["checksum"] != text_digest(body):
         raise ValueError("the checksum does not fit")
     if not isinstance(entry["key"], str) or entry.keys() != _FIELDS:
         raise ValueError("not a line of a journal")
     scores = _scores(entry)
-    if problem := flaw(scores):
+    if problem := describe_flaw(scores):
         raise ValueError(problem)
     return entry["key"], scores
 
 
 def _entry(scores: Scores) -> dict[str, Any]:
-    columns = {name: getattr(scores, name) for name in _KINDS}
-    arrays = {name: None if c is None else _encode(c, _KINDS[name]) for name, c in columns.items()}
-    return {**arrays, "hidden": scores.hidden, "replies": scores.replies}
+    """Return what a line holds of the scores: numbers in Base64, so that no digit is lost."""
+    entry: dict[str, Any] = {}
+    for name, kind in _KINDS.items():
+        column = getattr(scores, name)
+        entry[name] = None if column is None else _encode(column, kind)
+    return {**entry, "hidden": scores.hidden, "replies": scores.replies}
 
 
 def _encode(column: Sequence[float], kind: str) -> str:
-    return base64.b64encode(np.asarray(column, kind).tobytes()).decode()
+    numbers = np.asarray(column, kind)
+    return base64.b64encode(numbers.tobytes()).decode()
 
 
 def _scores(entry: Mapping[str, Any]) -> Scores:
-    """The scores of a line."""
+    """Return the scores of a line."""
     columns = {name: _decode(entry[name], kind) for name, kind in _KINDS.items()}
-    if columns["picks"] is not None:
-        columns["picks"] = tuple(columns["picks"].tolist())
+    if any(columns[name] is None for name in ("logp", "tokens", "chars")):
+        raise ValueError("a score is missing")
+    picks = columns.pop("picks")
     hidden = entry["hidden"]
     replies = entry["replies"]
     if hidden is not None and type(hidden) not in (int, float):
         raise TypeError("not a number")
     if replies is not None:
         replies = tuple((str(text), str(outcome), bool(named)) for text, outcome, named in replies)
-    return Scores(**columns, hidden=hidden, replies=replies)
+    return Scores(
+        **columns,
+        picks=None if picks is None else tuple(picks.tolist()),
+        hidden=hidden,
+        replies=replies,
+    )
 
 
 def _decode(column: str | None, kind: str) -> Any:
-    """A column of numbers; of those that may be missing, None."""
+    """Return a column of numbers, or None where a column that may be missing is."""
     if column is None:
         return None
-    return np.frombuffer(base64.b64decode(column, validate=True), kind)
-
-
-def packed(scores: Scores, lengths: dict[bytes, array[int]]) -> Scores:
-    """The scores as arrays of 8 and 4 bytes per option, a sixth of what tuples take.
-
-    Lengths that are the same for many prompts are kept once, in `lengths`.
-    """
-    tokens, chars = (
-        array("i", np.asarray(column, "i4").tobytes()) for column in (scores.tokens, scores.chars)
-    )
-    return replace(
-        scores,
-        logp=array("d", np.asarray(scores.logp, "f8").tobytes()),
-        tokens=lengths.setdefault(tokens.tobytes(), tokens),
-        chars=lengths.setdefault(chars.tobytes(), chars),
-        rank=None if scores.rank is None else array("i", np.asarray(scores.rank, "i4").tobytes()),
-    )
+    content = base64.b64decode(column, validate=True)
+    return np.frombuffer(content, kind)

@@ -4,24 +4,25 @@ lens reads."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-import seesay
 from seesay import metrics
+from seesay.condition import Condition, How, label
 from seesay.errors import UserError
 from seesay.files import json_value
 from seesay.metrics import FloatArray, Resamples, ScoredItems
+from seesay.metrics.base import BoolArray
 from seesay.metrics.bootstrap import not_degenerate, present, summarise
 from seesay.metrics.paired import difference
 from seesay.probes.layers import control_splits, layer_logps, shares_things
-from seesay.probes.linear import gold_matrix, probe_texts
+from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
 from seesay.questions import Task
-from seesay.runs.ask import Settings, limited
+from seesay.runs.ask import Settings, limit_questions, sign
 
 log = logging.getLogger(__name__)
 
@@ -74,25 +75,33 @@ class LensAnswer:
 
 @dataclass(frozen=True)
 class LayerCurve:
-    """All layers of one model on one task, by `linear` probes or the logit `lens`; `kept` are the
-    bytes of the vectors behind it, `answers` those of a lens, and `notes` what a reader should
-    know."""
+    """All layers of one model on one task, by `linear` probes or the logit `lens`.
+
+    Its signature names no layer. `vector_bytes` is the size of the vectors behind it, `answers`
+    are those of a lens, and `notes` what a reader should know.
+    """
 
     how: str
     figures: tuple[LayerFigure, ...]
-    kept: int = 0
+    signature: str
+    vector_bytes: int = 0
     answers: tuple[LensAnswer, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def curves_json(curves: Sequence[LayerCurve]) -> list[dict[str, object]]:
-    """For a file or `--json`."""
+def curves_json(
+    curves: Sequence[LayerCurve],
+) -> list[dict[str, object]]:
+    """Return the curves for a file or `--json`."""
     return [json_value(asdict(curve)) for curve in curves]
 
 
-def chosen_layers(text: str, count: int) -> list[int]:
-    """The layers that `--layers` names: all, or some by number, from 0 (the embedding) or from the
-    end (-1)."""
+def parse_layers(
+    text: str,
+    count: int,
+) -> list[int]:
+    """Return the layers that `--layers` names: all, or some by number, from 0 (the embedding) or
+    from the end (-1)."""
     if text == ALL:
         return list(range(count))
     try:
@@ -105,6 +114,7 @@ def chosen_layers(text: str, count: int) -> list[int]:
                 f"--layers names layer {number}: there are {count}, 0 (the embedding) to "
                 f"{count - 1}."
             )
+    # -1 is the last layer, and the same layer by two names is one
     return sorted({number % count for number in numbers})
 
 
@@ -118,56 +128,112 @@ def probe_layers(
     control: bool = True,
     progress: ProgressBars,
 ) -> LayerCurve:
-    """Probes of the layers on the splits of `linear_task(task)`, and of their control task."""
+    """Return figures of probes on the splits of `linear_task(task)`, and of their control task."""
     parts = dict(splits)
+    # a limit saves answers, not training: a probe of fewer questions would be another probe
     if settings.limit is not None:
-        parts["test"] = limited(parts["test"], settings.limit, settings.seed)
+        parts["test"] = limit_questions(parts["test"], settings.limit, settings.seed)
     test = parts["test"]
-    texts = [text for name in ("train", "validation", "test") for text in probe_texts(parts[name])]
-    title = f"{cache.encoder.name} · {test.name}"
+    splits_in_order = [parts[name] for name in ("train", "validation", "test")]
+    texts = [text for split in splits_in_order for text in probe_texts(split)]
+    encoder = cache.encoder
+    title = f"{label(encoder.name, encoder.condition)} · {test.name}"
+    # all texts before the first probe, since encoding is what takes the time
     with progress(f"{title}: texts", "texts") as advance:
         cache.fill(texts, advance)
-    kept = cache.size(texts)
-    log.info("Kept vectors of %s texts: %s.", f"{len(set(texts)):,}", f"{kept / 1e9:,.2f} GB")
-    chosen = chosen_layers(layers, cache.layers(texts))
-    tasks = [parts, *([control_splits(parts)] if control else [])]
+    vector_bytes = cache.size(texts)
+    log.info(
+        "Kept vectors of %s texts: %s.",
+        f"{len(set(texts)):,}",
+        f"{vector_bytes / 1e9:,.2f} GB",
+    )
+    numbers = parse_layers(layers, cache.layers(texts))
+    labelled_splits = {"probes": parts}
+    if control:
+        labelled_splits["control probes"] = control_splits(parts)
     stats = []
-    for labelled in tasks:
-        with progress(
-            f"{title}: {'probes' if labelled is parts else 'control probes'}", "probes"
-        ) as advance:
-            logps = layer_logps(cache, labelled, chosen, seeds=range(seeds), progress=advance)
+    # the same probes on labels that mean nothing: what they get is the probe's own doing
+    for name, labelled in labelled_splits.items():
+        with progress(f"{title}: {name}", "probes") as advance:
+            logps = layer_logps(
+                cache,
+                labelled,
+                numbers,
+                seeds=range(seeds),
+                progress=advance,
+            )
         stats.append(_statistics(logps, labelled["test"], labelled["train"].labels))
     notes = []
     if control and not shares_things(parts):
         notes.append(
             f"No thing of {test.name}'s test questions occurs in training, so that labels which "
-            "mean nothing "
-            "cannot be learnt by heart: the control is what guessing gets."
+            "mean nothing cannot be learnt by heart: the control is what guessing gets."
         )
-    signature = (
-        f"task:{test.name}.{test.version}@{test.fingerprint}|questions:{len(test.questions)}|"
-        f"model:{cache.encoder.name}@{cache.encoder.fingerprint}|how:linear|seeds:{seeds}|"
-        f"control:{'thing' if control else 'none'}|seed:{settings.seed}|resamples:{settings.resamples}|"
-        f"seesay:{seesay.__version__}"
+    details = (f"seeds:{seeds}", f"control:{'thing' if control else 'none'}")
+    condition = Condition(
+        how=How.LINEAR,
+        scope=LinearProbe.scope,
+        length=settings.length,
     )
-    figures = layer_figures(cache.encoder.name, test, chosen, stats, settings, signature)
-    return LayerCurve("linear", tuple(figures), kept, notes=tuple(notes))
+
+    def sign_layer(layer: int | None) -> str:
+        return sign(
+            encoder,
+            test,
+            settings,
+            condition.replace(layer=layer),
+            details,
+        )
+
+    figures = layer_figures(
+        encoder.name,
+        test,
+        numbers,
+        stats,
+        settings,
+        sign_layer,
+    )
+    return LayerCurve(
+        How.LINEAR,
+        tuple(figures),
+        sign_layer(None),
+        vector_bytes,
+        notes=tuple(notes),
+    )
 
 
-def _statistics(logps: FloatArray, task: Task, labels: Sequence[str]) -> list[FloatArray]:
+def _statistics(
+    logps: FloatArray,
+    task: Task,
+    labels: Sequence[str],
+) -> list[FloatArray]:
     """The headline metric's statistics, seeds × questions × k, of each layer."""
     metric = metrics.get(task.metrics[0])
     gold = gold_matrix(task.questions, labels).astype(np.float64)
-    offered = np.array(
-        [[label in question.options for label in labels] for question in task.questions]
-    )
-    return [
-        np.stack(
-            [metric.stats(ScoredItems(np.where(offered, logp, np.nan), gold)) for logp in of_layer]
-        )
-        for of_layer in logps
-    ]
+    offered = option_matrix(task, labels)
+    stats = []
+    for by_seed in logps:
+        # a probe scores every label: those that a question does not offer are none of its options
+        items = [
+            ScoredItems(
+                np.where(offered, logp, np.nan),
+                gold,
+            )
+            for logp in by_seed
+        ]
+        stats.append(np.stack(list(map(metric.stats, items))))
+    return stats
+
+
+def option_matrix(
+    task: Task,
+    labels: Sequence[str],
+) -> BoolArray:
+    """Return which labels each question offers, one row per question."""
+    rows = []
+    for question in task.questions:
+        rows.append([label in question.options for label in labels])
+    return np.array(rows)
 
 
 def layer_figures(
@@ -176,30 +242,23 @@ def layer_figures(
     layers: Sequence[int],
     stats: Sequence[Sequence[FloatArray]],
     settings: Settings,
-    signature: str,
+    sign_layer: Callable[[int], str],
 ) -> list[LayerFigure]:
-    """A figure for each layer, from its statistics (seeds or templates × questions × k) and those
-    of the control."""
+    """Return a figure for each layer, from its statistics (seeds or templates × questions × k) and
+    those of the control."""
     metric = metrics.get(task.metrics[0])
-    draw = Resamples(
-        [question.object for question in task.questions], settings.resamples, settings.seed
-    )
-    sums = [[draw.sums(of_layer) for of_layer in of_task] for of_task in stats]
-    drawn = draw.values([(each, metric.value) for of_task in sums for each in of_task])
-    uniform = ScoredItems(
-        np.array(
-            [
-                [0.0 if label in q.options else np.nan for label in task.labels]
-                for q in task.questions
-            ]
-        ),
-        gold_matrix(task.questions, task.labels).astype(np.float64),
-    )
-    chance = metrics.chance(metric, uniform)
+    objects = [question.object for question in task.questions]
+    resamples = Resamples(objects, settings.resamples, settings.seed)
+    # the layers of the task, then those of its control, if there is one: resampled together, so
+    # that their difference is on the same draws
+    sums = [resamples.sums(layer_stats) for task_stats in stats for layer_stats in task_stats]
+    values = resamples.values([(layer_sums, metric.value) for layer_sums in sums])
+    chance = _chance(task)
     rows = []
     for place, layer in enumerate(layers):
-        objects = present(sums[0][place])
-        interval = not_degenerate(summarise(*drawn[place]), objects)
+        present_objects = present(sums[place])
+        interval = not_degenerate(summarise(*values[place]), present_objects)
+        repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
             model=model,
             task=task.name,
@@ -208,15 +267,14 @@ def layer_figures(
             value=interval.value,
             low=interval.low,
             high=interval.high,
-            spread=metrics.spread(
-                [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
-            ),
-            chance=None if np.isnan(chance) else chance,
+            spread=metrics.spread(repeats),
+            chance=chance,
             n=len(task.questions),
-            signature=f"{signature}|metric:{metric.name}|layer:{layer}",
+            signature=f"{sign_layer(layer)}|metric:{metric.name}",
         )
         if len(stats) > 1:
-            between = difference(drawn[place], drawn[len(layers) + place], objects=objects)
+            control_values = values[len(layers) + place]
+            between = difference(values[place], control_values, objects=present_objects)
             figure = replace(
                 figure,
                 control=between.value_b,
@@ -226,3 +284,11 @@ def layer_figures(
             )
         rows.append(figure)
     return rows
+
+
+def _chance(task: Task) -> float | None:
+    """The headline figure where all options of a question score alike; None where it has none."""
+    scores = np.where(option_matrix(task, task.labels), 0.0, np.nan)
+    gold = gold_matrix(task.questions, task.labels).astype(np.float64)
+    chance = metrics.chance(metrics.get(task.metrics[0]), ScoredItems(scores, gold))
+    return None if np.isnan(chance) else chance

@@ -68,6 +68,7 @@ def curve(
     Texts whose vectors are not cached yet are encoded first (`VectorCache.rows` has a progress of
     its own).
     """
+    # of all training questions: a label that a part of them lacks can still be asked
     labels = splits["train"].labels
     validation, test = (
         encode_split(vectors, splits[part], labels) for part in ("validation", "test")
@@ -77,10 +78,16 @@ def curve(
         for seed in seeds:
             # with one seed, a larger fraction contains all of a smaller one
             task = replace(
-                splits["train"], questions=tuple(sample(splits["train"].questions, fraction, seed))
+                splits["train"],
+                questions=tuple(sample(splits["train"].questions, fraction, seed)),
             )
             train = encode_split(vectors, task, labels)
-            layer = train_layer(*train, *validation, seed=seed, config=config)
+            layer = train_layer(
+                *train,
+                *validation,
+                seed=seed,
+                config=config,
+            )
             items = ScoredItems(
                 with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64)
             )
@@ -100,13 +107,17 @@ def curve(
     return points
 
 
-def bands(points: Iterable[Point], metric: str | None = None) -> list[Band]:
+def bands(
+    points: Iterable[Point],
+    metric: str | None = None,
+) -> list[Band]:
     """The curve with its band: one row per model, task and fraction, in order of first appearance.
 
     Of the given metric where a task has it, by default of each task's headline.
     """
     groups: dict[tuple[str, str, str, float], list[Point]] = {}
     for point in points:
+        # a point holds the task's headline first
         name = metric or next(iter(point.figures))
         if name in point.figures:
             groups.setdefault((point.model, point.task, name, point.fraction), []).append(point)

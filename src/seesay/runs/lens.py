@@ -14,17 +14,29 @@ from pathlib import Path
 import numpy as np
 
 from seesay import metrics
+from seesay.condition import How
 from seesay.errors import UserError
 from seesay.files import lock_folder
+from seesay.metrics import FloatArray
 from seesay.models.base import Model
 from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.progress import ProgressCallback
-from seesay.questions import Answer, Prompt, Scores, Task
+from seesay.questions import Prompt, Question, Scores, Task
 from seesay.runs import store
-from seesay.runs.ask import Settings, assemble, checked, describe, limited, pairs, without_pictures
+from seesay.runs.answer_table import AnswerTable, PromptScores
+from seesay.runs.ask import (
+    Settings,
+    assemble,
+    describe,
+    distinct_prompts,
+    drop_pictures,
+    limit_questions,
+    sign,
+    validate_scores,
+)
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.journal import Journal
-from seesay.runs.layers import LayerCurve, LensAnswer, chosen_layers, layer_figures
+from seesay.runs.layers import LayerCurve, LensAnswer, layer_figures, parse_layers
 
 JOURNAL = "lens.jsonl"
 
@@ -37,7 +49,7 @@ def lens(
     layers: str,
     progress: ProgressCallback | None = None,
 ) -> LayerCurve:
-    """The headline figure of the task, and every answer, by layer."""
+    """Return the headline figure of the task, and every answer, by layer."""
     if "answer_layers" not in model.abilities:
         raise UserError(
             f"'{model.name}' ({model.family}) cannot be asked by layer: give a causal or masked "
@@ -45,99 +57,150 @@ def lens(
         )
     model.prepare(task)
     if "pictures" not in model.accepts:
-        task = without_pictures(task, model)
+        task = drop_pictures(task, model)
     task = replace(without_vocabulary_metrics(task), neutral={})
     if settings.limit is not None:
-        task = limited(task, settings.limit, settings.seed)
-    manifest = describe(model, task, settings, ("how:lens",))
+        task = limit_questions(task, settings.limit, settings.seed)
+    condition = model.condition.replace(how=How.LENS)
+    manifest = describe(model, task, settings, condition=condition)
     folder = store.folder_for(root, manifest)
     with lock_folder(folder, hint="give this one its own --output"):
         scores = ask_layers(model, task, Journal(folder / JOURNAL), progress)
-    chosen = chosen_layers(layers, len(scores))
-    answers = [assemble(task, scores[layer]) for layer in chosen]
+    # all layers were asked and kept: which of them are shown is not part of the run's key
+    shown_layers = parse_layers(layers, len(scores))
+    answers = [assemble(task, PromptScores(scores[layer])) for layer in shown_layers]
     metric = metrics.get(task.metrics[0])
-    stats = [
-        statistics([metric], items_by_template(task, table, settings.length))[metric.name]
-        for table in answers
-    ]
-    figures = layer_figures(model.name, task, chosen, [stats], settings, manifest.signature)
+    stats = []
+    for table in answers:
+        items = items_by_template(task, table, settings.length)
+        stats.append(statistics([metric], items)[metric.name])
+
+    def sign_layer(layer: int) -> str:
+        return sign(model, task, settings, manifest.condition.replace(layer=layer))
+
+    figures = layer_figures(
+        model.name,
+        task,
+        shown_layers,
+        [stats],
+        settings,
+        sign_layer,
+    )
     notes = model.notes()
     model.clear_notes()
-    rows = lens_answers(task, chosen, answers, settings.length)
-    return LayerCurve("lens", tuple(figures), answers=tuple(rows), notes=tuple(notes))
+    rows = lens_answers(task, shown_layers, answers, settings.length)
+    return LayerCurve(
+        How.LENS,
+        tuple(figures),
+        manifest.signature,
+        answers=tuple(rows),
+        notes=tuple(notes),
+    )
 
 
 def ask_layers(
-    model: Model, task: Task, journal: Journal, progress: ProgressCallback | None = None
+    model: Model,
+    task: Task,
+    journal: Journal,
+    progress: ProgressCallback | None = None,
 ) -> list[dict[str, Scores]]:
-    """The scores of every distinct prompt, by layer. Prompts in the journal are not asked again."""
-    prompts = list({prompt.key: prompt for _, _, prompt, _ in pairs(task)}.values())
-    stored = journal.read()
-    by_prompt: dict[str, dict[int, Scores]] = {}
-    for key, scores in stored.items():
-        prompt_key, _, layer = key.partition(":")
-        by_prompt.setdefault(prompt_key, {})[int(layer)] = scores
-    count = 1 + max((layer for layers in by_prompt.values() for layer in layers), default=-1)
-    answered = {key: layers for key, layers in by_prompt.items() if len(layers) == count}
+    """Return the scores of every distinct prompt, by layer. Prompts in the journal are not asked
+    again."""
+    prompts = list(distinct_prompts(task).values())
+    answered, count = _read_layers(journal)
+    # planned over all prompts, so that a resumed run computes the same batches
     for indices in model.plan(prompts):
         batch = [prompts[i] for i in indices]
         if not all(prompt.key in answered for prompt in batch):
             by_layer = model.answer_layers(batch)
-            for prompt, layers in zip(batch, zip(*by_layer, strict=True), strict=True):
-                answered[prompt.key] = {
-                    layer: checked(prompt, scores, model.name)
-                    for layer, scores in enumerate(layers)
-                }
-            journal.append(_lines(batch, answered))
             count = len(by_layer)
+            for prompt, layers in zip(batch, zip(*by_layer, strict=True), strict=True):
+                for scores in layers:
+                    validate_scores(prompt, scores, model.name)
+                answered[prompt.key] = dict(enumerate(layers))
+            journal.append(_lines(batch, answered))
         if progress:
             progress(len(indices), len(prompts))
-    return [
-        {prompt.key: answered[prompt.key][layer] for prompt in prompts} for layer in range(count)
-    ]
+    layers_scores = []
+    for layer in range(count):
+        layers_scores.append({prompt.key: answered[prompt.key][layer] for prompt in prompts})
+    return layers_scores
+
+
+def _read_layers(
+    journal: Journal,
+) -> tuple[dict[str, dict[int, Scores]], int]:
+    """What the journal holds of prompts that have every layer, and how many layers that is."""
+    by_prompt: dict[str, dict[int, Scores]] = {}
+    for key, scores in journal.read().items():
+        prompt_key, _, layer = key.partition(":")
+        by_prompt.setdefault(prompt_key, {})[int(layer)] = scores
+    counts = [max(layers) + 1 for layers in by_prompt.values()]
+    count = max(counts, default=0)
+    # a prompt whose lines were torn off has fewer layers than the others, and is asked again
+    answered = {key: layers for key, layers in by_prompt.items() if len(layers) == count}
+    return answered, count
 
 
 def _lines(
-    batch: Sequence[Prompt], answered: Mapping[str, Mapping[int, Scores]]
+    batch: Sequence[Prompt],
+    answered: Mapping[str, Mapping[int, Scores]],
 ) -> dict[str, Scores]:
     """What the journal keeps of a batch: the last layer first, so that a torn end never hides how
     many there are."""
-    return {
-        f"{prompt.key}:{layer}": answered[prompt.key][layer]
-        for prompt in batch
-        for layer in sorted(answered[prompt.key], reverse=True)
-    }
+    lines = {}
+    for prompt in batch:
+        layers = answered[prompt.key]
+        for layer in sorted(layers, reverse=True):
+            lines[f"{prompt.key}:{layer}"] = layers[layer]
+    return lines
 
 
 def lens_answers(
-    task: Task, layers: Sequence[int], answers: Sequence[Sequence[Answer]], length: str
+    task: Task,
+    layers: Sequence[int],
+    answers: Sequence[AnswerTable],
+    length: str,
 ) -> list[LensAnswer]:
-    """Every question in every template with its probabilities by layer, and where the gold answer
-    takes over."""
-    by_template = [
-        [items.probabilities for items in items_by_template(task, table, length)]
-        for table in answers
-    ]  # layers × templates, each questions × labels
+    """Return every question in every template with its probabilities by layer, and where the gold
+    answer takes over."""
+    tables = []  # layers × templates, each questions × labels
+    for table in answers:
+        tables.append([items.probabilities for items in items_by_template(task, table, length)])
     column = {label: i for i, label in enumerate(task.labels)}
     rows = []
     for place, template in enumerate(task.templates):
-        stacked = np.stack([of_layer[place] for of_layer in by_template])
+        stacked = np.stack([by_template[place] for by_template in tables])
         for number, question in enumerate(task.questions):
-            probabilities = stacked[:, number, [column[label] for label in question.options]]
-            ahead = probabilities.argmax(axis=1)
-            right = np.array([question.options[option] in question.gold for option in ahead])
-            wrong = np.flatnonzero(~right)
-            first = 0 if not wrong.size else int(wrong[-1]) + 1
+            columns = [column[label] for label in question.options]
+            probabilities = stacked[:, number, columns]
+            takeover, rival = _takeover(question, probabilities)
             rows.append(
                 LensAnswer(
-                    question.id,
-                    template.name,
-                    template.ask(question).text,
-                    question.options,
-                    question.best_label,
-                    tuple(map(tuple, probabilities.tolist())),
-                    layers[first] if first < len(layers) else None,
-                    question.options[ahead[first - 1]] if 0 < first < len(layers) else None,
+                    question=question.id,
+                    template=template.name,
+                    text=template.ask(question).text,
+                    options=question.options,
+                    gold=question.best_label,
+                    probabilities=tuple(map(tuple, probabilities.tolist())),
+                    takeover=None if takeover is None else layers[takeover],
+                    rival=rival,
                 )
             )
     return rows
+
+
+def _takeover(
+    question: Question,
+    probabilities: FloatArray,
+) -> tuple[int | None, str | None]:
+    """From which row on a gold option stays ahead to the last one, and what was ahead before it."""
+    # once and for all: a layer where the gold option is ahead and falls behind again does not count
+    ahead = [question.options[option] for option in probabilities.argmax(axis=1)]
+    wrong = [row for row, option in enumerate(ahead) if option not in question.gold]
+    if not wrong:
+        return 0, None
+    last_wrong = wrong[-1]
+    if last_wrong == len(ahead) - 1:
+        return None, None
+    return last_wrong + 1, ahead[last_wrong]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from seesay.condition import Condition
 from seesay.documents import Document
 from seesay.questions import BadRow, DataSource, Slice
 
@@ -16,6 +17,9 @@ class Record(Document):
 
     model: str
     """The model's name as the user gave it."""
+
+    condition: Condition | None = None
+    """How the model was asked; null for texts that nobody was asked for, such as captions."""
 
     task: str
     """The task's name."""
@@ -82,11 +86,9 @@ class Manifest(Document):
     model_fingerprint: str
     """Digest of the model's weights and tokeniser (or their equivalent)."""
 
-    probe: str | None = None
-    """Of a trained probe, or with in-context examples: the name without the seed."""
-
-    probe_seed: int | None = None
-    """The seed of a trained probe, or of the draw of examples."""
+    condition: Condition
+    """How it was asked: by cloze or choice, in a chat, with examples; what is scored, and by which
+    length rule."""
 
     task: str
     """The task's name."""
@@ -105,13 +107,6 @@ class Manifest(Document):
 
     limit: int | None
     """How many questions the user asked to keep; null for all."""
-
-    scope: str
-    """What is scored: `sentence` (option and the rest of the sentence), `option` (option alone),
-    …"""
-
-    length: str
-    """Length rule: `sum`, `mean` (per token) or `char` (per character)."""
 
     seed: int
     """Seed of the bootstrap and of any sampling."""

@@ -1,5 +1,4 @@
-"""Runs that differ in a probe's seed alone, as one figure: the mean over the seeds and its
-spread."""
+"""Runs that differ in a seed alone, as one figure: the mean over the seeds and its spread."""
 
 from __future__ import annotations
 
@@ -8,16 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seesay.condition import label_without_seed, without_seed
+from seesay.grouping import group_by
 from seesay.metrics import spread
+from seesay.runs.records import Figure
 from seesay.runs.run import Run
 
 
 @dataclass(frozen=True)
 class SeedSummary:
-    """A figure over the seeds of one probe: mean, sample standard deviation (n − 1), lowest and
-    highest."""
+    """A figure over the seeds of one probe, or of one number of in-context examples: mean, sample
+    standard deviation (n − 1), lowest and highest."""
 
     model: str
+    label: str
     task: str
     metric: str
     slice: str | None
@@ -29,27 +32,43 @@ class SeedSummary:
 
 
 def over_seeds(runs: Sequence[Run]) -> list[SeedSummary]:
-    """One row per probe, task, metric and slice; runs of models without a seed are left out."""
-    groups: dict[tuple[str, str, str, str | None], list[float]] = {}
-    for run in runs:
-        for figure in run.figures:
-            if run.manifest.probe is not None and figure.template is None:
-                key = (
-                    run.manifest.probe,
-                    figure.task,
-                    figure.metric,
-                    str(figure.slice) if figure.slice else None,
-                )
-                groups.setdefault(key, []).append(figure.value)
-    return [
-        SeedSummary(
-            *key, len(values), float(np.mean(values)), spread(values), min(values), max(values)
-        )
-        for key, values in groups.items()
+    """Return one row per model, condition, task, metric and slice; runs without a seed are left
+    out."""
+    # figures of single templates are many, and nobody reads their spread over seeds
+    rows = [
+        (run, figure)
+        for run in runs
+        for figure in run.figures
+        if run.manifest.condition.seed is not None and figure.template is None
     ]
+    return [_summary(repeats) for repeats in group_by(rows, _key).values()]
+
+
+def _key(row: tuple[Run, Figure]) -> tuple[object, ...]:
+    run, figure = row
+    # the whole condition and not its label: probes of a text and of a question are two
+    condition = without_seed(run.manifest.condition)
+    return run.manifest.model, condition, figure.task, figure.metric, figure.slice
+
+
+def _summary(repeats: Sequence[tuple[Run, Figure]]) -> SeedSummary:
+    run, first = repeats[0]
+    values = [figure.value for _, figure in repeats]
+    return SeedSummary(
+        model=run.manifest.model,
+        label=label_without_seed(run.manifest.model, run.manifest.condition),
+        task=first.task,
+        metric=first.metric,
+        slice=str(first.slice) if first.slice else None,
+        seeds=len(values),
+        mean=float(np.mean(values)),
+        spread=spread(values),
+        low=min(values),
+        high=max(values),
+    )
 
 
 def first_seeds(runs: Sequence[Run]) -> list[Run]:
-    """The runs without a probe's further seeds: one probe is compared with other models, not its
+    """Return the runs without further seeds: one probe is compared with other models, not its
     copies."""
-    return [run for run in runs if run.manifest.probe_seed in (None, 0)]
+    return [run for run in runs if run.manifest.condition.seed in (None, 0)]

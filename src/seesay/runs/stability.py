@@ -21,8 +21,8 @@ from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Resamples
 from seesay.metrics.base import ratio
 from seesay.metrics.bootstrap import summarise
-from seesay.runs.ask import check_resampling
-from seesay.runs.figures import items_by_template, select, shared, statistics
+from seesay.runs.ask import validate_resampling
+from seesay.runs.figures import items_by_template, shared, statistics
 from seesay.runs.run import Run, run_labels
 
 _AT_ONCE = 500  # resamples
@@ -30,8 +30,10 @@ _AT_ONCE = 500  # resamples
 
 @dataclass(frozen=True)
 class TemplateRanking:
-    """A template's ranking: tau with the ranking over all templates, and between that and the one
-    without it."""
+    """A template's ranking of the models.
+
+    `tau` is with the ranking over all templates, `tau_without` between that and the one without it.
+    """
 
     template: str
     best: str
@@ -41,9 +43,12 @@ class TemplateRanking:
 
 @dataclass(frozen=True)
 class Stability:
-    """The mean tau between templates' rankings with its 95 % interval, and the template that
-    decides the ranking: the one without which the order of the models changes most, None where it
-    never changes."""
+    """How stable a ranking is over templates.
+
+    The mean tau between templates' rankings with its 95 % interval, and the template that decides
+    the ranking: the one without which the order of the models changes most, None where it never
+    changes.
+    """
 
     task: str
     metric: str
@@ -57,10 +62,16 @@ class Stability:
 
 
 def ranking_stability(
-    runs: Sequence[Run], *, resamples: int = RESAMPLES, seed: int = 0
+    runs: Sequence[Run],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> list[Stability]:
-    """Of each task that at least two models were asked in at least two shared templates."""
-    check_resampling(seed, resamples)
+    """Return how stable the ranking of each task is.
+
+    A task needs at least two models that were asked in at least two shared templates.
+    """
+    validate_resampling(seed, resamples)
     by_task = group_by(runs, lambda run: run.task.name).values()
     rows = [_of_task(members, resamples, seed) for members in by_task if len(members) > 1]
     rankings = [row for row in rows if row is not None]
@@ -73,82 +84,131 @@ def ranking_stability(
 
 
 def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None:
+    """Return the stability of the ranking of a task's runs; None where they do not share enough."""
     task = runs[0].task
-    templates = tuple(t for t in task.templates if all(t in run.task.templates for run in runs))
-    questions, names = shared(replace(task, templates=templates), *(run.answers for run in runs))
+    templates = list(task.templates)
+    for run in runs:
+        templates = [template for template in templates if template in run.task.templates]
+    task = replace(task, templates=tuple(templates))
+    questions, names = shared(task, *(run.answers for run in runs))
     if len(names) < 2 or not questions:
         return None
     metric = metrics.get(task.metrics[0])
-    shared_task = replace(task, questions=tuple(questions), templates=templates)
-    draw = Resamples([question.object for question in questions], resamples, seed)
+    shared_task = replace(task, questions=tuple(questions))
+    objects = [question.object for question in questions]
+    draw = Resamples(objects, resamples, seed)
     figures = []
     for run in runs:
-        answers = select(run.answers, questions, names)
-        stats = statistics([metric], items_by_template(shared_task, answers, run.manifest.length))[
-            metric.name
-        ]
+        answers = run.answers.select(
+            [question.id for question in questions],
+            names,
+        )
+        items = items_by_template(
+            shared_task,
+            answers,
+            run.manifest.condition.length,
+        )
+        stats = statistics([metric], items)[metric.name]
         figures += [(draw.sums(of_template[None]), metric.value) for of_template in stats]
     values = draw.values(figures)
+    # a smaller figure is the better one: the order is turned
     sign = -1.0 if metric.lower_is_better else 1.0
     shape = (len(runs), len(templates))
-    point = sign * np.array([value for value, _ in values]).reshape(shape).T  # templates × models
+    by_template = sign * np.array([value for value, _ in values]).reshape(shape).T
     # resamples × templates × models
-    drawn = sign * np.array([each for _, each in values]).reshape(*shape, -1).T
-    taus = np.concatenate(
-        [mean_tau(drawn[i : i + _AT_ONCE]) for i in range(0, len(drawn), _AT_ONCE)]
-    )
-    interval = summarise(float(mean_tau(point[None])[0]), taus)
-    labels = run_labels(runs)
-    whole = point.mean(axis=0)
-    rankings = []
-    for place, name in enumerate(names):
-        without = np.delete(point, place, axis=0).mean(axis=0)
-        best = labels[int(point[place].argmax())]
-        rankings.append(
-            TemplateRanking(name, best, _tau(point[place], whole), _tau(without, whole))
-        )
-    changes = [
-        row for row in rankings if row.tau_without is not None and row.tau_without < 1 - 1e-12
+    resampled = sign * np.array([drawn for _, drawn in values]).reshape(*shape, -1).T
+    taus = [
+        mean_tau(resampled[start : start + _AT_ONCE])
+        for start in range(0, len(resampled), _AT_ONCE)
     ]
-    if changes:
-        decisive = min(changes, key=lambda row: row.tau_without or 0.0).template
-    else:
-        decisive = None
-    tau, low, high = (
-        None if math.isnan(end) else end for end in (interval.value, interval.low, interval.high)
+    tau = float(mean_tau(by_template[None])[0])
+    interval = summarise(
+        tau,
+        np.concatenate(taus),
     )
+    labels = run_labels(runs)
+    rankings = _rank_by_template(names, labels, by_template)
     return Stability(
         task.name,
         metric.name,
         tuple(labels),
-        tau,
-        low,
-        high,
+        _number_or_none(interval.value),
+        _number_or_none(interval.low),
+        _number_or_none(interval.high),
         len(questions),
         tuple(rankings),
-        decisive,
+        _decisive(rankings),
     )
 
 
+def _rank_by_template(
+    names: Sequence[str],
+    labels: Sequence[str],
+    figures: FloatArray,
+) -> list[TemplateRanking]:
+    """Return the ranking of each template; figures are templates × models."""
+    overall = figures.mean(axis=0)
+    rankings = []
+    for row, name in enumerate(names):
+        without = np.delete(figures, row, axis=0).mean(axis=0)
+        best = labels[int(figures[row].argmax())]
+        tau = _tau(figures[row], overall)
+        tau_without = _tau(without, overall)
+        rankings.append(TemplateRanking(name, best, tau, tau_without))
+    return rankings
+
+
+def _decisive(rankings: Sequence[TemplateRanking]) -> str | None:
+    """Return the template without which the order of the models changes most, if it changes."""
+    taus = {
+        row.template: row.tau_without
+        for row in rankings
+        # rounding is no change of the order
+        if row.tau_without is not None and row.tau_without < 1 - 1e-12
+    }
+    if not taus:
+        return None
+    return min(taus, key=taus.__getitem__)
+
+
+def _number_or_none(value: float) -> float | None:
+    if math.isnan(value):
+        return None
+    return value
+
+
 def mean_tau(figures: FloatArray) -> FloatArray:
-    """Kendall's tau-b between the rankings of two templates, the mean over all pairs: (…,
-    templates, models) → (…).
+    """Return the mean over all pairs of templates of Kendall's tau-b between their rankings.
+
+    Figures are (…, templates, models), and the result (…).
 
     A template in which all models are equal ranks nothing, and its pairs are left out.
     """
     left, right = np.triu_indices(figures.shape[-1], k=1)
+    # which of each two models a template puts first; 0 where it ties them
     order = np.sign(figures[..., left] - figures[..., right])
     ranked = np.abs(order).sum(axis=-1)
     agreement = order @ order.swapaxes(-1, -2)
     scale = np.sqrt(ranked[..., :, None] * ranked[..., None, :])
+    # of the matrix of templates, each two once
     first, second = np.triu_indices(figures.shape[-2], k=1)
-    shared = agreement[..., first, second]
-    scale = scale[..., first, second]
-    taus = np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 0)
-    count = (scale > 0).sum(axis=-1)
-    return ratio(taus.sum(axis=-1), count, undefined=np.nan)
+    pair_agreement = agreement[..., first, second]
+    pair_scale = scale[..., first, second]
+    is_defined = pair_scale > 0
+    zeros = np.zeros_like(pair_agreement)
+    taus = np.divide(
+        pair_agreement,
+        pair_scale,
+        out=zeros,
+        where=is_defined,
+    )
+    return ratio(
+        taus.sum(axis=-1),
+        is_defined.sum(axis=-1),
+        undefined=np.nan,
+    )
 
 
 def _tau(a: FloatArray, b: FloatArray) -> float | None:
-    tau = float(mean_tau(np.stack([a, b])[None])[0])
-    return None if math.isnan(tau) else tau
+    """Return Kendall's tau-b between two rankings; None where either ranks nothing."""
+    return _number_or_none(float(mean_tau(np.stack([a, b])[None])[0]))

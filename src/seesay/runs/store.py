@@ -18,38 +18,40 @@ from pydantic import TypeAdapter
 from seesay.digests import file_digest, json_digest, text_digest
 from seesay.errors import NewerVersionError, UserError
 from seesay.files import damage_as_user_error, refuse_newer, write_json_lines, write_text
-from seesay.questions import Answer, Task
-from seesay.runs.answer_table import read_answers as read_answers
-from seesay.runs.answer_table import write_answers as write_answers
-from seesay.runs.figures import figures
+from seesay.questions import Task
+from seesay.runs.answer_file import read_answers as read_answers
+from seesay.runs.answer_file import write_answers as write_answers
+from seesay.runs.answer_table import AnswerTable
+from seesay.runs.figures import figures, without_unasked_neutral
 from seesay.runs.records import FORMAT, Figure, Manifest
 from seesay.runs.run import Run
 
 log = logging.getLogger(__name__)
 
-MANIFEST, JOURNAL, QUESTIONS, REPLIES, ANSWERS, FIGURES = (
-    "manifest.json",
-    "journal.jsonl",
-    "questions.json",
-    "replies.jsonl",
-    "answers.parquet",
-    "metrics.json",
-)
+MANIFEST = "manifest.json"
+JOURNAL = "journal.jsonl"
+QUESTIONS = "questions.json"
+REPLIES = "replies.jsonl"
+ANSWERS = "answers.parquet"
+FIGURES = "metrics.json"
 
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
 _SHAPING = {
-    *(
-        "seesay",
-        "model",
-        "family",
-        "model_fingerprint",
-        "task",
-        "task_version",
-        "task_fingerprint",
-        "templates",
-    ),
-    *("questions", "limit", "scope", "length", "seed", "resamples", "signature"),
+    "seesay",
+    "model",
+    "family",
+    "model_fingerprint",
+    "condition",
+    "task",
+    "task_version",
+    "task_fingerprint",
+    "templates",
+    "questions",
+    "limit",
+    "seed",
+    "resamples",
+    "signature",
 }
 _PARSED: WeakValueDictionary[str, Task] = WeakValueDictionary()
 """Tasks that are in use, by the digest of their file."""
@@ -57,21 +59,23 @@ _HASHED = re.compile(r"-[0-9a-f]{8}")
 
 
 def folder_for(root: Path, manifest: Manifest) -> Path:
-    """Where a run lives. Everything that shapes an answer or a figure is in the key: a change is
-    another run."""
+    """Return where a run lives.
+
+    Everything that shapes an answer or a figure is in the key: a change is another run.
+    """
     shaping = manifest.model_dump(include=_SHAPING)
     key = json_digest(shaping, 5, sort_keys=True)
     return root / slug(manifest.model) / slug(manifest.task) / key
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> Manifest:
-    """The manifest, written to the run's folder."""
+    """Write the manifest to the run's folder, and return it."""
     write_text(folder / MANIFEST, manifest.model_dump_json(indent=2))
     return manifest
 
 
 def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
-    """The manifest of a run that was started before, else this one, which is written.
+    """Return the manifest of a run that was started before; else write this one, and return it.
 
     A damaged one is written again: the folder's name is a digest of all that it says about the
     answers.
@@ -83,7 +87,11 @@ def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
         except NewerVersionError:
             raise
         except UserError as error:
-            log.warning("%s is written again: %s", folder / MANIFEST, error)
+            log.warning(
+                "%s is written again: %s",
+                folder / MANIFEST,
+                error,
+            )
     return write_manifest(folder, manifest)
 
 
@@ -95,73 +103,100 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
-    """Whether a file is there, and as the run left it, which is not known before the run has
-    ended."""
+    """Whether a file is there, and as the run left it.
+
+    How it was left is not known before the run has ended.
+    """
+    path = folder / name
+    if not path.is_file():
+        return False
     digest = manifest.digests.get(name)
-    return (folder / name).is_file() and (digest is None or file_digest(folder / name) == digest)
+    return digest is None or file_digest(path) == digest
 
 
-def write_replies(path: Path, answers: Sequence[Answer]) -> None:
-    """Write the free answers, if there are any, with the option that each names or the reason why
-    it names none."""
+def write_replies(path: Path, answers: AnswerTable) -> None:
+    """Write the free answers, if there are any.
+
+    Each stands with the option that it names, or the reason why it names none.
+    """
     rows = [
         {
-            "question": a.question,
-            "template": a.template,
+            "question": question,
+            "template": template,
             "reply": text,
             "outcome": outcome,
             "named": named,
         }
-        for a in answers
-        for text, outcome, named in a.scores.replies or ()
+        for (question, template), replies in zip(answers.keys, answers.replies, strict=True)
+        for text, outcome, named in replies
     ]
     if rows:
         write_json_lines(path, rows)
 
 
 def write_task(path: Path, task: Task) -> None:
-    """Write the task beside its answers, so that a report needs nothing else; each list of options
-    stands once."""
-    document = _TASK.dump_python(task, mode="json", exclude={"load_splits"})
+    """Write the task beside its answers, so that a report needs nothing else.
+
+    Each list of options stands once.
+    """
+    document = _TASK.dump_python(
+        task,
+        mode="json",
+        exclude={"training": {"load_splits"}},
+    )
+    # property norms have 614 options in each of 6,000 questions
     numbers: dict[tuple[str, ...], int] = {}
     for question, stored in zip(task.questions, document["questions"], strict=True):
-        stored["options"] = numbers.setdefault(question.options, len(numbers))
-    write_text(path, json.dumps({**document, "option_lists": list(numbers)}))
+        stored["options"] = numbers.setdefault(
+            question.options,
+            len(numbers),
+        )
+    document["option_lists"] = list(numbers)
+    write_text(path, json.dumps(document))
 
 
 def read_task(path: Path) -> Task:
     """Read the task as it was asked; runs that were asked the same share it."""
     content = path.read_bytes()
     digest = text_digest(content)
-    if (task := _PARSED.get(digest)) is None:
-        document = json.loads(content)
-        option_lists = document.pop("option_lists")
-        for question in document["questions"]:
-            question["options"] = option_lists[question["options"]]
-        parsed = _TASK.validate_python(document, strict=False)
-        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        questions = (
-            replace(q, options=shared.setdefault(q.options, q.options)) for q in parsed.questions
-        )
-        task = _PARSED[digest] = replace(parsed, questions=tuple(questions))
+    task = _PARSED.get(digest)
+    if task is None:
+        task = _parse_task(content)
+        _PARSED[digest] = task
     return task
 
 
+def _parse_task(content: bytes) -> Task:
+    document = json.loads(content)
+    option_lists = document.pop("option_lists")
+    for question in document["questions"]:
+        question["options"] = option_lists[question["options"]]
+    parsed = _TASK.validate_python(document, strict=False)
+    # validation makes a tuple for each question: equal ones become one again
+    options: dict[tuple[str, ...], tuple[str, ...]] = {}
+    questions = [
+        replace(question, options=options.setdefault(question.options, question.options))
+        for question in parsed.questions
+    ]
+    return replace(parsed, questions=tuple(questions))
+
+
 def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
-    """Write the figures, and before them digests of the finished files into the manifest: an edit
-    is noticed."""
+    """Write the figures, and before them digests of the finished files into the manifest.
+
+    So an edit is noticed.
+    """
     content = _FIGURES.dump_json(list(run_figures), indent=2)
-    digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)} | {
-        FIGURES: text_digest(content)
-    }
-    write_manifest(folder, read_manifest(folder / MANIFEST).model_copy(update={"digests": digests}))
+    digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)}
+    digests[FIGURES] = text_digest(content)
+    manifest = read_manifest(folder / MANIFEST)
+    write_manifest(folder, manifest.model_copy(update={"digests": digests}))
+    # the figures come last: where they are, the run is finished
     write_text(folder / FIGURES, content.decode())
 
 
-def read_run(
-    folder: Path, answers: tuple[Answer, ...] | None = None, task: Task | None = None
-) -> Run:
-    """Read a finished run; `answers` and `task` are its own where they are in memory already.
+def read_run(folder: Path, answers: AnswerTable | None = None, task: Task | None = None) -> Run:
+    """Read a finished run, but not its answers and its task where they are in memory already.
 
     Figures that were edited or damaged since are computed again from the answers.
     """
@@ -170,30 +205,40 @@ def read_run(
         for name in (QUESTIONS, ANSWERS):
             if (folder / name).is_file() and not is_intact(folder, name, manifest):
                 raise ValueError(f"{name} was changed after the run")
-        task = read_task(folder / QUESTIONS) if task is None else task
-        answers = read_answers(folder / ANSWERS) if answers is None else answers
-        expected = ((q.id, t.name, q.options) for q in task.questions for t in task.templates)
-        if len(answers) != len(task.questions) * len(task.templates) or any(
-            (answer.question, answer.template, answer.options) != own
-            for answer, own in zip(answers, expected, strict=True)
-        ):
+        if task is None:
+            task = read_task(folder / QUESTIONS)
+        if answers is None:
+            answers = read_answers(folder / ANSWERS)
+        if not _are_answers_to(task, answers):
             raise ValueError("its answers do not match its questions")
-        return Run(folder, manifest, task, answers, _read_figures(folder, manifest, task, answers))
+        run_figures = _read_figures(folder, manifest, task, answers)
+        return Run(folder, manifest, task, answers, run_figures)
+
+
+def _are_answers_to(task: Task, answers: AnswerTable) -> bool:
+    """Whether there is one answer per question and template, in the task's order."""
+    questions = [question for question in task.questions for _ in task.templates]
+    templates = list(task.templates) * len(task.questions)
+    return (
+        answers.questions == [question.id for question in questions]
+        and answers.templates == [template.name for template in templates]
+        and answers.options == [question.options for question in questions]
+    )
 
 
 def _read_figures(
-    folder: Path, manifest: Manifest, task: Task, answers: Sequence[Answer]
+    folder: Path,
+    manifest: Manifest,
+    task: Task,
+    answers: AnswerTable,
 ) -> tuple[Figure, ...]:
     content = (folder / FIGURES).read_bytes()
     if not is_intact(folder, FIGURES, manifest):
         log.warning(
-            "%s was changed after the run: its figures are computed again.", folder / FIGURES
+            "%s was changed after the run: its figures are computed again.",
+            folder / FIGURES,
         )
-        if any(answer.neutral for answer in answers):
-            neutral = task.neutral
-        else:
-            neutral = {}
-        return tuple(figures(manifest, replace(task, neutral=neutral), answers))
+        return tuple(figures(manifest, without_unasked_neutral(task, answers), answers))
     return tuple(_FIGURES.validate_json(content))
 
 
@@ -213,53 +258,74 @@ def damaged_run(folder: Path) -> Iterator[None]:
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:
-    """Finished runs at or below the given folders, each once, in order; others are left out with a
-    sentence."""
+    """Read the finished runs at or below the given folders, each once, in order.
+
+    Others are left out with a sentence.
+    """
+    # a run may be below two of the folders, or be given by a link
     folders: dict[Path, Path] = {}
     for path in paths:
-        below = sorted(p.parent for p in path.rglob(MANIFEST))
-        if path in below:
-            finished = [path]
-        else:
-            finished = [folder for folder in below if (folder / FIGURES).is_file()]
-        if len(finished) < len(below) and path not in below:
-            log.warning(
-                "Left out of '%s': %d runs that are not finished.", path, len(below) - len(finished)
-            )
-        if not finished:
-            raise UserError(
-                f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."
-            )
-        for folder in finished:
+        for folder in _finished_below(path):
             folders.setdefault(folder.resolve(), folder)
     runs: list[Run] = []
     errors: list[UserError] = []
-    collects = gc.isenabled()
-    # what is read stays: looking through it for garbage again and again takes a third of the time
-    gc.disable()
-    try:
+    with _without_garbage_collection():
         for folder in folders.values():
             try:
                 runs.append(read_run(folder))
             except UserError as error:  # one damaged run does not stop a report of a hundred
                 errors.append(error)
-    finally:
-        if collects:
-            gc.enable()
+    if not runs and errors:
+        raise errors[0]
     if not runs:
-        raise (
-            errors[0]
-            if errors
-            else UserError("There is no folder of runs: give one that `seesay probe` wrote.")
-        )
-    for left_out in errors:
-        log.warning("Left out: %s", left_out)
+        raise UserError("There is no folder of runs: give one that `seesay probe` wrote.")
+    for reason in errors:
+        log.warning("Left out: %s", reason)
     return runs
 
 
+def _finished_below(path: Path) -> list[Path]:
+    """Return the folders of finished runs at or below a folder; log how many are not finished."""
+    folders = sorted(manifest.parent for manifest in path.rglob(MANIFEST))
+    # a run that is named itself is read, finished or not: reading it says what is missing
+    if path in folders:
+        return [path]
+    finished = [folder for folder in folders if (folder / FIGURES).is_file()]
+    unfinished = len(folders) - len(finished)
+    if unfinished:
+        log.warning(
+            "Left out of '%s': %d runs that are not finished.",
+            path,
+            unfinished,
+        )
+    if not finished:
+        raise UserError(
+            f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."
+        )
+    return finished
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Pause the collector while runs are read.
+
+    What is read stays, and looking through it for garbage again and again takes a third of the
+    time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def slug(name: str) -> str:
-    """A name as a folder name: readable, safe, and never the same for two names."""
+    """Return a name as a folder name: readable, safe, and never the same for two names."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "model"
-    if safe == name and len(safe) <= 80 and not _HASHED.fullmatch(safe[-9:]):
+    # a name that ends like a digest gets one of its own, lest it be taken for another's
+    looks_digested = _HASHED.fullmatch(safe[-9:])
+    if safe == name and len(safe) <= 80 and not looks_digested:
         return safe
     return f"{safe[:80]}-{text_digest(name, 4)}"

@@ -16,7 +16,7 @@ from seesay.lazy import lazy_names
 if TYPE_CHECKING:
     from seesay.scenes.config import SceneConfig
     from seesay.scenes.dataset_writer import SceneDataset, SceneOutput, make_scenes, write_dataset
-    from seesay.scenes.labels import askable, label_objects
+    from seesay.scenes.labels import eligible_targets, label_objects
     from seesay.scenes.plan import ScenePlan, make_plan
     from seesay.scenes.raster import paint, rgb
     from seesay.scenes.sampling import SceneItem, draw
@@ -33,9 +33,9 @@ __all__ = [
     "SceneObject",
     "SceneOutput",
     "ScenePlan",
-    "askable",
     "batches",
     "draw",
+    "eligible_targets",
     "label_objects",
     "make_plan",
     "make_scenes",
@@ -52,7 +52,7 @@ __getattr__ = lazy_names(
         "scene_batches": "SceneBatch batches scene_items",
         "config": "SceneConfig",
         "dataset_writer": "SceneDataset SceneOutput make_scenes write_dataset",
-        "labels": "askable label_objects",
+        "labels": "eligible_targets label_objects",
         "plan": "ScenePlan make_plan",
         "raster": "paint rgb",
         "sampling": "SceneItem draw",

@@ -25,9 +25,12 @@ from seesay.scenes.world import (
 
 
 def height(shape: str, radius: int, turn: int) -> int:
-    """Number of pixel rows that the object covers."""
+    """Return the number of pixel rows that the object covers."""
     rows, _ = extent(shape, radius, turn)
-    return rows - (shape in ("circle", "triangle"))  # their box has an empty row
+    # the box of circles and triangles has an empty row
+    if shape in ("circle", "triangle"):
+        return rows - 1
+    return rows
 
 
 def _area(obj: SceneObject) -> int:
@@ -44,25 +47,28 @@ def _brightness(obj: SceneObject) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """A pair of opposite adjectives, in three degrees each, over one dimension.
-
-    `scale` brings the dimension to the units in which Weber's fraction 0.05 is meant: 1e-5 a pixel
-    of area is published; the others give their whole range the width that all areas together have.
-    """
+    """A pair of opposite adjectives, in three degrees each, over one dimension."""
 
     name: str
     positive: tuple[str, str]
     comparative: tuple[str, str]
     superlative: tuple[str, str]
     measure: Callable[[SceneObject], int]
+    """Where an object lies on the dimension."""
     scale: float
+    """What brings the dimension to the units in which Weber's fraction 0.05 is meant.
+
+    1e-5 a pixel of area is published; the others give their whole range the width that all areas
+    together have.
+    """
 
     def word(self, degree: str, positive: bool) -> str:
-        """The first or the second of the pair in one of the degrees."""
+        """Return the first or the second of the pair in one of the degrees."""
         first, second = getattr(self, degree)
         return str(first if positive else second)
 
 
+# the range of all areas, in the units of the published scale
 _WIDTH = 1e-5 * (area("square", RADII[-1]) - area("circle", RADII[0]))
 _HEIGHTS = [
     height(shape, radius, turn) for shape in SHAPES for radius in RADII for turn in (WIDE, TALL)
@@ -98,6 +104,6 @@ ADJECTIVES = {
 
 
 def adjective(name: str) -> Adjective:
-    """The pair by the name of its positive member."""
+    """Return the pair by the name of its positive member."""
     refuse_unknown("adjective", name, ADJECTIVES)
     return ADJECTIVES[name]

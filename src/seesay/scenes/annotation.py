@@ -2,8 +2,8 @@
 all strings.
 
 Written files have the published keys and two more, which the published ones lack and readers of
-them pass over: a triangle's or rectangle's `turn`, and the `level` of an object that does not shine
-fully.
+them ignore: the `turn` of a triangle or rectangle, and the `level` of an object that is not at full
+brightness.
 """
 
 from __future__ import annotations
@@ -48,32 +48,44 @@ _MOST_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedScene:
-    """One scene of an annotation file: its key, its picture's name, what is in it, and what the
-    file says of it."""
+    """One scene of an annotation file."""
 
     index: str
+    """Its key in the file."""
     image: str
+    """The name of its picture."""
     scene: Scene
     labels: tuple[Label, ...]
+    """The labels of its objects, as the file has them."""
     captions: tuple[tuple[str, str], ...]
+    """Pairs of a true and a false sentence."""
 
     def sentences(self) -> list[tuple[str, bool]]:
-        """Every sentence of the captions, and whether it is true."""
-        return [
-            (text, holds)
-            for pair in self.captions
-            for text, holds in zip(pair, (True, False), strict=True)
-        ]
+        """Return every sentence of the captions, and whether it is true."""
+        sentences = []
+        for true, false in self.captions:
+            sentences += [(true, True), (false, False)]
+        return sentences
 
 
 def entry(
-    config: SceneConfig, scene: Scene, image: str, pair: tuple[int, int] | None = None
+    config: SceneConfig,
+    scene: Scene,
+    image: str,
+    pair: tuple[int, int] | None = None,
 ) -> list[Any]:
-    """The value of one index. `pair` is the places of the two objects that a comparative
-    compares."""
+    """Return the value of one index.
+
+    `pair` is the places of the two objects that a comparative compares.
+    """
     objects = scene.objects
-    sizes = [area(obj.shape, obj.radius) for obj in scene.objects]
-    object_labels = labels.label_objects(scene, config.kind, config.adjectives, config.threshold_fn)
+    sizes = [area(obj.shape, obj.radius) for obj in objects]
+    object_labels = labels.label_objects(
+        scene,
+        config.kind,
+        config.adjectives,
+        config.threshold_fn,
+    )
     about = {
         "image_id": image.removesuffix(".png"),
         "image_url": image,
@@ -86,23 +98,30 @@ def entry(
         "total_area_px": str(sum(sizes)),
         "avg_area_px": str(round(sum(sizes) / len(sizes), 4)),
     }
-    rows = [
-        _object(i, obj, label, scene.k)
-        for i, (obj, label) in enumerate(zip(objects, object_labels, strict=True))
-    ]
-    return [
-        about,
-        {"objects": rows},
-        *({"captions": both} for both in _captions(config, scene, object_labels, pair)),
-    ]
+    rows = []
+    for number, (obj, label) in enumerate(zip(objects, object_labels, strict=True)):
+        rows.append(_object(number, obj, label, scene.k))
+    if pair is None:
+        captions = _captions(config, scene, object_labels)
+    else:
+        captions = [_comparative_captions(config, objects[pair[0]], objects[pair[1]])]
+    return [about, {"objects": rows}, *({"captions": both} for both in captions)]
 
 
-def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dict[str, str]:
+def _object(
+    number: int,
+    obj: SceneObject,
+    label: Label,
+    k: float | None,
+) -> dict[str, str]:
+    """Return one object as the annotation stores it."""
     row = str(obj.row)
     column = str(obj.column)
-    # the published files store the middle of the short side as a float
-    if obj.shape == "rectangle":
-        row, column = (f"{obj.row}.0", column) if obj.turn == WIDE else (row, f"{obj.column}.0")
+    # the published files store the middle of a rectangle's short side as a float
+    if obj.shape == "rectangle" and obj.turn == WIDE:
+        row = f"{obj.row}.0"
+    elif obj.shape == "rectangle":
+        column = f"{obj.column}.0"
     fields = {
         "object_id": str(number),
         "shape": obj.shape,
@@ -114,8 +133,10 @@ def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dic
         "size": label.word,
     }
     if k is not None and label.prob is not None:
-        fields |= {"k": _decimal(k), "prob": _decimal(label.prob)}
-        fields |= {"thresh_dist": _decimal(label.distance), "vagueness": _vagueness(label)}
+        fields["k"] = _decimal(k)
+        fields["prob"] = _decimal(label.prob)
+        fields["thresh_dist"] = _decimal(label.distance)
+        fields["vagueness"] = _vagueness(label)
     if obj.shape in ("rectangle", "triangle"):
         fields["turn"] = str(obj.turn)
     if obj.level != LEVELS:
@@ -123,44 +144,51 @@ def _object(number: int, obj: SceneObject, label: Label, k: float | None) -> dic
     return fields
 
 
-def _captions(
-    config: SceneConfig, scene: Scene, object_labels: Sequence[Label], pair: tuple[int, int] | None
-) -> list[list[dict[str, str]]]:
-    kind = config.kind
+def _comparative_captions(
+    config: SceneConfig, first: SceneObject, second: SceneObject
+) -> list[dict[str, str]]:
+    """Return the true and the false sentence that compare two objects."""
     words = config.adjectives
-    objects = scene.objects
-    if pair is not None:
-        first = objects[pair[0]]
-        second = objects[pair[1]]
-        more = words.measure(first) > words.measure(second)
-        true, false = (
-            compose(kind, words, first, more == holds, second) for holds in (True, False)
-        )
-        return [[{"caption_true": true}, {"caption_false": false}]]
+    more = words.measure(first) > words.measure(second)
+    true = compose(config.kind, words, first, more, second)
+    false = compose(config.kind, words, first, not more, second)
+    return [{"caption_true": true}, {"caption_false": false}]
+
+
+def _captions(
+    config: SceneConfig, scene: Scene, object_labels: Sequence[Label]
+) -> list[list[dict[str, str]]]:
+    """Return a true and a false sentence about every object that may be asked about."""
+    words = config.adjectives
     captions = []
-    for i in labels.askable(scene, kind, words):
+    for i in labels.eligible_targets(scene, config.kind, words):
         label = object_labels[i]
         high = label.word in (words.positive[0], words.superlative[0])
-        true, false = (compose(kind, words, objects[i], high == holds) for holds in (True, False))
-        both: list[dict[str, str]] = [{"caption_true": true}, {"caption_false": false}]
+        true = {"caption_true": compose(config.kind, words, scene.objects[i], high)}
+        false = {
+            "caption_false": compose(
+                config.kind,
+                words,
+                scene.objects[i],
+                not high,
+            )
+        }
         if scene.k is not None and label.prob is not None:
             shared = {"k": _decimal(scene.k), "vagueness": _vagueness(label)}
             distance = _decimal(label.distance)
-            both[0] |= {
-                **shared,
-                "prob_RH_R_true": _decimal(label.prob),
-                "dist_from_thresh:": distance,
-            }
-            both[1] |= {
-                **shared,
-                "prob_RH_R_false": _decimal(1 - label.prob),
-                "dist_from_thresh": distance,
-            }
-        captions.append(both)
+            true |= shared
+            true["prob_RH_R_true"] = _decimal(label.prob)
+            # the published key has this colon; that of the false caption has none
+            true["dist_from_thresh:"] = distance
+            false |= shared
+            false["prob_RH_R_false"] = _decimal(1 - label.prob)
+            false["dist_from_thresh"] = distance
+        captions.append([true, false])
     return captions
 
 
 def _decimal(value: float | None) -> str:
+    """Return a number with the four decimals of the published files."""
     return "nan" if value is None else str(round(value, 4))
 
 
@@ -169,23 +197,32 @@ def _vagueness(label: Label) -> str:
 
 
 def read(path: Path) -> tuple[list[AnnotatedScene], list[BadRow]]:
-    """All scenes of an annotation file in the order of their indices, and those that cannot be
-    used."""
+    """Read all scenes of an annotation file in the order of their indices, and those that cannot be
+    used.
+    """
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict):
         raise UserError(
             f"'{path}' is not an annotation of scenes: expected an object of index to scene."
         )
     numbers = {key: int(key) for key in raw if key.isdecimal() and len(key) <= _MOST_DIGITS}
+    # as numbers where they are some: "10" comes after "9"
     order = sorted(raw, key=lambda key: (key not in numbers, numbers.get(key, 0), key))
-    return parse_each(path, "scene", parse, [(key, raw[key]) for key in order], "scene {!r}: ")
+    rows = [(key, raw[key]) for key in order]
+    return parse_each(path, "scene", parse, rows, "scene {!r}: ")
 
 
 def parse_each(
-    path: Path, what: str, parse: Callable[..., T], rows: Iterable[tuple[Any, ...]], label: str = ""
+    path: Path,
+    what: str,
+    parse: Callable[..., T],
+    rows: Iterable[tuple[Any, ...]],
+    label: str = "",
 ) -> tuple[list[T], list[BadRow]]:
-    """What is made of each row of a file, and the rows that cannot be used; `label` begins their
-    reasons."""
+    """Parse each row of a file; return the results, and the rows that cannot be used.
+
+    `label` begins their reasons.
+    """
     parsed = []
     bad = []
     for number, row in enumerate(rows):
@@ -201,14 +238,13 @@ def parse_each(
         ) as error:
             bad.append(BadRow(number, f"{label.format(*row)}{type(error).__name__} {error}"))
     if not parsed:
-        raise UserError(
-            f"'{path}' has no {what} that can be read{f': {bad[0].reason}' if bad else ''}."
-        )
+        reason = f": {bad[0].reason}" if bad else ""
+        raise UserError(f"'{path}' has no {what} that can be read{reason}.")
     return parsed, bad
 
 
 def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
-    """One scene. A triangle without a stored turn gets one that fits between the other objects."""
+    """Parse one scene. A triangle without a stored turn gets one that fits between the others."""
     rows = value[1]["objects"]
     if not 0 < len(rows) <= MOST_OBJECTS:
         raise ValueError(f"{len(rows)} objects")
@@ -217,103 +253,115 @@ def parse(key: str, value: Sequence[Mapping[str, Any]]) -> AnnotatedScene:
     k = float(rows[0]["k"]) if "k" in rows[0] else None
     if k is not None and not np.isfinite(k):
         raise ValueError(f"k is {k}")
-    both = [pair["captions"] for pair in value[2:]]
-    captions = tuple(
-        (str(true["caption_true"]), str(false["caption_false"])) for true, false in both
-    )
-    scene = Scene(fit_turns(objects, unknown), k)
+    captions = []
+    for pair in value[2:]:
+        true, false = pair["captions"]
+        captions.append((str(true["caption_true"]), str(false["caption_false"])))
     return AnnotatedScene(
-        str(key), picture_name(value[0]["image_url"]), scene, tuple(map(_label, rows)), captions
+        index=str(key),
+        image=picture_name(value[0]["image_url"]),
+        scene=Scene(fit_turns(objects, unknown), k),
+        labels=tuple(map(_label, rows)),
+        captions=tuple(captions),
     )
 
 
 def picture_name(name: Any) -> str:
-    """The name of a picture's file below its folder: no other file of the machine can be named."""
-    path = PurePosixPath(str(name))
-    if (
-        path.is_absolute()
-        or ".." in path.parts
-        or "\0" in str(name)
-        or "\\" in str(name)
-        or not path.name
-    ):
-        raise ValueError(f"the picture's name {str(name)[:80]!r} leads out of its folder")
-    return str(name)
+    """Return the name of a picture's file below its folder.
+
+    No other file of the machine can be named: data sets come from anywhere.
+    """
+    text = str(name)
+    path = PurePosixPath(text)
+    leads_out = path.is_absolute() or ".." in path.parts or not path.name
+    if leads_out or "\0" in text or "\\" in text:
+        raise ValueError(f"the picture's name {text[:80]!r} leads out of its folder")
+    return text
 
 
-def _parse_object(o: Mapping[str, str]) -> SceneObject:
-    shape = o["shape"]
-    color = o["color"]
-    radius = int(o["radius"])
-    level = int(o.get("level", LEVELS))
+def _parse_object(row: Mapping[str, str]) -> SceneObject:
+    shape = row["shape"]
+    color = row["color"]
+    radius = int(row["radius"])
+    level = int(row.get("level", LEVELS))
     if shape not in SHAPES or color not in SCENE_COLORS:
         raise ValueError(f"{color} {shape}")
     if not 1 <= radius <= CANVAS // 4 or not 1 <= level <= LEVELS:
         raise ValueError(f"radius {radius}, level {level}")
-    if "turn" in o:
-        turn = int(o["turn"])
-    elif shape == "rectangle" and "." in str(o["cc"]):
-        turn = TALL
-    else:
-        turn = WIDE
-    obj = SceneObject(shape, color, radius, int(float(o["rr"])), int(float(o["cc"])), turn, level)
-    if turn not in (WIDE, TALL) or not (
-        _inside(obj) or (shape == "triangle" and _inside(replace(obj, turn=TALL)))
-    ):
+    turn = _parse_turn(row)
+    place = (int(float(row["rr"])), int(float(row["cc"])))
+    obj = SceneObject(shape, color, radius, *place, turn, level)
+    inside = _inside(obj)
+    # a triangle of unknown turn may be meant with the other one
+    if shape == "triangle":
+        inside = inside or _inside(replace(obj, turn=TALL))
+    if turn not in (WIDE, TALL) or not inside:
         raise ValueError(f"a {shape} at ({obj.row}, {obj.column}) leaves the canvas")
-    if "area" in o and int(o["area"]) != area(shape, radius):
-        raise ValueError(
-            f"a {shape} of radius {radius} has {area(shape, radius)} pixels, not {o['area']}"
-        )
+    pixels = area(shape, radius)
+    if "area" in row and int(row["area"]) != pixels:
+        raise ValueError(f"a {shape} of radius {radius} has {pixels} pixels, not {row['area']}")
     return obj
 
 
-def _label(o: Mapping[str, str]) -> Label:
-    if "prob" not in o:
-        return Label(str(o["size"]))
-    distance = None if o["thresh_dist"] == "nan" else float(o["thresh_dist"])
-    return Label(str(o["size"]), float(o["prob"]), distance, o["vagueness"] == "different")
+def _parse_turn(row: Mapping[str, str]) -> int:
+    if "turn" in row:
+        return int(row["turn"])
+    # only the short side's middle of a rectangle is stored as a float (see `_object`)
+    if row["shape"] == "rectangle" and "." in str(row["cc"]):
+        return TALL
+    return WIDE
+
+
+def _label(row: Mapping[str, str]) -> Label:
+    if "prob" not in row:
+        return Label(str(row["size"]))
+    distance = None if row["thresh_dist"] == "nan" else float(row["thresh_dist"])
+    vague = row["vagueness"] == "different"
+    return Label(str(row["size"]), float(row["prob"]), distance, vague)
 
 
 def _inside(obj: SceneObject) -> bool:
+    """Return whether the object's box is inside the canvas."""
     down, right = anchor(obj.shape, obj.radius, obj.turn)
+    rows, columns = extent(obj.shape, obj.radius, obj.turn)
     top = obj.row - down
     left = obj.column - right
-    rows, columns = extent(obj.shape, obj.radius, obj.turn)
-    return top >= 0 and left >= 0 and top + rows <= CANVAS and left + columns <= CANVAS
+    return min(top, left) >= 0 and max(top + rows, left + columns) <= CANVAS
 
 
 def fit_turns(objects: tuple[SceneObject, ...], unknown: Sequence[int]) -> tuple[SceneObject, ...]:
-    """Give every triangle of unknown turn one in which it stays on the canvas and touches nothing
-    that is known.
+    """Turn every triangle of unknown turn so that it stays on the canvas and touches nothing.
 
-    Where both fit, the annotation cannot decide: WIDE is assumed. `match_picture` compares with the
-    picture.
+    Only objects whose turn is known count. Where both turns fit, the annotation cannot decide: WIDE
+    is assumed. `match_picture` compares with the picture.
     """
-    known = [obj for i, obj in enumerate(objects) if i not in unknown]
+    others = [obj for i, obj in enumerate(objects) if i not in unknown]
     fitted = list(objects)
     for i in unknown:
-        turns = [replace(objects[i], turn=turn) for turn in (WIDE, TALL)]
-        fits = [t for t in turns if _inside(t) and not any(touch(t, other) for other in known)]
-        fitted[i] = next(iter([*fits, *filter(_inside, turns)]), fitted[i])
+        turned = [obj for obj in _both_turns(objects[i]) if _inside(obj)]
+        free = [obj for obj in turned if not any(touch(obj, other) for other in others)]
+        # where neither is free, it is at least on the canvas
+        fitted[i] = next(iter([*free, *turned]), fitted[i])
     return tuple(fitted)
+
+
+def _both_turns(obj: SceneObject) -> list[SceneObject]:
+    return [replace(obj, turn=turn) for turn in (WIDE, TALL)]
 
 
 def match_picture(scene: Scene, picture: NDArray[np.uint8]) -> Scene:
     """Turn the triangles as the picture (rows, columns, at least RGB) shows them."""
-    size = picture.shape[0]
-    colors = palette(LEVELS)
-
-    def shown(obj: SceneObject) -> bool:
-        top, left, covered, index = next(patches(Scene((obj,)), size))
-        window = picture[top : top + covered.shape[0], left : left + covered.shape[1], :3]
-        return bool((window[covered] == colors[index]).all())
-
     turned = []
     for obj in scene.objects:
-        if obj.shape == "triangle":
-            ways = [replace(obj, turn=turn) for turn in (WIDE, TALL)]
-        else:
-            ways = [obj]
-        turned.append(next((way for way in ways if _inside(way) and shown(way)), obj))
+        choices = _both_turns(obj) if obj.shape == "triangle" else [obj]
+        shown = [choice for choice in choices if _inside(choice) and _is_shown(choice, picture)]
+        turned.append(shown[0] if shown else obj)
     return replace(scene, objects=tuple(turned))
+
+
+def _is_shown(obj: SceneObject, picture: NDArray[np.uint8]) -> bool:
+    """Return whether all pixels that the object covers have its color in the picture."""
+    top, left, covered, index = next(patches(Scene((obj,)), picture.shape[0]))
+    rows, columns = covered.shape
+    window = picture[top : top + rows, left : left + columns, :3]
+    return bool((window[covered] == palette(LEVELS)[index]).all())

@@ -1,5 +1,4 @@
-"""Baselines with perfect vision: they read a scene's annotation and answer by a rule of
-`scenes.rules`.
+"""Baselines with perfect vision: rules of `scenes.rules` over a scene's annotation.
 
 `baseline:fixed-k` is the ceiling for anyone who cannot know the speaker's k, `baseline:whole-scene`
 and `baseline:max-is-big` are shortcuts that a network may learn instead.
@@ -18,8 +17,10 @@ _NO = frozenset(("false", "no", "wrong", "incorrect"))
 
 
 class SceneRule(Baseline):
-    """A rule as a model. It finds the scene beside the prompt's picture and the sentence in the
-    prompt's fields."""
+    """A rule as a model.
+
+    It finds the scene beside the prompt's picture, and the sentence in the prompt's fields.
+    """
 
     scope = "choice"
     only_chooses = True
@@ -29,7 +30,7 @@ class SceneRule(Baseline):
         self._rule = RULES[name.removeprefix("baseline:")]
 
     def weights(self, prompt: Prompt) -> list[float]:
-        """Nearly everything on the answer of the rule."""
+        """Put nearly everything on the answer of the rule."""
         options = [option.lower() for option in prompt.options]
         if not set(options) <= _YES | _NO:
             raise UserError(
@@ -45,5 +46,6 @@ class SceneRule(Baseline):
                 f"{self.name} needs questions with the field 'sentence', as malevic's: "
                 f"{prompt.text!r}."
             )
-        truth = holds(self._rule, find_scene(prompt.picture).scene, prompt.fields["sentence"])
+        scene = find_scene(prompt.picture).scene
+        truth = holds(self._rule, scene, prompt.fields["sentence"])
         return [1 - DOUBT if (option in _YES) == truth else DOUBT for option in options]

@@ -2,7 +2,7 @@
 
 Items are made in chunks. A worker writes a chunk's pictures, then its rows into `parts/`, under a
 name that only a complete chunk gets. A second run skips the chunks that exist: every item depends
-on the config and its own index alone, so it does not matter which process makes it, or when. At the
+only on the config and its own index, so it does not matter which process makes it, or when. At the
 end the rows are streamed into the files of each format.
 """
 
@@ -54,26 +54,27 @@ _CROWDED = 12
 
 @dataclass(frozen=True, slots=True)
 class SceneOutput:
-    """What is written: PNGs of `picture` pixels (None: no PNG), RGB arrays of `array` pixels, and
-    question files."""
+    """What is written, and where."""
 
     folder: Path
     picture: int | None = PUBLISHED
+    """Pixels per side of the PNGs; None for none."""
     array: int | None = None
+    """Pixels per side of RGB arrays; None for none."""
     formats: tuple[str, ...] = FORMATS
+    """Formats of the question files."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneDataset:
-    """A data set on disk: its folder, the number of items of each split, and what it was made
-    from."""
+    """A data set on disk: its folder, the number of items of each split, and its config."""
 
     folder: Path
     splits: dict[str, int]
     config: SceneConfig
 
 
-def make_scenes(
+def make_scenes(  # noqa: PLR0913 - an argument for every option of the command
     task: str,
     n: int | None,
     output: Path | str,
@@ -91,35 +92,56 @@ def make_scenes(
     command: str = "",
     progress: ProgressCallback = lambda done, total: None,
 ) -> SceneDataset:
-    """Make a balanced data set of `n` items (by default as many as published), or finish one that
-    was begun.
+    """Make a balanced data set, or finish one that was begun.
 
-    `task` is a scene task, `compositional` or a mixture. `image_size` and `array_size` are pixels
-    per side of the PNGs and of memory-mapped arrays (None: none are written). `formats` are
-    question files besides JSON, by default all that the installed packages can write.
+    It has `n` items, by default as many as published. `task` is a scene task, `compositional` or a
+    mixture. `image_size` and `array_size` are pixels per side of the PNGs and of memory-mapped
+    arrays (None: none are written). `formats` are question files besides JSON, by default all that
+    the installed packages can write.
     """
     if workers is not None and workers < 1:
         raise UserError(f"The number of workers is {workers}: give 1 or more.")
     plan = make_plan(task, n)
-    config = SceneConfig(plan.task, seed, objects, adjective, threshold, k_mean, k_deviation)
+    config = SceneConfig(
+        plan.task,
+        seed,
+        objects,
+        adjective,
+        threshold,
+        k_mean,
+        k_deviation,
+    )
     if formats is None:
-        formats = [name for name in FORMATS if name != "h5" or find_spec("h5py")]
-        if "h5" not in formats:
-            log.warning(
-                "h5py is not installed, so no .h5 files are written: pip install -e '.[scenes]' in "
-                "a clone."
-            )
+        formats = _available_formats()
     target = SceneOutput(
-        Path(output), image_size, array_size, tuple(dict.fromkeys(["json", *formats]))
+        folder=Path(output),
+        picture=image_size,
+        array=array_size,
+        formats=tuple(dict.fromkeys(["json", *formats])),
     )
     splits = write_dataset(
-        config, plan, target, workers=workers, command=command, progress=progress
+        config,
+        plan,
+        target,
+        workers=workers,
+        command=command,
+        progress=progress,
     )
     return SceneDataset(target.folder, splits, config)
 
 
+def _available_formats() -> list[str]:
+    """Return the formats that the installed packages can write; warn where one is missing."""
+    if find_spec("h5py"):
+        return list(FORMATS)
+    log.warning("h5py is not installed, so no .h5 files are written: pip install 'seesay[scenes]'.")
+    return [name for name in FORMATS if name != "h5"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Job:
+    """A chunk of a split: items start … stop − 1."""
+
     config: SceneConfig
     plan: ScenePlan
     output: SceneOutput
@@ -129,6 +151,7 @@ class _Job:
 
     @property
     def part(self) -> Path:
+        """Return the file of the chunk's rows, which exists once the chunk is complete."""
         return self.output.folder / "parts" / f"{self.split}-{self.start:08d}.tsv"
 
 
@@ -141,8 +164,10 @@ def write_dataset(
     command: str = "",
     progress: ProgressCallback = lambda done, total: None,
 ) -> dict[str, int]:
-    """Write the data set, or finish one that was begun; returns the number of items of each
-    split."""
+    """Write the data set, or finish one that was begun.
+
+    Returns the number of items of each split.
+    """
     _check(output)
     settings = _settings(config, plan, output)
     total = sum(plan.splits().values())
@@ -150,29 +175,28 @@ def write_dataset(
         progress(total, total)
         return plan.splits()
     with lock_folder(output.folder / "parts"):
-        for written in ("", "dataset", "annotation", "data", "arrays"):
-            remove_unfinished(output.folder / written)
+        for name in ("", "dataset", "annotation", "data", "arrays"):
+            remove_unfinished(output.folder / name)
         _prepare(plan, output)
-        jobs = [
-            _Job(config, plan, output, split, start, min(start + CHUNK, size))
-            for split, size in plan.splits().items()
-            for start in range(0, size, CHUNK)
-        ]
+        jobs = []
+        for split, size in plan.splits().items():
+            for start in range(0, size, CHUNK):
+                stop = min(start + CHUNK, size)
+                jobs.append(_Job(config, plan, output, split, start, stop))
         waiting = [job for job in jobs if not job.part.exists()]
         progress(total - sum(job.stop - job.start for job in waiting), total)
-        for job, _ in map_parts(
-            _chunk_maker, waiting, workers or os.cpu_count() or 1, unit="chunks"
-        ):
+        processes = workers or os.cpu_count() or 1
+        for job, _ in map_parts(_chunk_maker, waiting, processes, unit="chunks"):
             progress(job.stop - job.start, total)
         _finish(config, plan, output, jobs, command)
-    write_text(
-        output.folder / MANIFEST, json.dumps(settings | {"complete": True}, ensure_ascii=False)
-    )
+    # last of all: until it says so, a second run looks for what is missing
+    _write_manifest(output.folder, settings, complete=True)
     shutil.rmtree(output.folder / "parts", ignore_errors=True)
     return plan.splits()
 
 
 def _check(output: SceneOutput) -> None:
+    """Refuse sizes and formats that cannot be written, before anything is."""
     for size in (output.picture, output.array):
         if size is not None:
             check_size(size)
@@ -184,31 +208,44 @@ def _check(output: SceneOutput) -> None:
 
 
 def _settings(config: SceneConfig, plan: ScenePlan, output: SceneOutput) -> dict[str, Any]:
-    shape = {"picture": output.picture, "array": output.array, "formats": sorted(output.formats)}
-    source = {"name": plan.name, "splits": plan.splits(), "recipe": config.settings()}
-    settings = {"format": FORMAT, **source, **shape}
+    """Return what the manifest records."""
+    settings = {
+        "format": FORMAT,
+        "name": plan.name,
+        "splits": plan.splits(),
+        "recipe": config.settings(),
+        "picture": output.picture,
+        "array": output.array,
+        "formats": sorted(output.formats),
+    }
+    # as it is read again: tuples become lists
     return dict(json.loads(json.dumps(settings)))
 
 
+def _write_manifest(folder: Path, settings: dict[str, Any], *, complete: bool) -> None:
+    text = json.dumps(settings | {"complete": complete}, ensure_ascii=False)
+    write_text(folder / MANIFEST, text)
+
+
 def _begin(folder: Path, settings: dict[str, Any]) -> bool:
-    """Whether anything is left to do. A folder with another data set, or with other files, is
-    refused."""
+    """Begin or resume a data set; return whether anything remains to be done.
+
+    A folder with another data set, or with other files, is refused.
+    """
     manifest = folder / MANIFEST
     refuse_foreign_folder(folder, MANIFEST)
     if not manifest.exists():
-        # first: it is ours
-        write_text(manifest, json.dumps(settings | {"complete": False}, ensure_ascii=False))
+        # before all other files: it marks the folder as ours
+        _write_manifest(folder, settings, complete=False)
     existing = load_json(manifest)
     refuse_newer(existing, FORMAT, f"The data set in '{folder}'")
-    if not isinstance(existing, dict) or {**existing, "complete": None} != {
-        **settings,
-        "complete": None,
-    }:
+    complete = isinstance(existing, dict) and existing.get("complete")
+    if existing != settings | {"complete": complete}:
         raise UserError(
             f"'{folder}' holds a data set made with other settings (see {MANIFEST}): choose "
             "another folder."
         )
-    if existing.get("complete"):
+    if complete:
         shutil.rmtree(folder / "parts", ignore_errors=True)
         return False
     (folder / "parts").mkdir(exist_ok=True)
@@ -216,33 +253,34 @@ def _begin(folder: Path, settings: dict[str, Any]) -> bool:
 
 
 def _prepare(plan: ScenePlan, output: SceneOutput) -> None:
+    """Make the folders of pictures, and arrays that workers fill."""
     for split, size in plan.splits().items():
         if output.picture is not None:
             (output.folder / "images" / split).mkdir(parents=True, exist_ok=True)
         if output.array is not None:
             path = output.folder / "arrays" / f"{split}.npy"
+            shape = (size, output.array, output.array, 3)
             if not path.exists():
                 with atomic_write(path) as unfinished:
-                    np.lib.format.open_memmap(
-                        unfinished, "w+", np.uint8, (size, output.array, output.array, 3)
-                    )
+                    np.lib.format.open_memmap(unfinished, "w+", np.uint8, shape)
 
 
 def _chunk_maker() -> Callable[[_Job], None]:
-    """What every worker does with its jobs."""
+    """Return what every worker does with its jobs."""
     return _make_chunk
 
 
 def _make_chunk(job: _Job) -> None:
+    """Write the pictures and arrays of a chunk, and then its rows."""
+    folder = job.output.folder
     array = None
     if job.output.array is not None:
-        array = np.lib.format.open_memmap(job.output.folder / "arrays" / f"{job.split}.npy", "r+")
+        array = np.lib.format.open_memmap(folder / "arrays" / f"{job.split}.npy", "r+")
+    items = scene_items(job.config, job.plan, job.split, job.start, job.stop)
     lines = []
-    for place, item in enumerate(
-        scene_items(job.config, job.plan, job.split, job.start, job.stop), job.start
-    ):
+    for place, item in enumerate(items, job.start):
         if job.output.picture is not None:
-            path = job.output.folder / "images" / job.split / f"{place}.png"
+            path = folder / "images" / job.split / f"{place}.png"
             path.write_bytes(png(item, job.output.picture))
         if array is not None:
             rgb(item.scene, array.shape[1], out=array[place])
@@ -251,71 +289,85 @@ def _make_chunk(job: _Job) -> None:
 
 
 def png(item: SceneItem, size: int) -> bytes:
-    """The item's picture: with a palette where the pixels are exact, in full color where they are
-    means."""
+    """Return the item's picture as a PNG.
+
+    It has a palette where the pixels are exact, and full color where they are means.
+    """
     if size not in (CANVAS, PUBLISHED):
         return encode_rgb(rgb(item.scene, size))
+    # dimmer levels have more than the 16 colors of 4 bits
     if any(obj.level != LEVELS for obj in item.scene.objects):
         return encode_indices(paint(item.scene, size), palette(LEVELS))
     lines = workspace(size, size // 2 + 1)
     paint_changes(item.scene, size, lines[:, 1:])
-    return encode_halves(lines, palette(), crowded=len(item.scene.objects) > _CROWDED)
+    crowded = len(item.scene.objects) > _CROWDED
+    return encode_halves(lines, palette(), crowded=crowded)
 
 
 def _row(config: SceneConfig, item: SceneItem, place: int, split: str) -> str:
-    """The item's question and its annotation, two JSON texts with a tab between them."""
-    pair = None if item.other is None else (item.target, item.other)
+    """Return the item's question and its annotation, two JSON texts with a tab between them."""
+    pair = None
+    if item.other is not None:
+        pair = (item.target, item.other)
     question = published.record(
-        place, sentence(config, item), item.cell.answer, item.cell.positive, split
+        place,
+        sentence(config, item),
+        item.cell.answer,
+        item.cell.positive,
+        split,
     )
-    return f"{json.dumps(question)}\t{json.dumps(annotation.entry(config, item.scene, f'{place}.png', pair))}"
+    scene = annotation.entry(config, item.scene, f"{place}.png", pair)
+    return f"{json.dumps(question)}\t{json.dumps(scene)}"
 
 
 def _finish(
-    config: SceneConfig, plan: ScenePlan, output: SceneOutput, jobs: list[_Job], command: str
+    config: SceneConfig,
+    plan: ScenePlan,
+    output: SceneOutput,
+    jobs: list[_Job],
+    command: str,
 ) -> None:
     """Write the files of each format from the parts."""
     from seesay.scenes import hub  # pyarrow, which no worker needs
 
     folder = output.folder
     formats = output.formats
-    sentences = {
-        json.loads(question)["question"]
-        for split in plan.splits()
-        for question, _ in _rows(jobs, split)
-    }
+    sentences: set[str] = set()
+    for split in plan.splits():
+        sentences.update(json.loads(question)["question"] for question, _ in _rows(jobs, split))
     vocab = published.vocabulary(sentences)
+    # START, the longest sentence, END
     length = 2 + max(len(text.split()) for text in sentences)
     write_text(folder / "dataset" / "vocab.json", json.dumps(vocab, ensure_ascii=False))
     for split, count in plan.splits().items():
-        questions = (question for question, _ in _rows(jobs, split))
-        _stream_json(
-            folder / "dataset" / f"{split}.json", '{"info": {}, "questions": [', questions, "]}"
-        )
-        scenes = (f'"{number}": {scene}' for number, (_, scene) in enumerate(_rows(jobs, split)))
-        _stream_json(folder / "annotation" / f"{split}_annotation.json", "{", scenes, "}")
+        _write_json(folder, split, jobs)
         if "h5" in formats:
             records = (json.loads(question) for question, _ in _rows(jobs, split))
-            published.write_h5(
-                folder / "dataset" / f"{split}_questions.h5",
-                records,
-                vocab,
-                count=count,
-                length=length,
-            )
+            path = folder / "dataset" / f"{split}_questions.h5"
+            published.write_h5(path, records, vocab, count=count, length=length)
         if "parquet" in formats:
+            pictures = None
             if output.picture is not None:
                 pictures = folder / "images" / split
-            else:
-                pictures = None
             rows = (_flat(json.loads(question), scene) for question, scene in _rows(jobs, split))
             hub.write_parquet(folder / "data" / f"{split}.parquet", rows, pictures)
     if "parquet" in formats:
-        write_text(folder / "README.md", hub.card(plan, config.settings(), output.picture, command))
+        card = hub.card(plan, config.settings(), output.picture, command)
+        write_text(folder / "README.md", card)
+
+
+def _write_json(folder: Path, split: str, jobs: list[_Job]) -> None:
+    """Write the questions and the annotation of a split in the published layout."""
+    questions = (question for question, _ in _rows(jobs, split))
+    path = folder / "dataset" / f"{split}.json"
+    _stream_json(path, '{"info": {}, "questions": [', questions, "]}")
+    scenes = (f'"{number}": {scene}' for number, (_, scene) in enumerate(_rows(jobs, split)))
+    path = folder / "annotation" / f"{split}_annotation.json"
+    _stream_json(path, "{", scenes, "}")
 
 
 def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
-    """Question and annotation of every item of a split, as JSON texts, in order."""
+    """Yield question and annotation of every item of a split, as JSON texts, in order."""
     for job in jobs:
         if job.split == split:
             with job.part.open(encoding="utf-8") as lines:
@@ -325,6 +377,7 @@ def _rows(jobs: list[_Job], split: str) -> Iterator[tuple[str, str]]:
 
 
 def _flat(record: dict[str, Any], scene: str) -> dict[str, Any]:
+    """Return the Parquet row of an item."""
     label = published.ANSWERS.index(record["answer"])
     return {
         "sentence": record["question"],

@@ -1,12 +1,15 @@
-"""Defaults that functions and commands share. Nothing is imported: the help of a command shows them
-at once."""
+"""Defaults that functions and commands share.
+
+Nothing is imported here, so that the help of a command shows them at once.
+"""
 
 from __future__ import annotations
 
 OBJECTS = (5, 9)
 """The fewest and the most objects of a scene."""
 
-ADJECTIVE, THRESHOLD = "big", "rh-r"
+ADJECTIVE = "big"
+THRESHOLD = "rh-r"
 
 PUBLISHED = 1478
 """Pixels per side of the published pictures."""

@@ -1,5 +1,4 @@
-"""easy-VQA (Zhou 2019, MIT licence): 5,000 pictures of one shape each and questions about them,
-from PyPI."""
+"""easy-VQA (Zhou 2019, MIT licence): 5,000 pictures of one shape and questions, from PyPI."""
 
 from __future__ import annotations
 
@@ -25,26 +24,29 @@ class VqaQuestion:
 
 
 def release() -> str:
-    """The package's version, which identifies its data."""
+    """Return the package's version, which identifies its data."""
     _package()
     return version("easy-vqa")
 
 
 def answers() -> tuple[str, ...]:
-    """All possible answers, in the package's order: yes, no, three shapes, eight colours."""
+    """Return all possible answers, in the package's order: yes, no, three shapes, eight colours."""
     return tuple(_package().get_answers())
 
 
 @cache
 def read(split: str) -> tuple[VqaQuestion, ...]:
-    """The questions of `train` or `test`, those about one picture together."""
+    """Read the questions of `train` or `test`, those about one picture together."""
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no split '{split}': choose {' or '.join(SPLITS)}.")
     package = _package()
     questions, labels, images = getattr(package, f"get_{split}_questions")()
     paths = getattr(package, f"get_{split}_image_paths")()
-    rows = [VqaQuestion(*row, paths[row[2]]) for row in zip(questions, labels, images, strict=True)]
-    return tuple(sorted(rows, key=lambda question: question.image))
+    rows = []
+    for question, answer, image in zip(questions, labels, images, strict=True):
+        rows.append(VqaQuestion(question, answer, image, paths[image]))
+    # one picture after the other, so that each is read only once
+    return tuple(sorted(rows, key=lambda row: row.image))
 
 
 def _package() -> Any:

@@ -1,5 +1,4 @@
-"""What is true of a scene: which objects are big, with what probability, how far from the
-threshold, how vague.
+"""What is true of a scene: which objects are big, how probably, how far from the threshold.
 
 Definitions of the published data: T from the threshold function over the reference set; prob =
 Φ((value − T) · scale / 0.05), for small one minus that; distance = |value − T| / (max − min);
@@ -10,6 +9,7 @@ has nothing big in it: small, 0.5, no distance.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,119 +26,159 @@ BIG = ADJECTIVES["big"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The label of one object. `word` is an adjective, or "NA" where neither superlative
-    applies."""
+    """The label of one object: an adjective, or "NA" where neither superlative applies."""
 
     word: str
     prob: float | None = None
+    """How probably the word applies; None for superlatives."""
     distance: float | None = None
+    """From the threshold, as a share of the reference set's range."""
     vague: bool = False
+    """Whether the mean k would give the other word."""
 
 
 def measure(objects: tuple[SceneObject, ...], adjective: Adjective) -> NDArray[np.float64]:
-    """Where every object lies on the adjective's dimension."""
+    """Return where every object lies on the adjective's dimension."""
     return np.array([adjective.measure(obj) for obj in objects], dtype=np.float64)
 
 
 def reference_sets(objects: tuple[SceneObject, ...], by_set: bool) -> NDArray[np.bool_]:
-    """Row i: the objects that object i is compared with."""
+    """Return the objects (columns) that every object (rows) is compared with."""
     if not by_set:
         return np.ones((len(objects), len(objects)), dtype=bool)
+    # objects of one shape are compared with one another
     shapes = np.array([obj.shape for obj in objects])
     return np.asarray(shapes[:, None] == shapes[None, :])
 
 
 def above(
-    scene: Scene, by_set: bool, k: float, adjective: Adjective = BIG, threshold: Threshold = RH_R
+    scene: Scene,
+    by_set: bool,
+    k: float,
+    adjective: Adjective = BIG,
+    threshold: Threshold = RH_R,
 ) -> NDArray[np.bool_]:
-    """Which objects are above the threshold at this k: the positive adjective is true of them."""
+    """Return which objects are above the threshold at this k.
+
+    The positive adjective is true of them.
+    """
     members = reference_sets(scene.objects, by_set)
     values = measure(scene.objects, adjective)
-    return np.asarray(
-        values
-        > threshold.line(np.broadcast_to(values, members.shape), members, np.full(len(values), k))
-    )
+    table = np.broadcast_to(values, members.shape)
+    line = threshold.line(table, members, np.full(len(values), k))
+    return values > line
 
 
 def superlatives(scene: Scene, adjective: Adjective = BIG) -> list[Label]:
-    """The highest and the lowest object; no label where two are tied."""
+    """Label the highest and the lowest object; where two are tied, neither has a label."""
     values = measure(scene.objects, adjective)
-    high = (values == values.max()).sum() == 1
-    low = (values == values.min()).sum() == 1
-    words = adjective.superlative
-    names = (
-        words[0] if high and v == values.max() else words[1] if low and v == values.min() else "NA"
-        for v in values
-    )
-    return [Label(name) for name in names]
+    words = ["NA"] * len(values)
+    # The lowest first: in a scene of one object, which is both, the label of the highest holds.
+    for word, end in zip(adjective.superlative[::-1], (values.min(), values.max()), strict=True):
+        places = np.flatnonzero(values == end)
+        if len(places) == 1:
+            words[places[0]] = word
+    return [Label(word) for word in words]
 
 
 def positives(
-    scene: Scene, by_set: bool, adjective: Adjective = BIG, threshold: Threshold = RH_R
+    scene: Scene,
+    by_set: bool,
+    adjective: Adjective = BIG,
+    threshold: Threshold = RH_R,
 ) -> list[Label]:
-    """The label of every object at the scene's k."""
+    """Label every object at the scene's k."""
     if scene.k is None:
         raise ValueError("a scene without k has no line between the adjectives")
     members = reference_sets(scene.objects, by_set)
     values = measure(scene.objects, adjective)
     table = np.broadcast_to(values, members.shape)
-    line = threshold.line(table, members, np.full(len(values), scene.k))
-    width = highest(table, members) - lowest(table, members)
+    lines = threshold.line(table, members, np.full(len(values), scene.k))
+    widths = highest(table, members) - lowest(table, members)
+    # vagueness: would the mean k give the same label?
     usual = above(scene, by_set, threshold.mean, adjective, threshold)
-    labels = []
-    for value, at, span, as_usual in zip(
-        *(part.tolist() for part in (values, line, width, usual)), strict=True
-    ):
-        if span == 0:
-            labels.append(Label(adjective.positive[1], 0.5, None))
-            continue
-        big = value > at
-        prob = 0.5 * math.erfc(-(value - at) * adjective.scale / WEBER / math.sqrt(2))
-        word = adjective.positive[0 if big else 1]
-        labels.append(
-            Label(word, prob if big else 1 - prob, abs(value - at) / span, big != as_usual)
-        )
-    return labels
+    rows = zip(
+        values.tolist(),
+        lines.tolist(),
+        widths.tolist(),
+        usual.tolist(),
+        strict=True,
+    )
+    return [_positive(adjective, *row) for row in rows]
+
+
+def _positive(
+    adjective: Adjective,
+    value: float,
+    line: float,
+    width: float,
+    usual: bool,
+) -> Label:
+    """Label one object by its value, its set's threshold and range, and its usual side."""
+    first, second = adjective.positive
+    if width == 0:
+        return Label(second, 0.5, None)
+    # Φ(x) by the complementary error function, which stays exact in the tails
+    prob = 0.5 * math.erfc(-(value - line) * adjective.scale / WEBER / math.sqrt(2))
+    distance = abs(value - line) / width
+    if value > line:
+        return Label(first, prob, distance, not usual)
+    return Label(second, 1 - prob, distance, usual)
 
 
 def label_objects(
-    scene: Scene, kind: TaskKind, adjective: Adjective = BIG, threshold: Threshold = RH_R
+    scene: Scene,
+    kind: TaskKind,
+    adjective: Adjective = BIG,
+    threshold: Threshold = RH_R,
 ) -> list[Label]:
-    """The label of every object, as the task understands it."""
+    """Label every object, as the task understands it."""
     if kind.degree == "positive":
         return positives(scene, kind.by_set, adjective, threshold)
     return superlatives(scene, adjective)
 
 
-def askable(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[int]:
-    """Which objects a sentence may be about: named uniquely, and not given away by their size
-    alone."""
-    values = [adjective.measure(obj) for obj in scene.objects]
-    names = [obj.color if kind.single else (obj.color, obj.shape) for obj in scene.objects]
-    ends = (min(values), max(values))
+def eligible_targets(scene: Scene, kind: TaskKind, adjective: Adjective = BIG) -> list[int]:
+    """Return the indices of the objects that a sentence may be about.
+
+    The constraints are those of the paper's section 4, "Linguistic Data": a unique name, a size
+    that does not give the answer away, and those of the task.
+    """
+    objects = scene.objects
+    values = [adjective.measure(obj) for obj in objects]
+    names = [(obj.color, "" if kind.single else obj.shape) for obj in objects]
     indices = []
-    for i, obj in enumerate(scene.objects):
+    for i, obj in enumerate(objects):
         if names.count(names[i]) > 1 or has_extreme_size(obj, adjective):
             continue
-        same = [
-            v
-            for v, o in zip(values, scene.objects, strict=True)
-            if not kind.by_set or o.shape == obj.shape
-        ]
-        if kind.degree == "superlative":
-            fair = values[i] in ends and values.count(values[i]) == 1
-        else:
-            fair = min(same) < max(same) and len(same) >= kind.least
-            fair &= not (kind.inner_scene and values[i] in ends)
-            fair &= not (kind.inner_set and values[i] in (min(same), max(same)))
-        if fair:
+        reference = values
+        if kind.by_set:
+            reference = [adjective.measure(other) for other in objects if other.shape == obj.shape]
+        if _is_fair(kind, values[i], values, reference):
             indices.append(i)
     return indices
 
 
+def _is_fair(
+    kind: TaskKind, value: float, values: Sequence[float], reference: Sequence[float]
+) -> bool:
+    """Return whether the task allows a target of this value among the scene's and its set's."""
+    ends = (min(values), max(values))
+    if kind.degree == "superlative":
+        return value in ends and values.count(value) == 1
+    set_ends = (min(reference), max(reference))
+    if len(reference) < kind.least or set_ends[0] == set_ends[1]:
+        return False
+    if kind.inner_scene and value in ends:
+        return False
+    return not (kind.inner_set and value in set_ends)
+
+
 def has_extreme_size(obj: SceneObject, adjective: Adjective) -> bool:
-    """Whether the object has the least or the largest size there is: one could answer without
-    looking at the others."""
+    """Return whether the object has the least or the largest size there is.
+
+    One could answer without looking at the others.
+    """
     if adjective.name == "bright":
         return obj.level in (1, LEVELS)
     return obj.radius in (RADII[0], RADII[-1])

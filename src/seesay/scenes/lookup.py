@@ -14,22 +14,30 @@ from seesay.scenes.annotation import AnnotatedScene, read
 
 
 def picture_path(root: Path, split: str, name: str) -> Path:
-    """The path of a data set's picture, whether or not it exists."""
-    places = [root / "images" / split / name, root / split / name, root / "images" / name]
+    """Return the path of a data set's picture, whether or not it exists."""
+    # ours, the published archives', and that of a data set with one folder for all pictures
+    places = [
+        root / "images" / split / name,
+        root / split / name,
+        root / "images" / name,
+    ]
     return next((place for place in places if place.is_file()), places[0])
 
 
 def annotation_path(root: Path, split: str) -> Path:
-    """The path of a data set's annotation of a split."""
+    """Return the path of a data set's annotation of a split."""
     return root / "annotation" / f"{split}_annotation.json"
 
 
 def find_scene(picture: str | Path) -> AnnotatedScene:
-    """The annotated scene of a picture."""
+    """Return the annotated scene of a picture."""
     picture = Path(picture)
-    path = annotation_path(picture.parent.parent.parent, picture.parent.name)
+    split = picture.parent.name
+    root = picture.parent.parent.parent
+    path = annotation_path(root, split)
     if path.is_file() and (scene := _scenes(path, "index").get(picture.stem)):
         return scene
+    # the published examples have no folder per split
     for path in sorted(picture.parent.glob("annotations_*.json")):
         if scene := _scenes(path, "image").get(picture.name):
             return scene
@@ -40,4 +48,5 @@ def find_scene(picture: str | Path) -> AnnotatedScene:
 
 @lru_cache(maxsize=16)
 def _scenes(path: Path, key: str) -> dict[str, AnnotatedScene]:
+    """Read the scenes of a file, by their `index` or their `image`."""
     return {getattr(scene, key): scene for scene in read(path)[0]}

@@ -1,5 +1,4 @@
-"""What scenes bring: MALeViC's tasks, rules that read a scene, networks over pictures, and their
-commands."""
+"""What scenes bring: MALeViC's tasks, rules that read a scene, networks over pictures, commands."""
 
 from __future__ import annotations
 

@@ -21,10 +21,15 @@ from seesay.questions import BadRow
 from seesay.scenes.annotation import LARGEST_FILE, parse_each
 
 SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
-START, END, UNKNOWN = 1, 2, 3
+START = 1
+END = 2
+UNKNOWN = 3
 ANSWERS = ("no", "yes")
 LONGEST_LINE = 10_000
+LONGEST_NAME = 200
+MOST_VALUES = 1 << 28
 ROWS = 10_000
+"""Questions per step of writing an .h5 file: what is in memory at a time."""
 Vocabulary = Mapping[str, Mapping[str, int]]
 
 
@@ -38,9 +43,14 @@ class SceneQuestion:
     image: str
 
 
-def record(place: int, question: str, answer: bool, positive: bool, split: str) -> dict[str, Any]:
-    """One question as the dataset JSON keeps it. Both compositional test sets call themselves
-    `test`."""
+def record(
+    place: int,
+    question: str,
+    answer: bool,
+    positive: bool,
+    split: str,
+) -> dict[str, Any]:
+    """Return one question as the dataset JSON stores it."""
     return {
         "question": question,
         "answer": ANSWERS[answer],
@@ -50,81 +60,91 @@ def record(place: int, question: str, answer: bool, positive: bool, split: str) 
         "question_index": place,
         "question_family_index": int(positive),
         "program": [],
+        # both compositional test sets (test_seen, test_unseen) call themselves `test`
         "split": split.partition("_")[0],
     }
 
 
 def read_questions(path: Path) -> tuple[list[SceneQuestion], list[BadRow]]:
-    """The questions of a dataset JSON, and those that cannot be used."""
+    """Read the questions of a dataset JSON, and those that cannot be used."""
     raw = load_json(path, LARGEST_FILE)
     if not isinstance(raw, dict) or not isinstance(raw.get("questions"), list):
         raise UserError(
             f"'{path}' is not a dataset file: expected an object with a list of questions."
         )
-    return parse_each(path, "question", _parse_question, [(row,) for row in raw["questions"]])
+    rows = [(row,) for row in raw["questions"]]
+    return parse_each(path, "question", _parse_question, rows)
 
 
 def _parse_question(row: Mapping[str, Any]) -> SceneQuestion:
     if row["answer"] not in ANSWERS or not isinstance(row["question"], str):
         raise ValueError(f"answer {row['answer']!r} to {row['question']!r}")
-    answer = row["answer"] == "yes"
     return SceneQuestion(
-        int(row["image_index"]), row["question"], answer, _name(row["image_filename"])
+        index=int(row["image_index"]),
+        question=row["question"],
+        answer=row["answer"] == "yes",
+        image=_name(row["image_filename"]),
     )
 
 
 def read_captions(path: Path) -> tuple[list[tuple[str, str, str]], list[BadRow]]:
-    """The examples' captions.txt: image, true sentence and false sentence of every line, and lines
-    that are none."""
+    """Read the examples' captions.txt: image, true sentence and false sentence of every line.
+
+    Lines that cannot be read are returned apart.
+    """
     captions = []
     bad = []
+    # the first line is a header
+    # the file holds Python literals, not JSON: parsed as such, never run
     for number, line in islice(read_lines(path, longest=LONGEST_LINE), 1, None):
         try:
             if isinstance(line, BadRow):
                 raise ValueError(line.reason)
             image, _, pair = line.partition("\t")
             true, false = ast.literal_eval(pair)
-            captions.append((_name(image), str(true["caption_true"]), str(false["caption_false"])))
+            sentences = (str(true["caption_true"]), str(false["caption_false"]))
+            captions.append((_name(image), *sentences))
         except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
             bad.append(BadRow(number - 1, f"{type(error).__name__} {error}"))
     return captions, bad
 
 
 def _name(text: object) -> str:
-    """A file's name, which stays inside its folder."""
-    if (
-        not isinstance(text, str)
-        or not text
-        or text != Path(text).name
-        or text in (".", "..")
-        or len(text) > 200
-    ):
+    """Return a file's name; refuse one that leads out of its folder."""
+    name = text if isinstance(text, str) else ""
+    if name in ("", ".", "..") or name != Path(name).name or len(name) > LONGEST_NAME:
         raise ValueError(f"image_filename {str(text)[:80]!r}")
-    return text
+    return name
 
 
 def vocabulary(sentences: Iterable[str]) -> dict[str, dict[str, int]]:
-    """vocab.json: special tokens, then words in ASCII order."""
-    words = sorted({word for sentence in sentences for word in sentence.split()})
-    special = {token: i for i, token in enumerate(SPECIAL)}
+    """Return vocab.json: special tokens, then words in ASCII order."""
+    words: set[str] = set()
+    for sentence in sentences:
+        words.update(sentence.split())
     return {
-        "question_token_to_idx": special | {word: len(SPECIAL) + i for i, word in enumerate(words)},
-        "program_token_to_idx": dict(special),
-        "answer_token_to_idx": special
-        | {answer: len(SPECIAL) + i for i, answer in enumerate(ANSWERS)},
+        "question_token_to_idx": _number([*SPECIAL, *sorted(words)]),
+        "program_token_to_idx": _number(SPECIAL),
+        "answer_token_to_idx": _number([*SPECIAL, *ANSWERS]),
     }
 
 
+def _number(tokens: Iterable[str]) -> dict[str, int]:
+    return {token: number for number, token in enumerate(tokens)}
+
+
 def encode(sentence: str, tokens: Mapping[str, int], length: int) -> list[int]:
-    """START, the words, END, and NULL up to the length."""
+    """Return the ids of START, the words, END, and NULL up to the length."""
     ids = [START, *(tokens.get(word, UNKNOWN) for word in sentence.split()), END]
     return ids + [0] * (length - len(ids))
 
 
 def arrays(
-    records: Sequence[Mapping[str, Any]], vocab: Vocabulary, length: int
+    records: Sequence[Mapping[str, Any]],
+    vocab: Vocabulary,
+    length: int,
 ) -> dict[str, NDArray[Any]]:
-    """What the .h5 file holds, by name; questions of `length` tokens."""
+    """Return the arrays of the .h5 file by name, with questions of `length` tokens."""
     tokens = vocab["question_token_to_idx"]
     answers = vocab["answer_token_to_idx"]
     columns = {
@@ -133,17 +153,16 @@ def arrays(
         "orig_idxs": [row["question_index"] for row in records],
         "question_families": [row["question_family_index"] for row in records],
     }
-    questions = np.array(
-        [encode(row["question"], tokens, length) for row in records], dtype=np.int32
-    )
-    return {
-        "questions": questions,
-        **{name: np.array(column, dtype=np.int64) for name, column in columns.items()},
-    }
+    ids = [encode(row["question"], tokens, length) for row in records]
+    # the published files have 32 bits here and 64 in all other columns
+    result: dict[str, NDArray[Any]] = {"questions": np.array(ids, dtype=np.int32)}
+    for name, column in columns.items():
+        result[name] = np.array(column, dtype=np.int64)
+    return result
 
 
 def require_h5py() -> Any:
-    """h5py, or an error with the line that installs it."""
+    """Import h5py, or raise an error with the line that installs it."""
     try:
         return import_module("h5py")
     except ImportError as error:
@@ -151,40 +170,43 @@ def require_h5py() -> Any:
 
 
 def write_h5(
-    path: Path, records: Iterable[Mapping[str, Any]], vocab: Vocabulary, *, count: int, length: int
+    path: Path,
+    records: Iterable[Mapping[str, Any]],
+    vocab: Vocabulary,
+    *,
+    count: int,
+    length: int,
 ) -> None:
     """Write the questions as token ids, some thousands at a time."""
     remaining = iter(records)
     with atomic_write(path) as unfinished, require_h5py().File(unfinished, "w") as file:
         for start in range(0, count, ROWS):
-            for name, values in arrays(list(islice(remaining, ROWS)), vocab, length).items():
-                if not start:
-                    file.create_dataset(name, shape=(count, *values.shape[1:]), dtype=values.dtype)
+            rows = list(islice(remaining, ROWS))
+            for name, values in arrays(rows, vocab, length).items():
+                if start == 0:
+                    shape = (count, *values.shape[1:])
+                    file.create_dataset(name, shape=shape, dtype=values.dtype)
                 file[name][start : start + len(values)] = values
 
 
 def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
-    """Image index, sentence and answer of every question."""
+    """Read image index, sentence and answer of every question."""
     h5 = require_h5py()
     vocab = load_json(vocab_path)
     try:
         words = {int(i): str(word) for word, i in vocab["question_token_to_idx"].items()}
+        # an unknown word stays visible as <UNK>
+        plain = {i: word for i, word in words.items() if word not in SPECIAL[:UNKNOWN]}
         yes = int(vocab["answer_token_to_idx"]["yes"])
         with h5.File(path, "r") as file:
-            questions, answers, images = (
-                _column(file, name) for name in ("questions", "answers", "image_idxs")
-            )
-            plain = {
-                i: word for i, word in words.items() if word not in ("<NULL>", "<START>", "<END>")
-            }
-            return [
-                (
-                    int(image),
-                    " ".join(plain[i] for i in row.tolist() if i in plain),
-                    int(answer) == yes,
-                )
-                for row, answer, image in zip(questions, answers, images, strict=True)
-            ]
+            questions = _column(file, "questions")
+            answers = _column(file, "answers")
+            images = _column(file, "image_idxs")
+        rows = []
+        for ids, answer, image in zip(questions, answers, images, strict=True):
+            sentence = " ".join(plain[i] for i in ids.tolist() if i in plain)
+            rows.append((int(image), sentence, int(answer) == yes))
+        return rows
     except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
         raise UserError(
             f"'{path}' is not a questions file: {type(error).__name__} {error}."
@@ -192,7 +214,8 @@ def read_h5(path: Path, vocab_path: Path) -> list[tuple[int, str, bool]]:
 
 
 def _column(file: Any, name: str) -> NDArray[np.int64]:
+    """Read one column; refuse a size that a small damaged file may claim to have."""
     values = file[name]
-    if values.size > 1 << 28:
+    if values.size > MOST_VALUES:
         raise ValueError(f"{name} is too large")
     return np.asarray(values[:], dtype=np.int64)

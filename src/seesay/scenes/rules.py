@@ -1,9 +1,8 @@
-"""Answers by rule, from the scene itself: the ceiling for perfect vision without knowing k, and two
-shortcuts.
+"""Answers by rule, from the scene itself: the ceiling for perfect vision, and two shortcuts.
 
 A rule reads a sentence and a scene and says true or false. The rules that MALeViC's paper compares
-with: a fixed k of 0.29, the threshold over the whole scene where the target's own shape is meant,
-and "big is only the biggest".
+with: a fixed k of 0.29, which is the ceiling for anyone who cannot know a scene's own k; the
+threshold over the whole scene where the target's own shape is meant; and "big is only the biggest".
 """
 
 from __future__ import annotations
@@ -20,24 +19,30 @@ from seesay.scenes.world import Scene
 FIXED_K = RH_R.mean
 
 Positive = Callable[[Scene, int, Adjective, bool], bool]
-"""Whether an object is big (tall, bright): scene, place, adjective, and whether its own shape is
-the reference set."""
+"""Whether an object is big (tall, bright).
+
+Takes scene, place, adjective, and whether the object's own shape is the reference set.
+"""
 
 
 def fixed_k(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
-    """Big if above the line at k = 0.29, in the right reference set."""
+    """Return whether the object is above the line at k = 0.29, in the right reference set."""
     return bool(above(scene, by_set, FIXED_K, adjective)[place])
 
 
 def whole_scene(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
-    """Big if above the line at k = 0.29 among all objects, whatever the sentence compares with."""
+    """Return whether the object is above the line at k = 0.29 among all objects.
+
+    It does not matter what the sentence compares with.
+    """
     return bool(above(scene, False, FIXED_K, adjective)[place])
 
 
 def max_is_big(scene: Scene, place: int, adjective: Adjective, by_set: bool) -> bool:
-    """Big if nothing in the right reference set is bigger."""
+    """Return whether nothing in the right reference set is bigger."""
     values = measure(scene.objects, adjective)
-    return bool(values[place] == values[reference_sets(scene.objects, by_set)[place]].max())
+    members = reference_sets(scene.objects, by_set)[place]
+    return bool(values[place] == values[members].max())
 
 
 RULES: dict[str, Positive] = {
@@ -48,7 +53,7 @@ RULES: dict[str, Positive] = {
 
 
 def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
-    """Whether the sentence is true according to the rule."""
+    """Return whether the sentence is true according to the rule."""
     parsed = parse_sentence(sentence)
     if parsed is None:
         raise UserError(f"'{sentence}' is not a sentence about a scene of shapes.")
@@ -57,14 +62,19 @@ def holds(rule: Positive, scene: Scene, sentence: str) -> bool:
     values = measure(scene.objects, adjective)
     if degree == "comparative" and other is not None:
         rival = values[_find(scene, *other, sentence)]
-        return bool(values[place] > rival if positive else values[place] < rival)
+        if positive:
+            return bool(values[place] > rival)
+        return bool(values[place] < rival)
     if degree == "superlative":
-        return bool(values[place] == (values.max() if positive else values.min()))
+        end = values.max() if positive else values.min()
+        return bool(values[place] == end)
+    # SET+POS names the target's shape again where POS says "object" (the paper's section 3)
     by_set = not sentence.rstrip(".").endswith(" object")
     return rule(scene, place, adjective, by_set) == positive
 
 
 def _find(scene: Scene, color: str, shape: str, sentence: str) -> int:
+    """Return the place of the one object of this name; refuse a sentence that is ambiguous."""
     matches = scene.places(color, shape)
     if len(matches) != 1:
         raise UserError(

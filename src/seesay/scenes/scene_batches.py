@@ -26,10 +26,16 @@ class SceneBatch:
 
 
 def scene_items(
-    config: SceneConfig, plan: ScenePlan, split: str, start: int = 0, stop: int | None = None
+    config: SceneConfig,
+    plan: ScenePlan,
+    split: str,
+    start: int = 0,
+    stop: int | None = None,
 ) -> Iterator[SceneItem]:
-    """The items of a split, in order."""
-    stop = plan.splits()[split] if stop is None else stop
+    """Draw the items of a split, in order."""
+    if stop is None:
+        stop = plan.splits()[split]
+    # a generator, not a list: millions of items may follow one another
     slots = (
         (cell, config.generator(stream, index))
         for _, cell, stream, index in plan.items(split, start, stop)
@@ -38,15 +44,26 @@ def scene_items(
 
 
 def batches(
-    config: SceneConfig, plan: ScenePlan, split: str, *, size: int = 224, count: int = 64
+    config: SceneConfig,
+    plan: ScenePlan,
+    split: str,
+    *,
+    size: int = 224,
+    count: int = 64,
 ) -> Iterator[SceneBatch]:
-    """The items of a split in batches. The arrays are new every time and the caller's to keep."""
+    """Draw the items of a split in batches of `count`, with pictures of `size` pixels per side.
+
+    The arrays are new every time, and the caller's to keep.
+    """
     check_size(size)
     total = plan.splits()[split]
     for start in range(0, total, count):
-        chunk = tuple(scene_items(config, plan, split, start, min(start + count, total)))
-        pictures = np.empty((len(chunk), size, size, 3), dtype=np.uint8)
-        for picture, item in zip(pictures, chunk, strict=True):
+        stop = min(start + count, total)
+        items = tuple(scene_items(config, plan, split, start, stop))
+        pictures = np.empty((len(items), size, size, 3), dtype=np.uint8)
+        for picture, item in zip(pictures, items, strict=True):
+            # painted in place: a batch is in memory once
             rgb(item.scene, size, out=picture)
-        answers = np.array([item.cell.answer for item in chunk])
-        yield SceneBatch(pictures, tuple(sentence(config, item) for item in chunk), answers, chunk)
+        sentences = tuple(sentence(config, item) for item in items)
+        answers = np.array([item.cell.answer for item in items])
+        yield SceneBatch(pictures, sentences, answers, items)

@@ -18,7 +18,7 @@ def compose(
     positive: bool,
     other: SceneObject | None = None,
 ) -> str:
-    """The sentence, without a full stop, as the published data writes it."""
+    """Compose the sentence, without a full stop, as the published data writes it (section 4)."""
     subject = f"The {obj.color} {obj.shape} is"
     word = words.word(kind.degree, positive)
     if kind.degree == "superlative":
@@ -31,33 +31,46 @@ def compose(
 
 
 def sentence(config: SceneConfig, item: SceneItem) -> str:
-    """The item's sentence."""
+    """Return the item's sentence."""
     objects = item.scene.objects
-    other = objects[item.other] if item.other is not None else None
-    return compose(config.kind, config.adjectives, objects[item.target], item.cell.positive, other)
+    other = None
+    if item.other is not None:
+        other = objects[item.other]
+    return compose(
+        config.kind,
+        config.adjectives,
+        objects[item.target],
+        item.cell.positive,
+        other,
+    )
 
 
-_NAMED = re.compile(
-    rf"The ({'|'.join(SCENE_COLORS)}) ({'|'.join(SHAPES)}) is (?:(?:a|the) )?(\w+)"
-    rf"(?: than the ({'|'.join(SCENE_COLORS)}) ({'|'.join(SHAPES)})| \w+)\.?$"
+_NAME = f"({'|'.join(SCENE_COLORS)}) ({'|'.join(SHAPES)})"
+_SENTENCE = re.compile(
+    rf"The {_NAME} is (?:(?:a|the) )?(\w+)"
+    # either a comparative's second object or the noun
+    rf"(?: than the {_NAME}| \w+)\.?$"
 )
 
 
 def parse_sentence(
     text: str,
 ) -> tuple[str, str, Adjective, str, bool, tuple[str, str] | None] | None:
-    """Color, shape, adjective, degree, whether it is the positive member, and the object compared
-    with.
+    """Parse a sentence of a scene task; None if the text is none.
 
-    None if the text is not a sentence of a scene task.
+    Returns color, shape, adjective, degree, whether the adjective is the positive member of its
+    pair, and the color and shape of the object compared with.
     """
-    match = _NAMED.match(text)
+    match = _SENTENCE.match(text)
     if not match:
         return None
     color, shape, word, other_color, other_shape = match.groups()
-    other = (other_color, other_shape) if other_color else None
+    other = None
+    if other_color:
+        other = (other_color, other_shape)
     for adjective in ADJECTIVES.values():
         for degree in ("positive", "comparative", "superlative"):
+            # "than" decides: only a comparative has a second object
             pair = getattr(adjective, degree)
             if word in pair and (degree == "comparative") == (other is not None):
                 return color, shape, adjective, degree, word == pair[0], other

@@ -1,10 +1,10 @@
 """The threshold between small and big: the functions that Schmidt, Goodman, Barner & Tenenbaum
 (2009) compare.
 
-Each takes the values of a reference set and k, and gives T: an object is big if its value is above
-T. MALeViC uses RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, eq. 1). The
-defaults of k for the other three are ours: they call about as many objects big as RH-R does in
-MALeViC's scenes.
+Each takes the values of a reference set and k, and returns T: an object is big if its value is
+above T. MALeViC uses RH-R with k from Normal(0.29, 0.066) (Pezzelle & Fernández 2019, section 4,
+"Threshold Function"). The defaults of k for the other three are ours: they call about as many
+objects big as RH-R does in MALeViC's scenes.
 
 All functions work on many sets at once: `values` and `members` are (…, n), `k` is (…), and T is
 (…).
@@ -25,44 +25,55 @@ Members = NDArray[np.bool_]
 
 
 def highest(values: Values, members: Members) -> Values:
-    """The largest value of every set."""
+    """Return the largest value of every set."""
     return np.asarray(_across(np.where(members, values, -np.inf)).max(axis=0))
 
 
 def lowest(values: Values, members: Members) -> Values:
-    """The smallest value of every set."""
+    """Return the smallest value of every set."""
     return np.asarray(_across(np.where(members, values, np.inf)).min(axis=0))
 
 
 def _across(values: Values) -> Values:
-    """The last axis first, in memory too: a few values of many sets are compared much faster so."""
+    """Move the last axis to the front, in memory too.
+
+    A few values of many sets are compared much faster in that order.
+    """
     return np.ascontiguousarray(values.transpose(-1, *range(values.ndim - 1)))
 
 
 def relative_by_range(values: Values, members: Members, k: Values) -> Values:
-    """RH-R: the top k of the range, T = max − k (max − min)."""
+    """Return RH-R's T: the top k of the range of sizes are big."""
     top = highest(values, members)
-    return np.asarray(top - k * (top - lowest(values, members)))
+    bottom = lowest(values, members)
+    # T(C) = Max - k * (Max - Min), the paper's definition
+    return top - k * (top - bottom)
 
 
 def relative_by_number(values: Values, members: Members, k: Values) -> Values:
-    """RH-N: the top k of the objects by number; T is the value of the first object below them."""
+    """Return RH-N's T: the top k of the objects by number are big.
+
+    T is the value of the first object below them.
+    """
     count = members.sum(axis=-1)
+    # NumPy sorts upwards only; objects outside the set become the last by their -inf.
     descending = -np.sort(-np.where(members, values, -np.inf), axis=-1)
     first_below = np.clip(np.ceil(k * count), 0, count - 1).astype(np.intp)
-    return np.asarray(np.take_along_axis(descending, first_below[..., None], axis=-1)[..., 0])
+    line = np.take_along_axis(descending, first_below[..., None], axis=-1)
+    return line[..., 0]
 
 
 def relative_by_deviation(values: Values, members: Members, k: Values) -> Values:
-    """RH-SD: more than k standard deviations above the mean of the set."""
+    """Return RH-SD's T: more than k standard deviations above the mean of the set is big."""
     count = members.sum(axis=-1)
     mean = np.where(members, values, 0.0).sum(axis=-1) / count
-    spread = np.sqrt(np.where(members, (values - mean[..., None]) ** 2, 0.0).sum(axis=-1) / count)
-    return np.asarray(mean + k * spread)
+    squares = np.where(members, (values - mean[..., None]) ** 2, 0.0)
+    deviation = np.sqrt(squares.sum(axis=-1) / count)
+    return np.asarray(mean + k * deviation)
 
 
 def absolute(values: Values, members: Members, k: Values) -> Values:
-    """AH: one line for every set, in the dimension's own units."""
+    """Return AH's T: one line for every set, in the dimension's own units."""
     return np.array(np.broadcast_to(k, members.shape[:-1]), dtype=np.float64)
 
 
@@ -86,6 +97,6 @@ THRESHOLDS = {
 
 
 def threshold(name: str) -> Threshold:
-    """The function by its name."""
+    """Return the threshold function of this name."""
     refuse_unknown("threshold function", name, THRESHOLDS)
     return THRESHOLDS[name]

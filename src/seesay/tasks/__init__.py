@@ -31,27 +31,34 @@ __all__ = [
 TASK_FILES = Path(__file__).parents[1] / "data" / "tasks"
 """The folder of the tasks that are files: `NAME.yaml` for each."""
 INDEX = TASK_FILES / "index.json"
-"""What lists say of these tasks, taken from the files by `make index`: lists need not parse
-them."""
+"""What lists say of these tasks, taken from the files by `make index`: a list parses no YAML."""
 _FILE_SUFFIXES = (".yaml", ".yml", ".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 Loader = Callable[[Path | None], Task]
 
 
 def _card_of_file(name: str, head: Mapping[str, str]) -> TaskCard:
-    """The card of a task that is a file: the attribute of `from_file.builtin` is the file's
-    name."""
-    loader = f"seesay.tasks.from_file.builtin:{name}"
-    needs = (head["dataset"],) if "dataset" in head else ()
-    return TaskCard(loader, head["title"], head["source"], needs, head.get("licence", ""))
+    """Return the card of a task that is a file.
+
+    The attribute of `from_file.builtin` that loads it is the file's name.
+    """
+    return TaskCard(
+        loader=f"seesay.tasks.from_file.builtin:{name}",
+        title=head["title"],
+        source=head["source"],
+        needs=(head["dataset"],) if "dataset" in head else (),
+        licence=head.get("licence", ""),
+    )
 
 
 def _file_cards() -> dict[str, TaskCard]:
+    """Return the cards of the tasks that are files, from their index."""
     heads = json.loads(INDEX.read_text(encoding="utf-8"))
     return {name: _card_of_file(name, head) for name, head in heads.items()}
 
 
 def _viphy(loader: str, title: str) -> TaskCard:
+    """Return the card of one of ViPhy's tasks, which all need the same data set."""
     return TaskCard(f"seesay.tasks.viphy.{loader}", title, "Singh, Qasemi & Chen 2023", ("viphy",))
 
 
@@ -83,13 +90,19 @@ _PYTHON_TASKS = {
         ("prost",),
     ),
 }
+# The tasks to begin with: the core battery needs no download, and memory-colors is small.
 _LISTED_FIRST = {
     name: card for name, card in _FILES.items() if name.startswith(("core-", "memory-colors"))
 }
-_CORE_CARDS: dict[str, TaskCard] = {**_LISTED_FIRST, **_PYTHON_TASKS, **_FILES}
+_CORE_CARDS: dict[str, TaskCard] = {
+    **_LISTED_FIRST,
+    **_PYTHON_TASKS,
+    **_FILES,
+}
 
 
 def _loaders(cards: Mapping[str, TaskCard]) -> dict[str, str]:
+    """Return the addresses of the functions that load the tasks, by name."""
     return {name: card.loader for name, card in cards.items()}
 
 
@@ -100,12 +113,17 @@ TASKS: Registry[Loader] = Registry(
     listing="seesay tasks",
 )
 
+# Groups by paper or battery come from the names; those by subject are chosen by hand.
 _SOURCES = ("core", "viphy", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
+
+
+def _names_of_source(source: str) -> tuple[str, ...]:
+    """Return the tasks of one paper or battery, whose names begin with its own."""
+    return tuple(name for name in _CORE_CARDS if name.startswith(f"{source}-"))
+
+
 _CORE_GROUPS = {
-    **{
-        group: tuple(name for name in _CORE_CARDS if name.startswith(f"{group}-"))
-        for group in _SOURCES
-    },
+    **{source: _names_of_source(source) for source in _SOURCES},
     "color": ("core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"),
     "size": (
         "core-size",
@@ -126,12 +144,12 @@ _CORE_GROUPS = {
 
 @cache
 def task_groups() -> dict[str, tuple[str, ...]]:
-    """The names that stand for several tasks."""
+    """Return the names that stand for several tasks, with these."""
     return collect(lambda plugin: plugin.task_groups, core=_CORE_GROUPS)
 
 
 def task_card(name: str) -> TaskCard:
-    """A task in one line, without loading it."""
+    """Return what is said of a task in one line, without loading it."""
     cards = collect(lambda plugin: plugin.tasks, core=_CORE_CARDS)
     if name in cards:
         return cards[name]
@@ -141,29 +159,48 @@ def task_card(name: str) -> TaskCard:
 
 
 def _unknown_task(name: str) -> UserError:
+    """Return the error for a name that stands for nothing, with the name that may be meant."""
     return unknown("task", name, [*TASKS.names(), *task_groups(), "all"], TASKS.listing)
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """Task names from what a user typed: comma lists split, groups expanded, duplicates removed,
-    order kept."""
-    expanded: dict[str, None] = {}
-    parts = [part for typed in names for part in ([typed] if _exists(typed) else typed.split(","))]
-    for name in map(str.strip, parts):
+    """Return task names from what a user typed.
+
+    Comma lists are split, groups expanded and duplicates removed; the order stays.
+    """
+    parts: list[str] = []
+    for typed in names:
+        # The path of a task file may have commas.
+        parts += [typed] if _exists(typed) else typed.split(",")
+    task_names: dict[str, None] = {}
+    for part in parts:
+        name = part.strip()
         if not name:
             continue
         if is_task_file(name):
-            expanded[name] = None
+            task_names[name] = None
             continue
-        for member in TASKS.names() if name == "all" else task_groups().get(name, (name,)):
+        for member in _members(name):
             if member not in TASKS:
                 raise _unknown_task(member)
-            expanded[member] = None
-    return list(expanded)
+            task_names[member] = None
+    return list(task_names)
+
+
+def _members(name: str) -> Sequence[str]:
+    """Return the tasks that a name stands for: all, those of a group, or itself."""
+    if name == "all":
+        return TASKS.names()
+    return task_groups().get(name, (name,))
 
 
 def is_task_file(name: str) -> bool:
-    """Whether a name is the path of a task file, of a folder with one, or of a table."""
+    """Return whether a name is the path of a task file, of a folder with one, or of a table.
+
+    The file need not exist: a path that is misspelt should be reported as one, and not as an
+    unknown task.
+    """
+    # A folder that happens to be called like a task must not hide it.
     if not name or name == "all" or name in task_groups() or name in TASKS:
         return False
     return (
@@ -175,7 +212,7 @@ def is_task_file(name: str) -> bool:
 
 
 def _exists(name: str) -> bool:
-    """Whether this is a path; a list of names may be too long for one."""
+    """Return whether this is a path; a list of names may be too long for one."""
     try:
         return Path(name).exists()
     except OSError:
@@ -183,8 +220,10 @@ def _exists(name: str) -> bool:
 
 
 def load_task(name: str, data: Path | None = None) -> Task:
-    """Build a task by name or from a task file. `data` is a file or folder of rows to read in place
-    of its own."""
+    """Load a task by name or from a task file.
+
+    `data` is a file or folder of rows to read in place of its own.
+    """
     if is_task_file(name):
         from seesay.tasks.from_file.load import load as load_file
 
@@ -193,51 +232,60 @@ def load_task(name: str, data: Path | None = None) -> Task:
     if not isinstance(task, Task):
         raise UserError(
             f"The task '{name}' of the package '{TASKS.package(name)}' is a {type(task).__name__}, "
-            "not a seesay Task: "
-            "update that package or uninstall it."
+            "not a seesay Task: update that package or uninstall it."
         )
     card = task_card(name)
-    task = replace(task, title=task.title or card.title, licence=task.licence or card.licence)
-    # else it records itself what it read
-    if not task.data and (data is not None or name in TASKS.ours):
-        task = with_provenance(task, data, card.needs)
-    if data is None or task.as_published:
+    # What the task says of itself outdoes its card in the list.
+    provenance = replace(task.provenance, licence=task.provenance.licence or card.licence)
+    task = replace(task, title=task.title or card.title, provenance=provenance)
+    # Some tasks record themselves what they read; of a plug-in's, only a user's file is known.
+    if not task.provenance.data and (data is not None or name in TASKS.ours):
+        task = add_provenance(task, data, card.needs)
+    if data is None or task.provenance.as_published:
         return task
-    return own_data(task, data)
+    return mark_user_data(task, data)
 
 
-def own_data(task: Task, data: Path) -> Task:
-    """The task about rows that the user gave: the licence of ours or of the published ones is not
-    theirs."""
-    citation = "" if task.name in task_groups()["core"] else task.citation
-    return replace(
-        task, title=f"{task.title} (from {data.name or data})", licence="yours", citation=citation
-    )
+def mark_user_data(task: Task, data: Path) -> Task:
+    """Return the task as one about rows that the user gave.
+
+    The licence of our rows, or of the published ones, is not that of a user's.
+    """
+    citation = task.provenance.citation
+    if task.name in task_groups()["core"]:
+        citation = ""
+    provenance = replace(task.provenance, licence="yours", citation=citation)
+    return replace(task, title=f"{task.title} (from {data.name or data})", provenance=provenance)
 
 
-def with_provenance(task: Task, data: Path | None, needs: Sequence[str]) -> Task:
-    """The task with a record of the files it was built from.
+def add_provenance(
+    task: Task,
+    data: Path | None,
+    needs: Sequence[str],
+) -> Task:
+    """Return the task with a record of the files it was built from.
 
     Published figures are shown beside answers to the published questions only.
+
+    Files that a user gave come first. A task is as published if every file that it read is.
     """
     from seesay.data import store
 
-    files = [
-        (file, store.find_file(need, file.name, data))
-        for need in needs
-        for file in store.get_dataset(need).files
-    ]
-    expected = {path: file.sha256 for file, path in files if path is not None}
+    checksums: dict[Path, str | None] = {}
+    published = [(need, file) for need in needs for file in store.get_dataset(need).files]
     if data is not None and data.is_file():
+        # A published file counts as such under whatever name the user has it.
         digest = store.checksum(data)
-        expected = {
-            data: digest if any(file.sha256 == digest for file, _ in files) else None
-        } | expected
-    sources = [store.data_source(path, path.name, sha256) for path, sha256 in expected.items()]
+        is_published = any(file.sha256 == digest for _, file in published)
+        checksums[data] = digest if is_published else None
+    for need, file in published:
+        path = store.find_file(need, file.name, data)
+        if path is not None:
+            checksums[path] = file.sha256
+    sources = [store.data_source(path, path.name, sha256) for path, sha256 in checksums.items()]
     as_published = all(source.as_published for source in sources)
     return replace(
         task,
-        data=tuple(sources),
-        as_published=as_published,
+        provenance=replace(task.provenance, data=tuple(sources), as_published=as_published),
         published=task.published if as_published else (),
     )

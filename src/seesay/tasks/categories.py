@@ -1,6 +1,6 @@
-"""The kinds of things (Singh, Qasemi & Chen 2023, Table 8): which of 17 a name belongs to, by a
-sentence encoder.
+"""Which of 17 categories a thing belongs to, by a sentence encoder.
 
+The categories are those of Singh, Qasemi & Chen 2023, Table 8.
 The paper's recipe: a category is the text "category: object, object, …" of its Table 8, and a name
 belongs to the one whose vector is nearest by cosine. The published assignment
 (`extra/obj2cat.json`) was made with another encoder.
@@ -32,8 +32,10 @@ CATEGORIES: Mapping[str, Sequence[str]] = json.loads(
 
 @dataclass(frozen=True)
 class CategoryAgreement:
-    """How far two assignments of the same names agree, in all and corrected for chance (Cohen's
-    kappa)."""
+    """How far two assignments of the same names agree, in all and corrected for chance.
+
+    `kappa` is Cohen's.
+    """
 
     names: int
     share: float
@@ -41,41 +43,58 @@ class CategoryAgreement:
 
 
 def assign(names: Sequence[str], encode: Encode) -> dict[str, str]:
-    """The nearest category of each name; of two equally near, the first in the alphabet."""
+    """Return the nearest category of each name; of two equally near, the first in the alphabet.
+
+    Cosines are compared, so that the length of a description does not matter.
+    """
     if not names:
         return {}
     labels = list(CATEGORIES)
-    described = encode([f"{label}: {', '.join(objects)}" for label, objects in CATEGORIES.items()])
-    nearest = (_unit(encode(names)) @ _unit(described).T).argmax(axis=1)
+    texts = [f"{label}: {', '.join(objects)}" for label, objects in CATEGORIES.items()]
+    category_vectors = _unit(encode(texts))
+    cosines = _unit(encode(names)) @ category_vectors.T
+    nearest = cosines.argmax(axis=1)
     return {name: labels[place] for name, place in zip(names, nearest, strict=True)}
 
 
-def tagged(task: Task, encode: Encode) -> Task:
-    """The task with a category for every thing that has none, so that results can be sliced by
-    it."""
-    uncategorised = dict.fromkeys(q.object for q in task.questions if "category" not in q.tags)
-    categories = assign(list(uncategorised), encode)
-    questions = tuple(
-        q if "category" in q.tags else replace(q, tags={**q.tags, "category": categories[q.object]})
-        for q in task.questions
-    )
-    return replace(task, questions=questions)
+def add_categories(task: Task, encode: Encode) -> Task:
+    """Return the task with a category for every thing that has none.
+
+    Results can then be sliced by it.
+
+    Categories that came with the data stay.
+    """
+    # Each thing once: encoding is what takes time, and many questions are about one thing.
+    uncategorised = [q.object for q in task.questions if "category" not in q.tags]
+    categories = assign(list(dict.fromkeys(uncategorised)), encode)
+    questions = []
+    for question in task.questions:
+        if "category" not in question.tags:
+            tags = {**question.tags, "category": categories[question.object]}
+            question = replace(question, tags=tags)
+        questions.append(question)
+    return replace(task, questions=tuple(questions))
 
 
-def agreement(ours: Mapping[str, str], theirs: Mapping[str, str]) -> CategoryAgreement:
-    """The share of shared names that both put into the same category.
+def agreement(first: Mapping[str, str], second: Mapping[str, str]) -> CategoryAgreement:
+    """Return the share of shared names that both put into the same category.
 
-    >>> agreement({"a": "food", "b": "food", "c": "animal"}, {"a": "food", "b": "animal", "c": "animal", "d": "food"})
+    >>> first = {"a": "food", "b": "food", "c": "animal"}
+    >>> second = {"a": "food", "b": "animal", "c": "animal", "d": "food"}
+    >>> agreement(first, second)
     CategoryAgreement(names=3, share=0.6666666666666666, kappa=0.4)
     """
-    shared = [name for name in ours if name in theirs]
-    if not shared:
+    names = [name for name in first if name in second]
+    if not names:
         return CategoryAgreement(0, float("nan"), float("nan"))
-    first, second = ([assignment[name] for name in shared] for assignment in (ours, theirs))
-    share = sum(a == b for a, b in zip(first, second, strict=True)) / len(shared)
-    return CategoryAgreement(len(shared), share, round(cohen_kappa(first, second), 12))
+    share = sum(first[name] == second[name] for name in names) / len(names)
+    kappa = cohen_kappa([first[name] for name in names], [second[name] for name in names])
+    # Rounded so that 0.4 is not printed as 0.39999999999999997.
+    return CategoryAgreement(len(names), share, round(kappa, 12))
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return vectors of length 1, whose products are cosines."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    # A vector of zeros stays one: it is as near to every category as to any other.
     return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)

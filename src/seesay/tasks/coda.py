@@ -23,10 +23,11 @@ from seesay.errors import UserError
 from seesay.metrics.base import ScoredItems
 from seesay.metrics.jensen_shannon import jensen_shannon
 from seesay.metrics.rank_correlation import kendall
-from seesay.questions import BadRow, Question, Task
-from seesay.tasks.wording import wording
+from seesay.questions import BadRow, Provenance, Question, Task
+from seesay.tasks.template_files import read_template_file
 
-ANNOTATIONS, OBJECTS = "annotations.jsonl", "objects.jsonl"
+ANNOTATIONS = "annotations.jsonl"
+OBJECTS = "objects.jsonl"
 GROUPS = ("single", "multi", "any")
 
 Matrix = npt.NDArray[np.float64]
@@ -47,12 +48,15 @@ class _Phrases:
 
 
 def _annotation(record: Cells) -> _Annotation:
+    """Parse one annotator's ratings of one kind of thing, from 0 to 5 per colour."""
     kind = text_field(record, "class_id")
     worker = whole_number(record, "worker_id", 0, 10**9)
-    if not isinstance(record.get("included"), bool):
+    included = record.get("included")
+    if not isinstance(included, bool):
         raise BadValueError("'included' is neither true nor false")
-    if not record["included"]:
-        return _Annotation(kind, worker, None)
+    # An annotator may skip a thing: such a row has no ratings, and nothing is wrong with it.
+    if not included:
+        return _Annotation(kind, worker, ratings=None)
     ratings = tuple(whole_number(record, color, 0, 5) for color in COLORS)
     if not any(ratings):
         raise BadValueError("every rating is zero")
@@ -60,38 +64,45 @@ def _annotation(record: Cells) -> _Annotation:
 
 
 def _phrases(record: Cells) -> _Phrases:
+    """Parse how a kind of thing stands in a sentence: its plural, its singular and their verbs."""
     things = text_field(record, "object_pl")
     are = _verb(record, "areis_pl")
-    fields = {
-        "things": things,
-        "are": are,
-        "this": "These" if are == "are" else "This",
-        "thing": things,
-        "is": are,
-    }
-    if record.get("object_s") is not None:
+    fields = {"things": things, "are": are}
+    # Things without a singular ("scissors", "rice") stand in its place in the templates.
+    if record.get("object_s") is None:
+        fields |= {
+            "this": "These" if are == "are" else "This",
+            "thing": things,
+            "is": are,
+        }
+    else:
+        singular = text_field(record, "object_s")
         fields |= {
             "this": "This",
-            "thing": text_field(record, "object_s"),
+            "thing": singular,
             "is": _verb(record, "areis_s"),
         }
     return _Phrases(text_field(record, "class_id"), text_field(record, "display_name"), fields)
 
 
 def _verb(record: Cells, key: str) -> str:
+    """Return the verb of a phrase."""
     verb = text_field(record, key)
     if verb not in ("is", "are"):
         raise BadValueError(f"'{key}' is neither 'is' nor 'are'")
     return verb
 
 
-def agreeing(annotations: Matrix) -> Matrix:
-    """Drop the annotation that agrees least with the mean (Kendall's τ) until none disagrees with
-    it (τ < 0)."""
+def drop_disagreeing(annotations: Matrix) -> Matrix:
+    """Drop the annotation that agrees least with the mean until none disagrees with it.
+
+    Agreement is Kendall's τ, and disagreement τ < 0.
+    """
     while True:
-        taus = kendall(
-            ScoredItems(annotations, np.broadcast_to(annotations.mean(axis=0), annotations.shape))
-        )
+        # One at a time: without the worst annotation the mean, and so every τ, is another.
+        mean = np.broadcast_to(annotations.mean(axis=0), annotations.shape)
+        taus = kendall(ScoredItems(annotations, mean))
+        # A flat annotation has no order and no τ; where all are flat none can be judged.
         if np.isnan(taus).all() or np.nanmin(taus) >= 0:
             return annotations
         annotations = np.delete(annotations, np.nanargmin(taus), axis=0)
@@ -105,10 +116,12 @@ def clusters(distributions: Matrix) -> list[str]:
     not matter. It starts from the most peaked, the median and the flattest distribution, where the
     paper starts from random ones.
     """
+    # Sorted downwards: a lemon and a stop sign are alike in having one colour.
     points = -np.sort(-distributions, axis=1)
     with np.errstate(divide="ignore"):
         scores = np.log(points)
     order = np.argsort(-points[:, 0], kind="stable")
+    # A fixed start, so that every machine finds the same groups.
     centres = points[order[[0, len(order) // 2, -1]]]
     nearest = np.zeros(len(points), dtype=np.intp)
     for _ in range(300):
@@ -117,63 +130,71 @@ def clusters(distributions: Matrix) -> list[str]:
             for centre in centres
         ]
         nearest = np.argmin(distances, axis=0)
-        moved = np.array(
-            [
-                points[nearest == k].mean(axis=0) if (nearest == k).any() else centres[k]
-                for k in range(len(centres))
-            ]
-        )
-        if np.allclose(moved, centres, atol=1e-12):
+        new_centres = centres.copy()
+        for k in range(len(centres)):
+            # The centre of an empty group stays: the mean of nothing is NaN.
+            if (nearest == k).any():
+                new_centres[k] = points[nearest == k].mean(axis=0)
+        if np.allclose(new_centres, centres, atol=1e-12):
             break
-        centres = moved
+        centres = new_centres
     return [GROUPS[k] for k in nearest]
 
 
 def distributions(annotations: Sequence[_Annotation]) -> dict[str, Matrix]:
-    """One distribution over the colours per kind, averaged over its annotators."""
-    ratings: dict[str, list[tuple[int, ...]]] = {}
+    """Return one distribution over the colours per kind, averaged over its annotators.
+
+    A kind that every annotator skipped has none.
+    """
+    ratings_by_kind: dict[str, list[tuple[int, ...]]] = {}
     for annotation in annotations:
         if annotation.ratings is not None:
-            ratings.setdefault(annotation.kind, []).append(annotation.ratings)
-    shares = {}
-    for kind, rows in ratings.items():
-        matrix = np.array(rows, dtype=np.float64)
-        shares[kind] = agreeing(matrix / matrix.sum(axis=1, keepdims=True)).mean(axis=0)
-    return shares
+            ratings_by_kind.setdefault(annotation.kind, []).append(annotation.ratings)
+    means = {}
+    for kind, ratings in ratings_by_kind.items():
+        matrix = np.array(ratings, dtype=np.float64)
+        # Normalised first: a generous annotator weighs as much as a sparing one.
+        shares = matrix / matrix.sum(axis=1, keepdims=True)
+        means[kind] = drop_disagreeing(shares).mean(axis=0)
+    return means
 
 
 def load(data: Path | None = None) -> Task:
-    """The task from `annotations.jsonl` and `objects.jsonl`: a folder that holds both, or the data
-    folder's."""
+    """Load the task from `annotations.jsonl` and `objects.jsonl`.
+
+    They are in a folder that holds both, or in the data folder.
+    """
     if data is not None and data.is_file():
         raise UserError(
             f"{data} is a file: CoDa needs the folder that holds annotations.jsonl and "
             "objects.jsonl."
         )
-    annotations, bad = parse_json_lines(
+    annotations, bad_annotations = parse_json_lines(
         store.require_file("coda", ANNOTATIONS, data),
         _annotation,
         key=lambda row: (row.kind, row.worker),
     )
     phrases, bad_phrases = parse_json_lines(
-        store.require_file("coda", OBJECTS, data), _phrases, key=lambda thing: thing.kind
+        store.require_file("coda", OBJECTS, data),
+        _phrases,
+        key=lambda thing: thing.kind,
     )
-    bad = [replace(row, file=ANNOTATIONS) for row in bad] + [
-        replace(row, file=OBJECTS) for row in bad_phrases
-    ]
-    people = distributions(list(annotations.values()))
-    if not people:
+    bad = [replace(row, file=ANNOTATIONS) for row in bad_annotations]
+    bad += [replace(row, file=OBJECTS) for row in bad_phrases]
+    shares_by_kind = distributions(list(annotations.values()))
+    if not shares_by_kind:
         raise UserError(
             "annotations.jsonl holds no rating that counts: every annotation was skipped."
         )
-    groups = dict(zip(people, clusters(np.array(list(people.values()))), strict=True))
+    group_names = clusters(np.array(list(shares_by_kind.values())))
+    groups = dict(zip(shares_by_kind, group_names, strict=True))
 
     questions = []
     for number, thing in phrases.items():
-        if thing.kind not in people:
+        if thing.kind not in shares_by_kind:
             bad.append(BadRow(number, f"nobody rated '{thing.name}'", OBJECTS))
             continue
-        shares = zip(COLORS, people[thing.kind].tolist(), strict=True)
+        shares = zip(COLORS, shares_by_kind[thing.kind].tolist(), strict=True)
         questions.append(
             Question(
                 id=thing.kind.strip("/"),
@@ -189,7 +210,6 @@ def load(data: Path | None = None) -> Task:
         version="1",
         title="",
         questions=tuple(questions),
-        citation=CATALOGUE["coda"].citation,
-        bad_rows=tuple(bad),
-        **wording("coda"),
+        provenance=Provenance(bad_rows=tuple(bad), citation=CATALOGUE["coda"].citation),
+        **read_template_file("coda"),
     )

@@ -38,7 +38,13 @@ _SIZES = PageAnalyses({">": "larger", "<": "smaller"})
 
 PAGE_ANALYSES: Mapping[str, PageAnalyses] = {
     "viphy-color": PageAnalyses(by_entropy=True),
-    "viphy-space": PageAnalyses({">": "above", "=": "similar level", "<": "below"}),
+    "viphy-space": PageAnalyses(
+        {
+            ">": "above",
+            "=": "similar level",
+            "<": "below",
+        }
+    ),
     "viphy-size": _SIZES,
     "viphy-size-subtype": _SIZES,
     "viphy-size-transitive": _SIZES,

@@ -1,5 +1,4 @@
-"""Visual Property Norms: what people say about how things look (Hagström & Johansson 2022, from the
-CSLB norms).
+"""Visual Property Norms: what people say about how things look (Hagström & Johansson 2022).
 
 The CSLB norms are available on request only, so the questions are built from a user's own
 `norms.dat`. A question asks for everything that enough people said of a concept under one relation
@@ -10,7 +9,7 @@ segment of its own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from seesay.data.colors import COLORS
 from seesay.data.lines import whole_lines
 from seesay.data.rows import column_names, parse_rows, read_table
 from seesay.errors import UserError
-from seesay.questions import BadRow, Question, Task
-from seesay.tasks.wording import wording
+from seesay.questions import BadRow, Provenance, Question, Task
+from seesay.tasks.template_files import read_template_file
 
 COLUMNS = (
     "domain",
@@ -33,14 +32,25 @@ COLUMNS = (
     "feature alternatives",
     "participant list",
 )
+# The norms are British.
 COLORS_AS_PUBLISHED = frozenset("grey" if color == "gray" else color for color in COLORS)
 ARTICLES = frozenset({"", "a", "an", "the"})
-PUBLISHED_ENTRIES = {2: 6541, 5: 3641, 10: 2001, 20: 613, 30: 27}
-"""The least production frequency of each segment, and the entries in it (Hagström & Johansson 2022,
-Table 4)."""
+PUBLISHED_ENTRIES = {
+    2: 6541,
+    5: 3641,
+    10: 2001,
+    20: 613,
+    30: 27,
+}
+"""The least production frequency of each segment, and the entries in it (the paper's Table 4)."""
 
 SEGMENTS = tuple(PUBLISHED_ENTRIES)
-RELATIONS = {"is": "is", "has": "has", "has a": "has a", "made of": "is made of"}
+RELATIONS = {
+    "is": "is",
+    "has": "has",
+    "has a": "has a",
+    "made of": "is made of",
+}
 
 READ_AS = {
     "has fur": ("is furry", "is hairy"),
@@ -55,8 +65,10 @@ READ_AS = {
     "made of ceramic": ("made of porcelain", "is ceramic", "made of clay"),
     "made of fabric": ("is made of material", "made of material"),
 }
-"""Features, and the alternatives that the authors read as them
-(`create-visual-property-norms-evaluation.ipynb`)."""
+"""Features, and the alternatives that the authors read as them.
+
+From their notebook `create-visual-property-norms-evaluation.ipynb`.
+"""
 _READINGS = {
     alternative: feature
     for feature, alternatives in READ_AS.items()
@@ -75,15 +87,21 @@ class Entry:
     pf: int
 
 
-def resolve(feature: str, alternatives: str, participants: str) -> str:
-    """The form of a feature written with `_` ("is noisy_loud") that most participants gave.
+def resolve(
+    feature: str,
+    alternatives: str,
+    participants: str,
+) -> str:
+    """Return the form of a feature written with `_` ("is noisy_loud") that most people gave.
 
     Some alternatives are read as another feature (`READ_AS`); where people said something else ("is
     deafening"), the first form stands for it, as the authors have it.
     """
     if "_" not in feature:
         return feature
-    counts = [len(group.split()) for group in participants.removeprefix("p").split("/")]
+    # "p 1 4 / 2" lists the participants who gave each of the alternatives, in their order.
+    groups = participants.removeprefix("p").split("/")
+    counts = [len(group.split()) for group in groups]
     choices = alternatives.split("; ")
     favourite = counts.index(max(counts))
     if favourite >= len(choices) or not choices[favourite].strip():
@@ -91,13 +109,19 @@ def resolve(feature: str, alternatives: str, participants: str) -> str:
     form = choices[favourite].strip()
     form = _READINGS.get(form, form)
     forms = _forms(feature)
-    return form if form in forms else forms[0]
+    if form in forms:
+        return form
+    return forms[0]
 
 
 def _forms(feature: str) -> list[str]:
-    """What a feature written with `_` may stand for: "has a wire_cord" for a wire or a cord, with
-    or without "a"."""
-    first, second = (part.split(" ") for part in feature.split("_")[:2])
+    """Return what a feature written with `_` may stand for.
+
+    "has a wire_cord" is a wire or a cord, with or without "a".
+    """
+    before, after = feature.split("_")[:2]
+    first = before.split(" ")
+    second = after.split(" ")
     forms = [first, second, [first[0], *second]]
     if len(first) > 2:
         forms.append([*first[:2], *second])
@@ -107,35 +131,38 @@ def _forms(feature: str) -> list[str]:
 
 
 def _entry(row: Cells) -> Entry | None:
-    """An entry of the norms, or None where the row is not about how a thing looks in a way that is
-    asked."""
+    """Return an entry of the norms.
+
+    None where the row is not about how a thing looks, or its relation is not asked about.
+    """
     cells = {column.lower(): cell for column, cell in row.items()}
     if cells["feature type"] != "visual perceptual":
         return None
     concept = prompt_text(cells["concept"], "concept")
     feature = prompt_text(cells["feature"], "feature")
     pf = cells["pf"].strip()
+    # `isdigit` alone would take a superscript, which `int` refuses.
     if not (pf.isascii() and pf.isdigit() and len(pf) < 4):
         raise BadValueError("'pf' is not a whole number")
-    resolved = prompt_text(
-        resolve(feature, cells["feature alternatives"], cells["participant list"]), "feature"
-    )
-    start, _, answer = resolved.rpartition(" ")
+    form = resolve(feature, cells["feature alternatives"], cells["participant list"])
+    # The relation is every word but the last, and the answer is the last.
+    start, _, answer = prompt_text(form, "feature").rpartition(" ")
     if start not in RELATIONS or not answer:
         return None
     return Entry(
-        prompt_text(cells["domain"], "domain", empty=True),
-        concept,
-        RELATIONS[start],
-        answer,
-        int(pf),
+        domain=prompt_text(cells["domain"], "domain", empty=True),
+        concept=concept,
+        relation=RELATIONS[start],
+        answer=answer,
+        pf=int(pf),
     )
 
 
 def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
-    """The entries of a CSLB `norms.dat`, and the rows that could not be used."""
+    """Read the entries of a CSLB `norms.dat`, and the rows that could not be used."""
     header = [name.lower() for name in column_names(path, "\t")]
-    if missing := [column for column in COLUMNS if column not in header]:
+    missing = [column for column in COLUMNS if column not in header]
+    if missing:
         raise UserError(
             f"{path} is not the CSLB norms: its first line has no column '{missing[0]}'."
         )
@@ -144,7 +171,10 @@ def read_norms(path: Path) -> tuple[list[Entry], list[BadRow]]:
 
 
 def read_words(path: Path | None) -> list[str]:
-    """The words of a list, one per line; none without a file."""
+    """Read the words of a list, one per line; none without a file.
+
+    `labels.txt` lists the published answers, all of which are one word piece of BERT.
+    """
     if path is None:
         return []
     words = [line.strip() for line in whole_lines(path)]
@@ -154,11 +184,12 @@ def read_words(path: Path | None) -> list[str]:
 
 
 def read_articles(path: Path | None) -> dict[str, str]:
-    """The article of each concept ("a", "an" or none); no articles without a file."""
+    """Read the article of each concept ("a", "an" or none); no articles without a file."""
     if path is None:
         return {}
     rows = [line.strip().partition(",") for line in whole_lines(path)]
     articles = {concept: article for concept, _, article in rows}
+    # The header reads like a row of its own: a concept "concept" with the article "descriptor".
     if articles.pop("concept", "") != "descriptor" or not ARTICLES.issuperset(articles.values()):
         raise UserError(
             f"{path} does not give each concept's article ('a', 'an', 'the' or none): "
@@ -168,20 +199,24 @@ def read_articles(path: Path | None) -> dict[str, str]:
 
 
 def build(
-    entries: Sequence[Entry], words: Sequence[str], articles: Mapping[str, str]
+    entries: Sequence[Entry],
+    words: Sequence[str],
+    articles: Mapping[str, str],
 ) -> list[Question]:
-    """One question per concept, relation and segment, with every answer of that segment as gold."""
+    """Return one question per concept, relation and segment, with all its answers as gold.
+
+    The same concept and relation is asked once in every segment that has answers: segments are
+    nested, and each has a figure of its own.
+    """
     options = tuple(words)
-    vocabulary = set(words)
     groups: dict[tuple[int, str, str], list[Entry]] = {}
     for segment in SEGMENTS:
-        for entry in entries:
-            if entry.pf >= segment and entry.answer in vocabulary:
-                groups.setdefault((segment, entry.concept, entry.relation), []).append(entry)
+        for entry in _entries_of_segment(entries, segment, set(words)):
+            groups.setdefault((segment, entry.concept, entry.relation), []).append(entry)
     questions = []
     for (segment, concept, relation), members in groups.items():
         name = concept.replace("_", " ")
-        gold = {entry.answer: 1.0 for entry in members}
+        answers = {entry.answer for entry in members}
         questions.append(
             Question(
                 id=f"{concept}/{relation}/pf{segment}",
@@ -190,14 +225,12 @@ def build(
                     "relation": relation,
                 },
                 options=options,
-                gold=gold,
+                gold={entry.answer: 1.0 for entry in members},
                 object=name,
                 tags={
                     "relation": relation,
                     "segment": f"pf>={segment}",
-                    "answers": "colour"
-                    if all(answer in COLORS_AS_PUBLISHED for answer in gold)
-                    else "other",
+                    "answers": "colour" if answers <= COLORS_AS_PUBLISHED else "other",
                     "domain": members[0].domain,
                 },
             )
@@ -205,46 +238,60 @@ def build(
     return questions
 
 
+def _entries_of_segment(
+    entries: Sequence[Entry],
+    segment: int,
+    words: Set[str],
+) -> Iterator[Entry]:
+    """Return the entries that enough people gave, and whose answer is an option."""
+    return (entry for entry in entries if entry.pf >= segment and entry.answer in words)
+
+
 def entries_by_segment(entries: Sequence[Entry], words: Sequence[str]) -> dict[int, Counter[str]]:
-    """How many entries each segment has, by relation."""
-    vocabulary = set(words)
-    return {
-        segment: Counter(
-            entry.relation
-            for entry in entries
-            if entry.pf >= segment and entry.answer in vocabulary
-        )
-        for segment in SEGMENTS
-    }
+    """Return how many entries each segment has, by relation."""
+    counts: dict[int, Counter[str]] = {}
+    for segment in SEGMENTS:
+        members = _entries_of_segment(entries, segment, set(words))
+        counts[segment] = Counter(entry.relation for entry in members)
+    return counts
 
 
 def describe_entries(counts: Mapping[int, Counter[str]]) -> list[str]:
-    """The entries of each segment beside the number that the paper counts."""
+    """Return a line per segment: its entries beside the number that the paper counts.
+
+    A norms file of another release is usable; the lines say how far it is the paper's.
+    """
     lines = []
-    for segment, kept in counts.items():
-        by_relation = ", ".join(f"{relation} {kept[relation]:,}" for relation in RELATIONS.values())
+    for segment, by_relation in counts.items():
         published = PUBLISHED_ENTRIES[segment]
-        if kept.total() == published:
-            beside = "as published"
-        else:
-            beside = f"published: {published:,}"
-        lines.append(f"entries of pf>={segment}: {kept.total():,} ({beside}); {by_relation}")
+        comparison = f"published: {published:,}"
+        if by_relation.total() == published:
+            comparison = "as published"
+        relations = [f"{relation} {by_relation[relation]:,}" for relation in RELATIONS.values()]
+        lines.append(
+            f"entries of pf>={segment}: {by_relation.total():,} ({comparison}); "
+            f"{', '.join(relations)}"
+        )
     return lines
 
 
 def read_files(data: Path | None = None) -> tuple[list[Entry], list[BadRow], list[str], str]:
-    """The entries of the norms, the rows that could not be used, the answer words, and where these
-    come from."""
+    """Read the entries of the norms and the answer words.
+
+    Returns the entries, the rows that could not be used, the words, and where these come from.
+    """
     entries, bad = read_norms(store.require_file("cslb-norms", "norms.dat", data))
     words = read_words(store.find_file("property-norms", "labels.txt", data))
     if words:
         return entries, bad, words, f"{len(words)} published answer words as options"
+    # Without the published list: every answer that two people gave, the least that any segment
+    # asks.
     words = sorted({entry.answer for entry in entries if entry.pf >= SEGMENTS[0]})
     return entries, bad, words, f"the {len(words)} answer words of the file as options"
 
 
 def load(data: Path | None = None) -> Task:
-    """The task from a CSLB `norms.dat` (that file, a folder that holds it, or the data folder's).
+    """Load the task from a CSLB `norms.dat`: that file, a folder with it, or the data folder's.
 
     `labels.txt` and `descriptors.csv` are taken from beside it or from the data folder. Without the
     first the answers found in the file are the options; without the second no concept has an
@@ -254,20 +301,25 @@ def load(data: Path | None = None) -> Task:
     articles = read_articles(store.find_file("property-norms", "descriptors.csv", data))
     questions = build(entries, words, articles)
     if not questions:
-        why = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
+        reason = f" (line {bad[0].row}: {bad[0].reason})" if bad else ""
         path = store.require_file("cslb-norms", "norms.dat", data)
         raise UserError(
-            f"{path} contains nothing that can be asked{why}. Is it the CSLB norms file?"
+            f"{path} contains nothing that can be asked{reason}. Is it the CSLB norms file?"
         )
-    notes = [source, *([] if articles else ["concepts without articles"])]
+    notes = [source]
+    if not articles:
+        notes.append("concepts without articles")
+    notes += describe_entries(entries_by_segment(entries, words))
     return Task(
         name="property-norms",
         version="2",
         title="",
         questions=tuple(questions),
-        citation=CATALOGUE["property-norms"].citation,
-        bad_rows=tuple(bad),
-        data_notes=(*notes, *describe_entries(entries_by_segment(entries, words))),
         nested_by="segment",
-        **wording("property-norms"),
+        provenance=Provenance(
+            notes=tuple(notes),
+            bad_rows=tuple(bad),
+            citation=CATALOGUE["property-norms"].citation,
+        ),
+        **read_template_file("property-norms"),
     )

@@ -16,25 +16,33 @@ log = logging.getLogger(__name__)
 
 
 def load_tasks(
-    named: Sequence[str | Task], data: Path | None = None
+    names_and_tasks: Sequence[str | Task],
+    data: Path | None = None,
 ) -> tuple[list[Task], list[UserError]]:
-    """The tasks, and why some members of a group could not be loaded; rows that cannot be used are
-    reported."""
-    names = expand([task for task in named if isinstance(task, str)])
-    if not names and not any(isinstance(task, Task) for task in named):
+    """Return the tasks, and why some members of a group could not be loaded.
+
+    Rows that cannot be used are reported.
+
+    A task that was named must load; of a group, those that can are asked.
+    """
+    typed = [item for item in names_and_tasks if isinstance(item, str)]
+    tasks = [item for item in names_and_tasks if isinstance(item, Task)]
+    names = expand(typed)
+    if not names and not tasks:
         raise UserError("--task names no task: `seesay tasks` lists them.")
     if data is not None and len({task_card(name).needs or name for name in names}) > 1:
         raise UserError(f"--data goes with one data set, not with those of {', '.join(names)}.")
-    typed = {part.strip() for task in named if isinstance(task, str) for part in task.split(",")}
-    tasks = [task for task in named if isinstance(task, Task)]
+    typed_names = {part.strip() for text in typed for part in text.split(",")}
     errors: list[UserError] = []
     for name in names:
         try:
             tasks.append(load_task(name, data))
         except UserError as error:
-            if name in typed:
+            # A task that was asked for by its own name must not be left out in silence; of a
+            # group, the others are still asked.
+            if name in typed_names:
                 raise
-            errors.append(error)  # one of a group: the others are still asked
+            errors.append(error)
     if not tasks:
         raise errors[0]
     for task in tasks:
@@ -44,15 +52,14 @@ def load_tasks(
 
 def _report_bad_rows(task: Task) -> None:
     """Log which rows of the data file were left out, the first few by name."""
-    if not task.bad_rows:
+    bad_rows = task.provenance.bad_rows
+    if not bad_rows:
         return
     lines = [
-        f"{task.name}: {len(task.bad_rows)} bad rows left out, {len(task.questions)} questions "
-        "kept."
+        f"{task.name}: {len(bad_rows)} bad rows left out, {len(task.questions)} questions kept."
     ]
-    lines += [f"  {row}" for row in task.bad_rows[:BAD_ROWS_SHOWN]]
-    if len(task.bad_rows) > BAD_ROWS_SHOWN:
-        lines.append(
-            f"  … and {len(task.bad_rows) - BAD_ROWS_SHOWN} more (`seesay tasks {task.name}`)"
-        )
+    lines += [f"  {row}" for row in bad_rows[:BAD_ROWS_SHOWN]]
+    more = len(bad_rows) - BAD_ROWS_SHOWN
+    if more > 0:
+        lines.append(f"  … and {more} more (`seesay tasks {task.name}`)")
     log.warning("%s", "\n".join(lines))

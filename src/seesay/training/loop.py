@@ -1,5 +1,6 @@
-"""One training loop: seeded, resumable, short. A killed run, resumed, ends with the weights of an
-uninterrupted one.
+"""One training loop: seeded, resumable, short.
+
+A killed run, resumed, ends with the weights of an uninterrupted one.
 
 A step depends on earlier steps only through the weights and the optimiser's state: batches are
 looked up by epoch and index, and every step seeds the random generators (dropout). So a checkpoint
@@ -42,39 +43,45 @@ _REPORT_EVERY = 0.5  # seconds between two reports of progress
 
 @dataclass(slots=True)
 class Position:
-    """The state of a training: the batch `index` of the epoch's `size`, and sums of the losses
-    since the last validation. The fields are part of the checkpoint's format."""
+    """The state of a training; the fields are part of the checkpoint's format."""
 
     step: int = 0
     epoch: int = 0
     index: int = 0
+    """The next batch of the epoch."""
     size: int = 1
+    """The epoch's number of batches."""
     seconds: float = 0.0
     sums: dict[str, float] = field(default_factory=dict)
+    """Sums of the losses since the last validation."""
     summed: int = 0
+    """The number of steps in the sums."""
     best: float | None = None
     best_step: int = 0
     waited: int = 0
+    """Validations since the best one."""
     skipped: float = 0.0
-    """Epochs left out because patience ran out before the cooldown."""
+    """Epochs that are skipped because patience ran out before the cooldown."""
 
     @property
     def epochs(self) -> float:
-        """Epochs done, with the share of this one."""
+        """Return the epochs done, with the share of this one."""
         return self.epoch + self.index / self.size
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """The position in a checkpoint."""
+        """Parse the position in a checkpoint."""
         from pydantic import TypeAdapter
 
-        at = TypeAdapter(cls).validate_json(text, strict=True)
-        if json.loads(text).keys() != asdict(at).keys() or not 0 <= at.index <= max(at.size, 1):
+        position = TypeAdapter(cls).validate_json(text, strict=True)
+        # validation would fill a missing field with its default
+        complete = json.loads(text).keys() == asdict(position).keys()
+        if not complete or not 0 <= position.index <= max(position.size, 1):
             raise ValueError("it holds no position in a training")
-        return at
+        return position
 
     def means(self) -> Measurements:
-        """Mean losses per step since the last validation."""
+        """Return the mean losses per step since the last validation."""
         return {name: value / self.summed for name, value in self.sums.items()}
 
 
@@ -93,13 +100,15 @@ class Result:
 
     steps: int
     epochs: float
+    """Epochs done; fewer than planned if it stopped early."""
     seconds: float
     best: float
+    """The best value of the measurement that decides."""
     best_step: int
     stopped_early: bool
 
 
-def train(
+def train(  # noqa: PLR0913 - a training is made of these parts
     network: N,
     batches: Callable[[int], Sequence[B]],
     losses: Callable[[N, B], Mapping[str, torch.Tensor]],
@@ -127,15 +136,20 @@ def train(
         network.to(accelerator.device)
         result = read_result(folder)
         if result is None:
-            training = _Training(network, losses, validate, folder, schedule, accelerator)
+            training = _Training(
+                network,
+                losses,
+                validate,
+                folder,
+                schedule,
+                accelerator,
+            )
             with _interrupts() as interrupted:
                 training.run(batches, progress, checkpoint_every, interrupted)
-            at = training.at
-            assert at.best is not None
-            early = at.epochs < schedule.epochs
-            result = Result(at.step, at.epochs, training.seconds, at.best, at.best_step, early)
+            result = training.result()
             write_text(folder / RESULT, json.dumps(asdict(result), indent=2))
-            (folder / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the weights
+            # three times the size of the weights, and no longer needed
+            (folder / CHECKPOINT).unlink(missing_ok=True)
         checkpoint.load(network, None, folder / BEST)
         network.eval()
         return result
@@ -165,6 +179,7 @@ class _Training(Generic[N, B]):
             stored = checkpoint.load(network, optimizer, folder / CHECKPOINT)
             with checkpoint.damaged_training(folder / CHECKPOINT):
                 self.at = Position.parse(stored)
+        # steps after the checkpoint are repeated, and write their lines again
         checkpoint.cut_history(folder, self.at.step)
         self.model, self.optimizer = accelerator.prepare(network, optimizer)
         self.saved = self.shown = time.perf_counter()
@@ -172,14 +187,31 @@ class _Training(Generic[N, B]):
 
     @property
     def seconds(self) -> float:
+        """Return the seconds of training, those before an interruption among them."""
         return time.perf_counter() - self.started
 
     @property
     def done(self) -> float:
-        """The share of the training that is done; epochs that are skipped count."""
+        """Return the share of the training that is done; epochs that are skipped count."""
         done = self.at.epochs + self.at.skipped
         epochs = self.schedule.epochs
-        return done / epochs if done < epochs - 1e-6 else 1.0
+        # sums of shares of epochs may miss a whole number by rounding
+        if done < epochs - 1e-6:
+            return done / epochs
+        return 1.0
+
+    def result(self) -> Result:
+        """Return how the training ended."""
+        at = self.at
+        assert at.best is not None
+        return Result(
+            steps=at.step,
+            epochs=at.epochs,
+            seconds=self.seconds,
+            best=at.best,
+            best_step=at.best_step,
+            stopped_early=at.epochs < self.schedule.epochs,
+        )
 
     def run(
         self,
@@ -188,11 +220,13 @@ class _Training(Generic[N, B]):
         checkpoint_every: float,
         interrupted: threading.Event,
     ) -> None:
+        """Train from the position to the end; when `interrupted`, save and raise."""
         at = self.at
         every = self.schedule.validate_every
         self.model.train()
         if at.step == 0:
-            self.measure()  # the untrained network: the first point of the curve
+            # the untrained network is the first point of the curve
+            self.measure()
         while self.done < 1:
             epoch_batches = batches(at.epoch)
             if not len(epoch_batches):
@@ -204,28 +238,26 @@ class _Training(Generic[N, B]):
                 if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
                     progress(TrainingProgress(self.done, at.step, at.means()))
                     self.shown = time.perf_counter()
-                measured = last or (every is not None and at.step % every == 0)
-                if measured:
+                validates = last or (every is not None and at.step % every == 0)
+                if validates:
                     self.measure()
-                if (
-                    measured
-                    or interrupted.is_set()
-                    or time.perf_counter() - self.saved >= checkpoint_every
-                ):
+                overdue = time.perf_counter() - self.saved >= checkpoint_every
+                if validates or overdue or interrupted.is_set():
                     self.save()
                 if interrupted.is_set():
                     raise KeyboardInterrupt
             if at.index == at.size:
-                at.epoch = at.epoch + 1
+                at.epoch += 1
                 at.index = 0
 
     def step(self, batch: B) -> None:
-        """One step down the gradient."""
+        """Take one step down the gradient."""
         import torch
         from accelerate.utils import send_to_device
 
         at = self.at
         accelerator = self.accelerator
+        # dropout depends on nothing but the seed and the step: a resumed run draws the same
         torch.manual_seed(_seed(self.schedule.seed, at.step))
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.rate(self.done)
@@ -235,9 +267,9 @@ class _Training(Generic[N, B]):
             accelerator.clip_grad_norm_(self.model.parameters(), self.schedule.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        at.step = at.step + 1
-        at.index = at.index + 1
-        at.summed = at.summed + 1
+        at.step += 1
+        at.index += 1
+        at.summed += 1
         for name, value in losses.items():
             at.sums[name] = at.sums.get(name, 0.0) + float(value.detach())
         if not math.isfinite(at.sums["loss"]):
@@ -253,31 +285,53 @@ class _Training(Generic[N, B]):
         schedule = self.schedule
         self.model.eval()
         with torch.no_grad():
-            measured = self.validate(self.network)
+            measurements = self.validate(self.network)
         self.model.train()
-        value = measured[schedule.best_by]
-        better = at.best is None or (value > at.best if schedule.highest else value < at.best)
-        at.waited = 0 if better else at.waited + 1
-        if better:
-            at.best = value
+        at.waited += 1
+        if self.is_best(measurements[schedule.best_by]):
+            at.waited = 0
+            at.best = measurements[schedule.best_by]
             at.best_step = at.step
-            checkpoint.save(
-                self.folder / BEST, self.network, None, json.dumps({"step": at.step, **measured})
-            )
-        line = {"step": at.step, "epoch": round(at.epochs, 4), "seconds": round(self.seconds, 2)}
-        line |= at.means() | {f"validation_{name}": value for name, value in measured.items()}
-        with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+            position = json.dumps({"step": at.step, **measurements})
+            checkpoint.save(self.folder / BEST, self.network, None, position)
+        self.write_history(measurements)
         at.sums = {}
         at.summed = 0
         if schedule.is_over(at.best, at.waited):
-            at.skipped = max(at.skipped, schedule.epochs * (1 - schedule.cooldown) - at.epochs)
+            # the training goes on where its cooldown begins; without one, that is its end
+            cooldown = schedule.epochs * (1 - schedule.cooldown)
+            at.skipped = max(at.skipped, cooldown - at.epochs)
+
+    def is_best(self, value: float) -> bool:
+        """Return whether the value is better than the best so far."""
+        best = self.at.best
+        if best is None:
+            return True
+        return value > best if self.schedule.highest else value < best
+
+    def write_history(self, measurements: Measurements) -> None:
+        """Append a line of history: the position, mean losses, and the measurements."""
+        at = self.at
+        line: Measurements = {
+            "step": at.step,
+            "epoch": round(at.epochs, 4),
+            "seconds": round(self.seconds, 2),
+            **at.means(),
+        }
+        for name, value in measurements.items():
+            line[f"validation_{name}"] = value
+        with (self.folder / HISTORY).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
 
     def save(self) -> None:
         """Write a checkpoint to resume from."""
         self.at.seconds = self.seconds
+        position = json.dumps(asdict(self.at))
         checkpoint.save(
-            self.folder / CHECKPOINT, self.network, self.optimizer, json.dumps(asdict(self.at))
+            self.folder / CHECKPOINT,
+            self.network,
+            self.optimizer,
+            position,
         )
         self.saved = time.perf_counter()
 
@@ -288,7 +342,7 @@ def mean_losses(
     losses: Callable[[N, B], Mapping[str, torch.Tensor]],
     weigh: Callable[[B], int],
 ) -> Measurements:
-    """The mean losses of all batches, weighted (by the number of words, say)."""
+    """Return the mean losses of all batches, weighted (by the number of words, say)."""
     from accelerate.utils import send_to_device
 
     device = next(network.parameters()).device
@@ -303,7 +357,7 @@ def mean_losses(
 
 
 def read_result(folder: Path) -> Result | None:
-    """How the training ended, or None while it runs."""
+    """Read how the training ended; None while it runs."""
     path = folder / RESULT
     if path.is_file():
         return read_state(path, Result, checkpoint.start_again(path))
@@ -311,12 +365,12 @@ def read_result(folder: Path) -> Result | None:
 
 
 def _seed(*numbers: int) -> int:
-    """One seed from several numbers: PyTorch's generator on a CPU uses 32 bits."""
+    """Return one seed from several numbers: PyTorch's generator on a CPU uses 32 bits."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer:
-    """Adam, or AdamW, by which biases and norms never decay."""
+    """Return Adam, or AdamW, by which biases and norms never decay."""
     import torch
 
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
@@ -324,18 +378,23 @@ def _adam(network: torch.nn.Module, schedule: Schedule) -> torch.optim.Optimizer
         return torch.optim.Adam(
             parameters, schedule.learning_rate, weight_decay=schedule.weight_decay
         )
-    groups = [
+    # biases and the scales of norms have one dimension, weights of layers have more
+    groups: list[dict[str, Any]] = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": schedule.weight_decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW([group for group in groups if group["params"]], schedule.learning_rate)
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, schedule.learning_rate)
 
 
 @contextmanager
 def _interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C as a flag, so that no step is cut in half; pressed a second time, it interrupts at
-    once."""
+    """Turn Ctrl-C into a flag, so that no step is cut in half.
+
+    Pressed a second time, it interrupts at once.
+    """
     flag = threading.Event()
+    # signals can be handled in the main thread only
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return

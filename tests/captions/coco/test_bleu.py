@@ -26,9 +26,9 @@ def test_by_hand() -> None:
     corpus = CaptionCorpus(
         ["the cat sat on the mat"], [["the cat is on the mat today", "a b c d e f g h i"]]
     )
-    one, two, *_ = (metric.value for metric in bleu(corpus))
-    assert one == pytest.approx(5 / 6 * exp(1 - 7 / 6), abs=1e-8)
-    assert two == pytest.approx((5 / 6 * 3 / 5) ** 0.5 * exp(1 - 7 / 6), abs=1e-8)
+    unigrams, bigrams, *_ = (metric.value for metric in bleu(corpus))
+    assert unigrams == pytest.approx(5 / 6 * exp(1 - 7 / 6), abs=1e-8)
+    assert bigrams == pytest.approx((5 / 6 * 3 / 5) ** 0.5 * exp(1 - 7 / 6), abs=1e-8)
 
 
 def test_the_shorter_of_two_equally_close_references_counts() -> None:
@@ -85,9 +85,9 @@ def test_order_changes_nothing_and_figures_stay_in_range(
 ) -> None:
     shuffled = list(pairs)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    left = bleu(CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs]))
-    right = bleu(CaptionCorpus([h for h, _ in shuffled], [r for _, r in shuffled]))
-    for a, b in zip(left, right, strict=True):
+    forwards = bleu(CaptionCorpus([h for h, _ in pairs], [r for _, r in pairs]))
+    backwards = bleu(CaptionCorpus([h for h, _ in shuffled], [r for _, r in shuffled]))
+    for a, b in zip(forwards, backwards, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert np.isfinite(a.scores).all()
         assert (a.scores >= 0).all()

@@ -56,15 +56,15 @@ def _naive(corpus: CaptionCorpus, *, clipped: bool) -> list[float]:
                     g: log(len(corpus)) - log(max(1, document[g]))
                     for g in grams(hypothesis, k) | grams(reference, k)
                 }
-                ours = {g: n * idf[g] for g, n in grams(hypothesis, k).items()}
-                theirs = {g: n * idf[g] for g, n in grams(reference, k).items()}
-                scale = sqrt(sum(v * v for v in ours.values())) * sqrt(
-                    sum(v * v for v in theirs.values())
+                caption_weights = {g: n * idf[g] for g, n in grams(hypothesis, k).items()}
+                reference_weights = {g: n * idf[g] for g, n in grams(reference, k).items()}
+                scale = sqrt(sum(v * v for v in caption_weights.values())) * sqrt(
+                    sum(v * v for v in reference_weights.values())
                 )
                 dot = sum(
-                    (min(v, theirs[g]) if clipped else v) * theirs[g]
-                    for g, v in ours.items()
-                    if g in theirs
+                    (min(v, reference_weights[g]) if clipped else v) * reference_weights[g]
+                    for g, v in caption_weights.items()
+                    if g in reference_weights
                 )
                 gap = grams(hypothesis, 2).total() - grams(reference, 2).total()
                 total += (dot / scale if scale else 0) * (exp(-(gap**2) / 72) if clipped else 1)

@@ -16,24 +16,22 @@ def small(corpus: CaptionCorpus) -> CaptionCorpus:
 
 
 def test_the_average_is_the_plain_mean_of_four(small: CaptionCorpus) -> None:
-    measured = {one.name: one for one in evaluate(small, MeteorResources())}
+    measured = {figure.name: figure for figure in evaluate(small, MeteorResources())}
     assert list(measured) == [*NAMES, "average fusion with METEOR(ex_st)", "unigram precision"]
     parts = [measured[name] for name in ("BLEU-4", "METEOR(ex_st)", "ROUGE-L", "CIDEr-D")]
     fused = measured["average fusion with METEOR(ex_st)"]
     assert fused.value == pytest.approx(np.mean([part.value for part in parts]))
     assert fused.scores == pytest.approx(np.mean([part.scores for part in parts], axis=0))
     without = [name for name in NAMES if "METEOR" not in name]
-    assert [one.name for one in evaluate(small, None)] == [*without, "unigram precision"]
+    assert [figure.name for figure in evaluate(small, None)] == [*without, "unigram precision"]
 
 
 def test_a_resample_is_the_figure_of_the_drawn_captions(small: CaptionCorpus) -> None:
     """The matrix product must give what scoring the drawn captions again would give."""
     rng = np.random.default_rng(0)
-    drawn = rng.integers(0, len(small), len(small))
-    again = CaptionCorpus(
-        [small.hypotheses[i] for i in drawn], [small.references[i] for i in drawn]
-    )
-    counts = np.bincount(drawn, minlength=len(small)).astype(np.float64)
+    rows = rng.integers(0, len(small), len(small))
+    again = CaptionCorpus([small.hypotheses[i] for i in rows], [small.references[i] for i in rows])
+    counts = np.bincount(rows, minlength=len(small)).astype(np.float64)
     whole, part = evaluate(small, MeteorResources()), evaluate(again, MeteorResources())
     # CIDEr-D's document frequencies would be drawn anew
     for a, b in zip(whole[:6], part[:6], strict=True):
@@ -43,9 +41,9 @@ def test_a_resample_is_the_figure_of_the_drawn_captions(small: CaptionCorpus) ->
 def test_intervals_hold_the_figure_and_are_seeded(small: CaptionCorpus) -> None:
     measured = evaluate(small, MeteorResources())
     ids = [str(i) for i in range(len(small))]
-    one, two = (Resamples(ids, 300, 7).measurements(measured) for _ in range(2))
-    assert one == two
-    for figure, interval in zip(measured, one, strict=True):
+    intervals, again = (Resamples(ids, 300, 7).measurements(measured) for _ in range(2))
+    assert intervals == again
+    for figure, interval in zip(measured, intervals, strict=True):
         assert interval.value == pytest.approx(figure.value)
         assert interval.low < interval.value < interval.high
 
@@ -55,9 +53,9 @@ def test_paired_tests_are_antisymmetric_and_see_a_difference(small: CaptionCorpu
     ids = [str(i) for i in range(len(small))]
     a, b = evaluate(small, MeteorResources()), evaluate(worse, MeteorResources())
     there, back = compare(a, b, ids, Resamples(ids, 200)), compare(b, a, ids, Resamples(ids, 200))
-    for one, other in zip(there, back, strict=True):
-        assert one.difference.difference == pytest.approx(-other.difference.difference)
-        assert one.p_signflip == pytest.approx(other.p_signflip)
+    for forward, reverse in zip(there, back, strict=True):
+        assert forward.difference.difference == pytest.approx(-reverse.difference.difference)
+        assert forward.p_signflip == pytest.approx(reverse.p_signflip)
     meteor = there[4]
     assert meteor.difference.low > 0
     assert meteor.p_signflip < 0.05

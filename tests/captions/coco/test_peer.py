@@ -88,16 +88,18 @@ def _peer(
     gold = tokenizer.tokenize(
         {i: [{"caption": text} for text in row] for i, row in enumerate(references)}
     )
-    found = tokenizer.tokenize({i: [{"caption": text}] for i, text in enumerate(hypotheses)})
+    tokenized = tokenizer.tokenize({i: [{"caption": text}] for i, text in enumerate(hypotheses)})
     tokens = CaptionCorpus(
-        [found[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))]
+        [tokenized[i][0] for i in range(len(hypotheses))], [gold[i] for i in range(len(hypotheses))]
     )
-    return tokens, {name: scorer().compute_score(gold, found) for name, scorer in scorers.items()}
+    return tokens, {
+        name: scorer().compute_score(gold, tokenized) for name, scorer in scorers.items()
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["multi30k", "odd"])
-def test_equal(
+def test_figures_equal_pycocoevalcap(
     kind: str, multi30k: tuple[list[str], list[list[str]]], resources: MeteorResources
 ) -> None:
     """Not only the figures: every caption's tokens and every caption's score."""

@@ -45,7 +45,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize(("caption", "tokens"), ASKED.items())
-def test_as_the_tokenizer_answers(caption: str, tokens: str) -> None:
+def test_tokens_match_the_java_tokenizer(caption: str, tokens: str) -> None:
     assert tokenize(caption) == tokens
 
 
@@ -67,7 +67,7 @@ def test_a_line_break_is_a_blank() -> None:
 
 @settings(deadline=None)
 @given(st.text(st.sampled_from("aAbBsStT.,'-!?5 ()\"’éC:/&@#$<>_")))
-def test_remembered_words_change_nothing(caption: str) -> None:
+def test_cached_words_change_nothing(caption: str) -> None:
     """A caption made of plain words takes a short cut; it must lead to the same place."""
     slow = " ".join(
         token for token in (token.lower() for token in lex(caption)) if token not in PUNCTUATION
@@ -88,7 +88,7 @@ def test_any_text_gives_clean_tokens(caption: str) -> None:
     "text",
     ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000],
 )
-def test_long_rubbish_is_no_trap(text: str) -> None:
+def test_long_garbage_is_tokenised_in_time(text: str) -> None:
     began = time.perf_counter()
     tokenize(text)
     assert time.perf_counter() - began < 20

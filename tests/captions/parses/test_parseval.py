@@ -50,15 +50,15 @@ PUBLISHED: list[tuple[str, str, tuple[int, ...] | str]] = [
 ]
 
 
-def _row(found: ParseScore) -> tuple[int, ...]:
+def _row(counts: ParseScore) -> tuple[int, ...]:
     return (
-        found.length,
-        found.matched,
-        found.gold,
-        found.test,
-        found.crossing,
-        found.words,
-        found.tags,
+        counts.length,
+        counts.matched,
+        counts.gold,
+        counts.test,
+        counts.crossing,
+        counts.words,
+        counts.tags,
     )
 
 
@@ -82,9 +82,12 @@ def test_published_summary() -> None:
     assert len(scores) == 17
     for some, expected in (
         (scores, [90.53, 87.76, 52.94, 0.06, 94.12, 100, 98.15]),
-        ([one for one in scores if one.length <= 40], [85.25, 81.25, 50, 0.06, 93.75, 100, 96.88]),
+        (
+            [result for result in scores if result.length <= 40],
+            [85.25, 81.25, 50, 0.06, 93.75, 100, 96.88],
+        ),
     ):
-        found = {one.name: one.value for one in parseval(some, SAMPLE)}
+        figures = {result.name: result.value for result in parseval(some, SAMPLE)}
         names = [
             "labelled precision",
             "labelled recall",
@@ -94,7 +97,7 @@ def test_published_summary() -> None:
         ]
         names += ["two or less crossing", "tagging accuracy"]
         shown = [
-            round(found[name] * (1 if name == "average crossing" else 100), 2) for name in names
+            round(figures[name] * (1 if name == "average crossing" else 100), 2) for name in names
         ]
         assert shown == expected
 
@@ -107,17 +110,17 @@ def test_collins_parameters_by_hand() -> None:
         "*T*-1)))) (. .)))"
     )
     test = parse("(S (NP (PRP he)) (VP (VBD reported) (ADVP (RP up))) (. .))")
-    found = score(gold, test)
-    assert _row(found) == (4, 4, 4, 4, 0, 3, 3)
-    assert found.length == 4, "punctuation counts for the length, a trace does not"
+    counts = score(gold, test)
+    assert _row(counts) == (4, 4, 4, 4, 0, 3, 3)
+    assert counts.length == 4, "punctuation counts for the length, a trace does not"
 
 
 def test_labels_do_not_count_unlabelled() -> None:
-    found = score(
+    counts = score(
         parse("(S (NP (D the) (N dog)) (VP (V ran)))"),
         parse("(X (Y (D the) (N dog)) (VP (V ran)))"),
     )
-    assert (found.matched, found.unlabelled) == (1, 3)
+    assert (counts.matched, counts.unlabelled) == (1, 3)
 
 
 def test_a_mistagged_full_stop_is_put_back() -> None:
@@ -148,10 +151,10 @@ TREES = st.recursive(
 @settings(deadline=None)
 @given(TREES)
 def test_a_parse_against_itself_is_perfect(text: str) -> None:
-    found = score(parse(text), parse(text))
-    assert found.matched == found.unlabelled == found.gold == found.test
-    assert found.crossing == 0
-    assert found.tags == found.words
+    counts = score(parse(text), parse(text))
+    assert counts.matched == counts.unlabelled == counts.gold == counts.test
+    assert counts.crossing == 0
+    assert counts.tags == counts.words
 
 
 @settings(deadline=None)
@@ -166,9 +169,11 @@ def test_laws(texts: list[str], random: object) -> None:
     scores = [score(parse(g), parse(t)) for g, t in zip(golds, flat, strict=True)]
     shuffled = list(scores)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    left, right = ({one.name: one.value for one in parseval(some)} for some in (scores, shuffled))
-    assert left == pytest.approx(right)
-    assert all(0 <= value <= 1 for value in left.values())
-    assert left["unlabelled recall"] >= left["labelled recall"]
-    low, high = sorted([left["labelled precision"], left["labelled recall"]])
-    assert low - 1e-12 <= left["labelled F1"] <= high + 1e-12
+    figures, expected = (
+        {figure.name: figure.value for figure in parseval(rows)} for rows in (scores, shuffled)
+    )
+    assert figures == pytest.approx(expected)
+    assert all(0 <= value <= 1 for value in figures.values())
+    assert figures["unlabelled recall"] >= figures["labelled recall"]
+    low, high = sorted([figures["labelled precision"], figures["labelled recall"]])
+    assert low - 1e-12 <= figures["labelled F1"] <= high + 1e-12

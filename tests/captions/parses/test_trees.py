@@ -57,7 +57,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert all(0 <= bracket.start <= bracket.end <= len(tree.words) for bracket in tree.brackets)
 
 
-def test_a_parse_a_line(tmp_path: Path) -> None:
+def test_one_parse_per_line(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("(S (N a))\n\n(S (N b)\n(S (N c))\n\n")
     (one, first), (two, second), (three, third), (four, fourth) = read_trees(path)

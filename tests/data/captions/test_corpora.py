@@ -129,7 +129,11 @@ CONCEPTUAL = (
     "person\thttp://a.org/b.jpg\n"
     "young confused girl standing in front of a wardrobe\thttps://c.org/d.jpg\n"
 )
-FLICKR = "1000092795.jpg#0\tTwo young guys with shaggy hair .\n1000092795.jpg#1\tTwo men .\n10002456.jpg#0\tSeveral men .\n"
+FLICKR = (
+    "1000092795.jpg#0\tTwo young guys with shaggy hair .\n"
+    "1000092795.jpg#1\tTwo men .\n"
+    "10002456.jpg#0\tSeveral men .\n"
+)
 
 FORMS: dict[str, tuple[str, Callable[[Path], object], str, list[tuple[str, str]]]] = {
     "plain": (
@@ -347,7 +351,7 @@ ROWS = [
 ]
 
 
-def test_data_sets_of_hugging_face(tmp_path: Path) -> None:
+def test_hugging_face_data_sets(tmp_path: Path) -> None:
     """Written by `save_to_disk`: one split, several, several files, questions; and as Parquet
     files."""
     datasets = pytest.importorskip("datasets")
@@ -458,7 +462,7 @@ def test_unknown_forms_are_refused(kind: str, tmp_path: Path) -> None:
         "12",
     ],
 )
-def test_text_that_looks_a_little_like_another_form_is_text(line: str, tmp_path: Path) -> None:
+def test_text_that_resembles_another_form_is_text(line: str, tmp_path: Path) -> None:
     lines = [line, *["a dog on a hill"] * 12]
     text_file("\n".join(lines))(tmp_path / "a.txt")
     corpus, captions = read(tmp_path / "a.txt")

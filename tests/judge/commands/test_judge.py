@@ -64,7 +64,7 @@ def test_a_list_of_controls_with_a_byte_order_mark(tmp_path: Path) -> None:
     assert printed_json("preview", "core-color", "--known", "known.txt")["controls"] == 2
 
 
-def test_plan_says_what_it_takes(tmp_path: Path) -> None:
+def test_plan_reports_people_time_and_cost(tmp_path: Path) -> None:
     document = printed_json(
         "plan", "core-color", "--limit", "50", "--width", "0.4", "--pay", "0.1", "--fee", "0.5"
     )
@@ -143,7 +143,7 @@ def test_a_participant_withdraws(tmp_path: Path) -> None:
     served.database.close()
 
 
-def test_a_code_that_all_share_does_not_say_who_withdraws(tmp_path: Path) -> None:
+def test_shared_code_does_not_identify_who_withdraws(tmp_path: Path) -> None:
     study = rating_study(tmp_path, per_page=12, pages=1, judgements=2, completion_code="DONE")
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
     tokens = [served.begin(), served.begin()]
@@ -159,16 +159,14 @@ def test_a_code_that_all_share_does_not_say_who_withdraws(tmp_path: Path) -> Non
     served.database.close()
 
 
-def test_a_study_that_is_refused_is_not_created(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refused_study_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the corrected command would be refused too, as one that changes the study."""
     monkeypatch.setattr("seesay.judge.web.server.serve_study", lambda *_, **__: None)
     pairs = str(pairs_file(tmp_path))
     (tmp_path / "texts.yaml").write_text("xx: {title: Tere}", encoding="utf-8")
     public = ("serve", pairs, "--public-url", "https://study.example.org")
     assert "--contact" in str(run(*public).exception)
-    assert "no catalogue of 'xx'" in str(
+    assert "no texts in 'xx'" in str(
         run(*public, "--contact", "me", "--texts", "texts.yaml").exception
     )
     assert run(*public, "--contact", "me").exit_code == 0
@@ -192,21 +190,24 @@ def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.sqlite"))  # nothing is made
 
 
-def test_a_limited_task_is_the_same_as_probes(tmp_path: Path) -> None:
-    from seesay.runs.ask import limited
+def test_limited_task_equals_that_of_probe(tmp_path: Path) -> None:
+    from seesay.runs.ask import limit_questions
     from seesay.tasks import load_task
 
     opened = prepared("core-color", limit=20)
     try:
         assert opened.study.task is not None
-        assert opened.study.task.fingerprint == limited(load_task("core-color"), 20, 0).fingerprint
+        assert (
+            opened.study.task.fingerprint
+            == limit_questions(load_task("core-color"), 20, 0).fingerprint
+        )
         assert (tmp_path / "core-color.judge.sqlite").is_file()
         assert opened.password  # made, and told this once
     finally:
         opened.database.close()
 
 
-def test_a_study_goes_on_as_it_was_made(tmp_path: Path) -> None:
+def test_existing_study_is_continued_unchanged(tmp_path: Path) -> None:
     source = str(pairs_file(tmp_path))
     first = prepared(source, design={"judgements": 4})
     first.database.close()
@@ -340,7 +341,7 @@ def test_no_message_holds_the_password_of_the_database(
     assert "PostgreSQL" in str(result.exception)
 
 
-def test_it_serves_and_tells_where(tmp_path: Path) -> None:
+def test_serve_announces_its_addresses(tmp_path: Path) -> None:
     server = Server(pairs_file(tmp_path), str(tmp_path / "a.sqlite"), "--title", "Say it")
     try:
         document = server.start(links=2)
@@ -369,10 +370,13 @@ def test_it_serves_and_tells_where(tmp_path: Path) -> None:
     opened.database.close()
 
 
-def test_help_does_not_wait_for_the_server() -> None:
+def test_help_does_not_import_the_server() -> None:
     """The command line is imported by every command: nothing heavy may come with it."""
     heavy = ("starlette", "numpy", "rich")
-    code = f"import sys, seesay.judge.commands.judge; print([name for name in {heavy} if name in sys.modules])"
+    code = (
+        "import sys, seesay.judge.commands.judge; "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

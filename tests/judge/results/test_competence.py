@@ -27,7 +27,7 @@ def test_one_step_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_planted_competence_is_found(seed: int) -> None:
+def test_known_competence_is_recovered(seed: int) -> None:
     """Forty annotators of known competence on 300 items of four labels: estimates follow the
     truth."""
     rng = np.random.default_rng(seed)

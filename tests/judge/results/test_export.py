@@ -55,7 +55,7 @@ def put(served: ServedStudy, judgements: list[Judgement]) -> None:
         )
         tx.insert(
             "answer",
-            ("person", "item", "value", "start", "how", "seconds", "given"),
+            ("person", "item", "value", "start", "how", "seconds", "answered_at"),
             [(j.person, j.item.id, j.value, j.start, j.how, j.seconds, 1.8e9) for j in judgements],
         )
 
@@ -124,7 +124,7 @@ def test_the_tables(colours: tuple[ServedStudy, StudyExport], tmp_path: Path) ->
     )
 
 
-def test_people_stand_in_a_report_beside_a_model(
+def test_report_shows_people_beside_a_model(
     colours: tuple[ServedStudy, StudyExport], tmp_path: Path
 ) -> None:
     served, exported = colours
@@ -145,7 +145,7 @@ def test_people_stand_in_a_report_beside_a_model(
     assert overview(runs).row_count > 8
 
 
-def test_the_figures_are_those_of_the_shares(colours: tuple[ServedStudy, StudyExport]) -> None:
+def test_figures_follow_from_shares(colours: tuple[ServedStudy, StudyExport]) -> None:
     """True confidence of the shares is how often a person names a gold label: the honest
     single-person figure."""
     served, exported = colours
@@ -204,11 +204,11 @@ def test_pairs_without_a_reference_are_measured_against_other_people(tmp_path: P
     gold = {q.id: q.gold.get("similar", 0.0) for q in exported.run.task.questions}
     answers = {a.question: float(np.exp(a.scores.logp[1])) for a in exported.run.answers}
     assert gold != pytest.approx(answers, abs=1e-4)  # never against themselves
-    drawn = {f.metric: f for f in exported.run.figures}
-    assert {"krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"} <= set(drawn)
+    figures = {f.metric: f for f in exported.run.figures}
+    assert {"krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"} <= set(figures)
     assert all(
         f.low < f.value < f.high
-        for f in drawn.values()
+        for f in figures.values()
         if f.metric.startswith(("split", "leave", "kripp"))
     )
     split = exported.report.agreement["split_half"].value
@@ -263,7 +263,7 @@ def test_an_export_removes_what_has_been_withdrawn(tmp_path: Path) -> None:
     assert not any((tmp_path / "out" / name).exists() for name in tables)
 
 
-def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
+def test_invalid_studies_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text(
         "a,b\nabove,over\nover,above\nnear,near\n,far\nx|y,z\ngreen,blue\n", encoding="utf-8"
@@ -278,9 +278,9 @@ def test_making_studies_says_what_is_wrong(tmp_path: Path) -> None:
         study_from_task(task(), StudyDesign(), template="sung")
     with pytest.raises(UserError, match="'nothing' is not a question"):
         study_from_task(task(), StudyDesign(), known=["nothing"])
-    named = study_from_task(task(), StudyDesign(), known=["thing 1", "thing 2"], template="asked")
-    assert [item.id for item in named.controls] == ["control|thing 1", "control|thing 2"]
-    assert named.measured[0].columns["text"] == "What colour is a thing 0? [MASK]."
+    study = study_from_task(task(), StudyDesign(), known=["thing 1", "thing 2"], template="asked")
+    assert [item.id for item in study.controls] == ["control|thing 1", "control|thing 2"]
+    assert study.measured[0].columns["text"] == "What colour is a thing 0? [MASK]."
     with pytest.raises(UserError, match="picture"):
         study_from_task(task(picture="nowhere.png"), StudyDesign())
 
@@ -312,7 +312,7 @@ def test_a_run_that_cannot_be_written_is_an_error_and_not_a_missing_run(
         other.communicate()
 
 
-def test_the_keys_of_what_is_written(colours: tuple[ServedStudy, StudyExport]) -> None:
+def test_keys_of_written_files(colours: tuple[ServedStudy, StudyExport]) -> None:
     served, exported = colours
     definition = json.loads(served.rows("SELECT value FROM study WHERE key = 'definition'")[0][0])
     assert list(definition["items"][0]) == [
@@ -342,7 +342,7 @@ def test_the_keys_of_what_is_written(colours: tuple[ServedStudy, StudyExport]) -
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
-def test_a_study_of_a_newer_version_is_refused(
+def test_study_of_a_newer_version_is_refused(
     tmp_path: Path, request: pytest.FixtureRequest, where: str
 ) -> None:
     location = (
@@ -363,7 +363,7 @@ def test_a_study_of_a_newer_version_is_refused(
 
 
 @pytest.mark.parametrize("number", ["", "0", "-1", "x", "9" * 5000])
-def test_a_study_without_a_format_is_damaged(tmp_path: Path, number: str) -> None:
+def test_study_without_a_format_is_damaged(tmp_path: Path, number: str) -> None:
     location = str(tmp_path / "study.sqlite")
     database = open_database(location)
     create_study(database, study_from_task(task(), StudyDesign(controls=0)))

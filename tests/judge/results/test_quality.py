@@ -58,14 +58,14 @@ def test_the_published_thresholds(tmp_path: Path, control: str, value: int, drop
     """Above 60 % on a green item, or below 90 % on a self item: all contributions are lost (facts
     of the paper)."""
     study = rating_study(tmp_path)
-    given = [Judgement(1, item, 40, 50, "moved", 3.0, 0, 0.0) for item in study.measured]
+    judgements = [Judgement(1, item, 40, 50, "moved", 3.0, 0, 0.0) for item in study.measured]
     counted, excluded = exclude_careless(
-        [*given, judgement(study, 1, control, value)], QualityCriteria(), {1: "CODE"}
+        [*judgements, judgement(study, 1, control, value)], QualityCriteria(), {1: "CODE"}
     )
-    assert (len(excluded), len(counted)) == ((1, 0) if dropped else (0, len(given)))
+    assert (len(excluded), len(counted)) == ((1, 0) if dropped else (0, len(judgements)))
     if dropped:
         assert excluded[0].code == "CODE"
-        assert excluded[0].judgements == len(given)
+        assert excluded[0].judgements == len(judgements)
         assert str(value) in excluded[0].reasons[0]
 
 
@@ -88,20 +88,24 @@ def test_known_answers_and_speed() -> None:
     controls = study.controls[:2]
     right = [item.names.index(item.known[0]) for item in controls]
     answers = {1: right, 2: [right[0], (right[1] + 1) % 3], 3: right}
-    given = [
+    judgements = [
         Judgement(person, item, value, None, "chosen", 0.2 if person == 3 else 3.0, 0, 0.0)
         for person, values in answers.items()
         for item, value in zip(controls, values, strict=True)
     ]
-    assert [p.person for p in exclude_careless(given, QualityCriteria())[1]] == [2]
-    assert [p.person for p in exclude_careless(given, QualityCriteria(known_below=0.5))[1]] == []
-    assert [p.person for p in exclude_careless(given, QualityCriteria(seconds_below=1))[1]] == [
+    assert [p.person for p in exclude_careless(judgements, QualityCriteria())[1]] == [2]
+    assert [
+        p.person for p in exclude_careless(judgements, QualityCriteria(known_below=0.5))[1]
+    ] == []
+    assert [
+        p.person for p in exclude_careless(judgements, QualityCriteria(seconds_below=1))[1]
+    ] == [
         2,
         3,
     ]
 
 
-def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
+def test_excluding_careless_people_restores_the_truth(tmp_path: Path) -> None:
     """66 people as published, 9 of them careless: those go, about 8.6 judgements a pair remain, and
     means follow truth.
 
@@ -128,7 +132,7 @@ def test_careless_people_go_and_the_truth_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_cleaning_raises_agreement_when_a_third_is_careless(tmp_path: Path) -> None:
+def test_exclusion_raises_agreement(tmp_path: Path) -> None:
     study, truth = published_size(tmp_path)
     people: list[Rater] = [at_random, always_similar] * 11 + [careful(truth)] * 44
     every = judge(study, people)

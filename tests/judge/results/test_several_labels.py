@@ -23,10 +23,12 @@ RED, GREEN, BLUE = 1, 2, 4
 def study() -> Study:
     """Three things: red; red and green; blue."""
     golds = ({"red": 1.0}, {"red": 0.5, "green": 0.5}, {"blue": 1.0})
-    asked = task(3)
-    questions = tuple(replace(q, gold=gold) for q, gold in zip(asked.questions, golds, strict=True))
+    full_task = task(3)
+    questions = tuple(
+        replace(q, gold=gold) for q, gold in zip(full_task.questions, golds, strict=True)
+    )
     return study_from_task(
-        replace(asked, questions=questions), StudyDesign(controls=0), answer="several"
+        replace(full_task, questions=questions), StudyDesign(controls=0), answer="several"
     )
 
 

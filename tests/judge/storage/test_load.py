@@ -60,7 +60,8 @@ def check(where: str, crowd: Crowd, *, people: int, items: int, judgements: int)
     try:
         rows = opened.database.submit(
             lambda tx: tx.execute(
-                """SELECT p.token, s.page, s.place, a.value FROM answer a JOIN person p ON p.id = a.person
+                """SELECT p.token, s.page, s.place, a.value FROM answer a
+                JOIN person p ON p.id = a.person
                 JOIN assignment s ON s.person = a.person AND s.item = a.item"""
             )
         ).result()

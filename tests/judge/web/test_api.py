@@ -49,7 +49,7 @@ def address(served: ServedStudy) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("who", ["annotator", "researcher", "stranger"])
-def test_schemathesis_finds_nothing(
+def test_schemathesis_finds_no_errors(
     served: ServedStudy, address: str, who: str, tmp_path: Path
 ) -> None:
     """Every check that it has: statuses, bodies, types, methods, missing headers, ignored
@@ -57,9 +57,10 @@ def test_schemathesis_finds_nothing(
     token = served.begin()
     served.client.get(f"/a/{token}")
     served.login()
+    session = served.client.cookies["seesay_researcher"]
     keys = {
         "annotator": f'[auth.openapi.link]\nbearer = "{token}"\n',
-        "researcher": f'[auth.openapi.researcher]\napi_key = "{served.client.cookies["seesay_researcher"]}"\n',
+        "researcher": f'[auth.openapi.researcher]\napi_key = "{session}"\n',
         "stranger": "",
     }
     config = tmp_path / "schemathesis.toml"
@@ -92,7 +93,7 @@ def test_schemathesis_finds_nothing(
     assert served.client.get(f"/a/{token}").status_code == 200
 
 
-def test_the_description_is_whole(served: ServedStudy) -> None:
+def test_openapi_description_is_complete(served: ServedStudy) -> None:
     """Every route under /api is described, and every field says what it is."""
     described = openapi(served.study)
     routes = {route.path for route in served.client.app.routes if route.path.startswith("/api/")}  # type: ignore[attr-defined]

@@ -25,7 +25,7 @@ from seesay.judge.storage.studies import (
     seconds_per_item,
 )
 from seesay.judge.study import Study, StudyDesign
-from seesay.judge.study_builder import study_from_task, with_texts
+from seesay.judge.study_builder import add_texts, study_from_task
 from seesay.judge.texts import ContactDetails
 from seesay.judge.web.languages import DRAFTS, LANGUAGES, PSEUDO, check_languages, translations
 from seesay.judge.web.server import check_contact
@@ -53,7 +53,7 @@ de:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[ServedStudy]:
     (tmp_path / "texts.yaml").write_text(TEXTS, encoding="utf-8")
-    study = with_texts(
+    study = add_texts(
         study_from_task(task(6), StudyDesign(judgements=2, controls=0, minutes=4.2)),
         tmp_path / "texts.yaml",
     )
@@ -70,7 +70,7 @@ def step(served: ServedStudy, token: str, name: str, **fields: str) -> str:
     return served.client.post(f"/a/{token}/{name}", data={"form": form, **fields}).text
 
 
-def test_the_way_to_the_first_page(served: ServedStudy) -> None:
+def test_steps_before_the_first_page(served: ServedStudy) -> None:
     token = served.invite()
     consent = served.client.get(f"/a/{token}").text
     assert "A. Smith" in consent
@@ -91,7 +91,7 @@ def test_the_way_to_the_first_page(served: ServedStudy) -> None:
     assert served.rows("SELECT COUNT(*) FROM answer") == [(0,)]
 
 
-def test_practice_answers_that_no_item_allows(served: ServedStudy, tmp_path: Path) -> None:
+def test_invalid_practice_answers(served: ServedStudy, tmp_path: Path) -> None:
     token = served.begin()
     step(served, token, "check", v1="1")
     assert "whole number from 0 to 1" in step(served, token, "practice", v1="99")
@@ -103,7 +103,7 @@ def test_practice_answers_that_no_item_allows(served: ServedStudy, tmp_path: Pat
     )
     study = study_from_task(numbers, StudyDesign(controls=0), answer="number")
     other = serve_in_test(
-        with_texts(study, tmp_path / "numbers.yaml"), str(tmp_path / "numbers.sqlite")
+        add_texts(study, tmp_path / "numbers.yaml"), str(tmp_path / "numbers.sqlite")
     )
     token = other.begin()
     assert "Type a number, such as 3 or 2.5." in step(other, token, "practice", t1="many")
@@ -111,7 +111,7 @@ def test_practice_answers_that_no_item_allows(served: ServedStudy, tmp_path: Pat
     other.database.close()
 
 
-def test_two_wrong_answers_end_it(served: ServedStudy) -> None:
+def test_second_failed_check_ends_participation(served: ServedStudy) -> None:
     token = served.begin()
     for _ in range(2):
         form = {"form": form_token(served.client.get(f"/a/{token}").text), "v1": "0"}
@@ -122,7 +122,7 @@ def test_two_wrong_answers_end_it(served: ServedStudy) -> None:
     assert served.rows("SELECT value FROM detail WHERE key = 'check'") == [("failed",)]
 
 
-def test_languages_of_the_browser_and_chosen(served: ServedStudy) -> None:
+def test_language_of_the_browser_and_of_the_visitor(served: ServedStudy) -> None:
     token = served.invite()
     german = served.client.get(
         f"/a/{token}", headers={"Accept-Language": "fr, de-CH;q=0.8, en;q=0.5"}
@@ -189,13 +189,11 @@ def test_right_to_left(tmp_path: Path) -> None:
     finally:
         opened.database.close()
     assert f'lang="{PSEUDO}" dir="rtl"' in page
-    with pytest.raises(UserError, match="no catalogue of 'xx'"):
+    with pytest.raises(UserError, match="no texts in 'xx'"):
         check_languages(["en", "xx"])
 
 
-def test_a_public_study_says_whom_to_write_to(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_public_study_needs_a_contact(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     study = rating_study(tmp_path)
     with caplog.at_level(logging.WARNING):
         check_contact(study, "")
@@ -208,7 +206,7 @@ def test_a_public_study_says_whom_to_write_to(
     )
 
 
-def test_the_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
+def test_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
     texts = tmp_path / "texts.yaml"
     texts.write_text(TEXTS.replace("thing 0", "lemon"), encoding="utf-8")
     location = str(tmp_path / "study.sqlite")
@@ -225,7 +223,7 @@ def test_the_same_command_continues_a_study_with_texts(tmp_path: Path) -> None:
         create_or_open_study("core-color", **options)
 
 
-def test_texts_that_cannot_be_used(tmp_path: Path) -> None:
+def test_unusable_texts_are_refused(tmp_path: Path) -> None:
     study = study_from_task(task(6), StudyDesign())
     wrong = {
         "de": "one block of texts per language",
@@ -241,10 +239,10 @@ def test_texts_that_cannot_be_used(tmp_path: Path) -> None:
     for text, message in wrong.items():
         (tmp_path / "texts.yaml").write_text(text, encoding="utf-8")
         with pytest.raises(UserError, match=message):
-            with_texts(study, tmp_path / "texts.yaml")
+            add_texts(study, tmp_path / "texts.yaml")
 
 
-def test_the_time_comes_from_a_pilot(tmp_path: Path) -> None:
+def test_minutes_come_from_a_pilot(tmp_path: Path) -> None:
     study: Study = rating_study(tmp_path, per_page=4, pages=2, controls=1)
     database = open_database(str(tmp_path / "pilot.sqlite"))
     create_study(database, study)

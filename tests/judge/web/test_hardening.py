@@ -105,7 +105,7 @@ def is_closed(connection: socket.socket, seconds: float) -> bool:
         HALF_REQUEST + b"\r\n" + HALF_REQUEST,  # a whole one, and a half behind it
     ],
 )
-def test_a_request_has_to_arrive_in_time(served: ServedStudy, beginning: bytes) -> None:
+def test_request_must_arrive_in_time(served: ServedStudy, beginning: bytes) -> None:
     with (
         running(served, ConnectionLimits(receive_seconds=0.4)) as port,
         connect(port, beginning) as slow,
@@ -127,7 +127,7 @@ def test_a_request_has_to_arrive_in_time(served: ServedStudy, beginning: bytes) 
         assert reply.count(b"200 OK") == beginning.count(b"\r\n\r\n") * beginning.startswith(b"GET")
 
 
-def test_an_address_keeps_nobody_else_out(served: ServedStudy) -> None:
+def test_one_address_cannot_block_others(served: ServedStudy) -> None:
     limits = ConnectionLimits(total=20, per_address=5, receive_seconds=60)
     with running(served, limits) as port:
         attackers = [connect(port, source="127.0.0.2") for _ in range(12)]
@@ -142,7 +142,7 @@ def test_an_address_keeps_nobody_else_out(served: ServedStudy) -> None:
             connection.close()
 
 
-def test_connections_at_work_are_not_dropped(served: ServedStudy) -> None:
+def test_active_connections_are_not_dropped(served: ServedStudy) -> None:
     """Idle ones that have been served go before; where all are at work, the newcomer is closed."""
     limits = ConnectionLimits(per_address=1)
     with running(served, limits) as port:
@@ -184,7 +184,7 @@ PROTOCOL_STATE = (
 )
 
 
-def test_the_inside_of_uvicorn_is_as_the_limits_expect(served: ServedStudy) -> None:
+def test_uvicorn_internals_are_as_expected(served: ServedStudy) -> None:
     """`LimitedProtocol` overrides methods of a class that uvicorn does not document, and reads its
     state."""
     advice = (
@@ -258,7 +258,7 @@ def join(served: ServedStudy, **parameters: str) -> Any:
     return served.client.get(f"/join/{key}", params=parameters, follow_redirects=False)
 
 
-def test_a_workers_id_alone_does_not_open_their_session(serve: Opener, tmp_path: Path) -> None:
+def test_worker_id_alone_does_not_open_a_session(serve: Opener, tmp_path: Path) -> None:
     served = serve(rating_study(tmp_path))
     for worker, visit in (("PROLIFIC_PID", "SESSION_ID"), ("workerId", "assignmentId")):
         first = join(served, **{worker: "ann", visit: "s1"})
@@ -300,7 +300,8 @@ CLAIMS = {
 def signed(key: RSAPrivateKey, header: dict[str, Any] | None = None, **changes: Any) -> str:
     """A token as Prolific makes it (docs.prolific.com, "Retrieve JSON Web Key Set"), signed by
     another library."""
-    content = f"{encoded({'alg': 'RS256', 'kid': 'k1', 'typ': 'JWT'} | (header or {}))}.{encoded(CLAIMS | changes)}"
+    head = {"alg": "RS256", "kid": "k1", "typ": "JWT"} | (header or {})
+    content = f"{encoded(head)}.{encoded(CLAIMS | changes)}"
     return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
 
 
@@ -312,7 +313,7 @@ def keys_file(tmp_path: Path, private_key: RSAPrivateKey) -> Path:
     return path
 
 
-def test_ids_that_prolific_signed(
+def test_ids_signed_by_prolific(
     served: ServedStudy, keys_file: Path, private_key: RSAPrivateKey, tmp_path: Path
 ) -> None:
     unsigned = join(served, PROLIFIC_PID="ann", SESSION_ID="s1").headers["location"]
@@ -330,6 +331,7 @@ def test_ids_that_prolific_signed(
     assert served.client.get(unsigned).status_code == 404
     stranger = generate_private_key(65537, 2048)
     head, body, signature = token.split(".")
+    anonymous = {"aud": "study.example.org", "exp": 1_900_000_000, "prolific": {}}
     forged = [
         "",
         "a.b.c",
@@ -346,7 +348,7 @@ def test_ids_that_prolific_signed(
         signed(private_key, header={"kid": "k2"}),
         signed(private_key, header={"alg": "none"}),
         f"{encoded({'alg': 'none', 'kid': 'k1'})}.{body}.",
-        f"{head}.{encoded({'aud': 'study.example.org', 'exp': 1_900_000_000, 'prolific': {}})}.{signature}",
+        f"{head}.{encoded(anonymous)}.{signature}",
         f"{head}.{body}.{encoded(bytes(256))}",
         f"{head}.{body}.{signature[:-4]}",
         f"{head}.{encoded(b'[' * 3000)}.{signature}",
@@ -416,7 +418,7 @@ def test_only_rsa_keys_of_2048_bits_with_sha256_sign_ids(
         ids.check()
 
 
-def test_invented_ids_are_capped(
+def test_invented_ids_are_limited(
     serve: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = serve(rating_study(tmp_path))
@@ -445,13 +447,13 @@ def test_invented_ids_are_capped(
     assert served.invite()  # the researcher's own links are not limited by this
 
 
-def test_an_address_invents_ids_slowly(served: ServedStudy) -> None:
+def test_joins_of_one_address_are_limited(served: ServedStudy) -> None:
     replies = [join(served, PROLIFIC_PID="ann", SESSION_ID="s").status_code for _ in range(320)]
     assert replies[:300] == [303] * 300
     assert replies[-1] == 429
 
 
-def test_links_do_not_come_from_the_host_header(served: ServedStudy) -> None:
+def test_links_ignore_the_host_header(served: ServedStudy) -> None:
     app = make_app(
         served.study, served.database, public_url="https://study.example.org/", clock=served.clock
     )

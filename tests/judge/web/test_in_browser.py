@@ -55,9 +55,9 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    yield made
-    made.server.stop()
+    new_site = Site(tmp_path)
+    yield new_site
+    new_site.server.stop()
 
 
 @pytest.fixture
@@ -76,9 +76,9 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     yield opened
     opened.close()
     assert [
-        said
-        for said in noise
-        if "ERR_INTERNET_DISCONNECTED" not in said and "status of 409" not in said
+        message
+        for message in noise
+        if "ERR_INTERNET_DISCONNECTED" not in message and "status of 409" not in message
     ] == []
 
 
@@ -182,7 +182,7 @@ def test_enter_confirms_and_goes_to_the_next(site: Site, context: BrowserContext
     assert set(site.rows("SELECT how, value, start FROM answer")) == {("confirmed", 50, 50)}
 
 
-def test_what_is_not_moved_is_not_sent(site: Site, context: BrowserContext) -> None:
+def test_untouched_sliders_are_not_sent(site: Site, context: BrowserContext) -> None:
     page = context.new_page()
     consent(page, site.links[0])
     click_slider(page, 0, 0.4)
@@ -194,7 +194,7 @@ def test_what_is_not_moved_is_not_sent(site: Site, context: BrowserContext) -> N
     assert site.rows("SELECT COUNT(*) FROM answer") == [(1,)]
 
 
-def test_a_lost_connection_loses_nothing(site: Site, context: BrowserContext) -> None:
+def test_lost_connection_loses_no_answers(site: Site, context: BrowserContext) -> None:
     page = context.new_page()
     consent(page, site.links[0])
     context.set_offline(True)
@@ -210,7 +210,7 @@ def test_a_lost_connection_loses_nothing(site: Site, context: BrowserContext) ->
     assert site.rows("SELECT COUNT(*) FROM answer") == [(2,)]
 
 
-def test_a_server_that_comes_back_gets_what_waits(site: Site, context: BrowserContext) -> None:
+def test_restarted_server_receives_waiting_answers(site: Site, context: BrowserContext) -> None:
     page = context.new_page()
     consent(page, site.links[0])
     context.set_offline(True)
@@ -222,25 +222,25 @@ def test_a_server_that_comes_back_gets_what_waits(site: Site, context: BrowserCo
 
 
 def test_a_second_tab(site: Site, context: BrowserContext) -> None:
-    one, two = context.new_page(), context.new_page()
-    consent(one, site.links[0])
-    two.goto(site.links[0])
+    first, second = context.new_page(), context.new_page()
+    consent(first, site.links[0])
+    second.goto(site.links[0])
     for index in range(5):
-        click_slider(one, index, 0.6)
-    saved(one)
-    click_slider(two, 0, 0.3)
-    saved(two)
+        click_slider(first, index, 0.6)
+    saved(first)
+    click_slider(second, 0, 0.3)
+    saved(second)
     assert site.rows("SELECT COUNT(*), SUM(changes) FROM answer") == [(5, 1)]
-    two.reload()
-    two.get_by_role("button", name="Send and continue").click()
-    expect(two.get_by_text("Page 2 of 2")).to_be_visible()
+    second.reload()
+    second.get_by_role("button", name="Send and continue").click()
+    expect(second.get_by_text("Page 2 of 2")).to_be_visible()
     # the same page, with another first answer
-    one.get_by_role("button", name="Send and continue").click()
-    expect(one.get_by_text("the first ones are kept")).to_be_visible()
+    first.get_by_role("button", name="Send and continue").click()
+    expect(first.get_by_text("the first ones are kept")).to_be_visible()
     assert site.rows("SELECT COUNT(*), SUM(changes) FROM answer") == [(5, 1)]
 
 
-def test_it_works_without_the_script(site: Site, browser: Browser) -> None:
+def test_page_works_without_the_script(site: Site, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     consent(page, site.links[0], script=False)
@@ -291,10 +291,10 @@ def test_labels_and_contrast(site: Site, browser: Browser) -> None:
             consent(page, site.links[1])
         assert page.get_by_role("slider").first.get_attribute("aria-labelledby") == "pair-1"
         assert all(slider.is_visible() for slider in page.get_by_role("slider").all())
-        named = page.evaluate(
+        has_names = page.evaluate(
             "[...document.querySelectorAll('.ok')].every((e) => e.textContent.includes('and'))"
         )
-        assert named
+        assert has_names
         ratios = page.evaluate(
             """() => {
               const style = getComputedStyle(document.documentElement);

@@ -82,7 +82,8 @@ def make_study(kind: str, folder: Path) -> Study:
         colors = replace(colors, questions=questions)
     icons = folder / "icons"
     icons.mkdir()
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle cx="4" cy="4" r="4" fill="red"/></svg>'
+    circle = '<circle cx="4" cy="4" r="4" fill="red"/>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{circle}</svg>'
     for name in colors.labels:
         (icons / f"{name}.svg").write_text(svg, encoding="utf-8")
     most = 2 if kind == "several" else 0
@@ -140,7 +141,8 @@ def check_access(page: Page, axe: str) -> None:
     assert serious == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     small = page.evaluate(
-        """() => [...document.querySelectorAll("button, a.main, .languages a, input:not([type=hidden])")]
+        """() => [...document.querySelectorAll(
+          "button, a.main, .languages a, input:not([type=hidden])")]
           .map((control) => control.closest("label") ?? control)
           .filter((target) => target.getBoundingClientRect().height < 43.9)
           .map((target) => target.outerHTML.slice(0, 100))"""

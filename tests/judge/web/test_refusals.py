@@ -57,7 +57,7 @@ def test_no_link(served: ServedStudy) -> None:
     assert "you need your own link" in reply.text
 
 
-def test_a_guessed_token(served: ServedStudy) -> None:
+def test_guessed_token_is_rejected(served: ServedStudy) -> None:
     for token in (security.new_token(), "a" * 32, "1", "%2e%2e", "x" * 5000):
         assert served.client.get(f"/a/{token}").status_code in (404, 429)
         assert served.client.post(f"/a/{token}/consent", data={}).status_code in (404, 429)
@@ -67,24 +67,24 @@ def test_a_guessed_token(served: ServedStudy) -> None:
         reply = served.client.get(f"/a/{security.new_token()}")
     assert reply.status_code == 429  # guessing is slow
     assert reply.headers["retry-after"]
-    known = served.invite()
+    token = served.invite()
     # and does not shut out those with a link
-    assert served.client.get(f"/a/{known}").status_code == 200
+    assert served.client.get(f"/a/{token}").status_code == 200
 
 
-def test_links_are_not_kept(served: ServedStudy) -> None:
+def test_links_are_not_stored(served: ServedStudy) -> None:
     token = served.invite()
     assert len(token) == 32  # 192 bits
     assert token not in repr(served.rows("SELECT * FROM person"))
     assert len({served.invite() for _ in range(20)}) == 20
 
 
-def test_a_guessed_join_link(served: ServedStudy) -> None:
+def test_guessed_join_link_is_rejected(served: ServedStudy) -> None:
     assert served.client.get("/join/guess", params={"PROLIFIC_PID": "me"}).status_code == 404
     assert served.rows("SELECT COUNT(*) FROM person") == [(0,)]
 
 
-def test_a_replayed_form_changes_nothing(served: ServedStudy) -> None:
+def test_replayed_form_changes_nothing(served: ServedStudy) -> None:
     token = served.begin()
     fields = served.fill(token, lambda n: n)
     assert served.send(token, 1, fields).status_code == 303
@@ -100,7 +100,7 @@ def test_a_replayed_form_changes_nothing(served: ServedStudy) -> None:
     assert everything(served) == before
 
 
-def test_a_replayed_answer_changes_nothing(served: ServedStudy) -> None:
+def test_replayed_answer_changes_nothing(served: ServedStudy) -> None:
     token = served.begin()
     key = security.new_token()
     assert served.save(token, 1, 30, key).status_code == 200
@@ -112,7 +112,7 @@ def test_a_replayed_answer_changes_nothing(served: ServedStudy) -> None:
     assert everything(served) == before
 
 
-def test_a_replayed_consent_changes_nothing(served: ServedStudy) -> None:
+def test_replayed_consent_changes_nothing(served: ServedStudy) -> None:
     token = served.invite()
     form = {"form": form_token(served.client.get(f"/a/{token}").text), "agree": "yes"}
     served.client.post(f"/a/{token}/consent", data=form)
@@ -136,7 +136,7 @@ def test_a_replayed_consent_changes_nothing(served: ServedStudy) -> None:
         "9" * 50,
     ],
 )
-def test_a_script_or_nonsense_in_an_answer(served: ServedStudy, answer: str) -> None:
+def test_malformed_answers_are_rejected(served: ServedStudy, answer: str) -> None:
     token = served.begin()
     fields = served.fill(token)
     before = everything(served)
@@ -150,7 +150,7 @@ def test_a_script_or_nonsense_in_an_answer(served: ServedStudy, answer: str) -> 
     assert everything(served) == before
 
 
-def test_a_script_in_the_studys_own_texts_is_text(tmp_path: Path) -> None:
+def test_scripts_in_texts_are_escaped(tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text(
         'a,b\n<script>alert(1)</script>,"""><img src=x onerror=alert(1)>"\n', encoding="utf-8"
@@ -177,14 +177,14 @@ def test_a_script_in_the_studys_own_texts_is_text(tmp_path: Path) -> None:
     served.database.close()
 
 
-def test_ten_megabytes(served: ServedStudy) -> None:
+def test_large_bodies_are_rejected(served: ServedStudy) -> None:
     token = served.begin()
     before = everything(served)
     big = b"x" * 10_000_000
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert served.client.post(f"/a/{token}/page/1", content=big, headers=form).status_code == 413
 
-    def pieces() -> Iterator[bytes]:  # without a length told in advance
+    def pieces() -> Iterator[bytes]:  # without a length known in advance
         for _ in range(1000):
             yield b"x" * 10_000
 
@@ -199,28 +199,31 @@ def test_ten_megabytes(served: ServedStudy) -> None:
     assert everything(served) == before
 
 
-def test_another_persons_page(tmp_path: Path) -> None:
+def test_page_of_another_participant(tmp_path: Path) -> None:
     picture = tmp_path / "scene.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n")
     study = study_from_task(
         task(picture=str(picture)), StudyDesign(judgements=3, per_page=4, pages=2, controls=0)
     )
     served = serve_in_test(study, str(tmp_path / "study.sqlite"))
-    one, two = served.begin(), served.begin()
-    theirs = served.fill(two, lambda n: 1)
+    first, second = served.begin(), served.begin()
+    form_of_second = served.fill(second, lambda n: 1)
     before = everything(served)
-    assert served.send(one, 1, theirs).status_code == 403  # a form made for someone else
-    assert served.send(one, 1, {k: v for k, v in theirs.items() if k != "form"}).status_code == 403
-    assert served.save(one, 99, 1).status_code == 404  # an item that is not on one's page
-    assert served.save(one, 1, 1, page=2).status_code == 409  # a page that is not open
+    assert served.send(first, 1, form_of_second).status_code == 403  # a form made for someone else
+    assert (
+        served.send(first, 1, {k: v for k, v in form_of_second.items() if k != "form"}).status_code
+        == 403
+    )
+    assert served.save(first, 99, 1).status_code == 404  # an item that is not on one's page
+    assert served.save(first, 1, 1, page=2).status_code == 409  # a page that is not open
     assert everything(served) == before
-    assert served.client.get(f"/a/{one}/picture/1/1").status_code == 200
-    assert served.client.get(f"/a/{one}/picture/2/1").status_code == 404
+    assert served.client.get(f"/a/{first}/picture/1/1").status_code == 200
+    assert served.client.get(f"/a/{first}/picture/2/1").status_code == 404
     assert served.client.get(f"/a/{security.new_token()}/picture/1/1").status_code == 404
     served.database.close()
 
 
-def test_a_picture_that_is_none_is_not_served(tmp_path: Path) -> None:
+def test_only_pictures_are_served(tmp_path: Path) -> None:
     picture = tmp_path / "scene.png"
     picture.write_text("root:x:0:0", encoding="utf-8")
     study = study_from_task(task(picture=str(picture)), StudyDesign(judgements=3, controls=0))
@@ -231,7 +234,7 @@ def test_a_picture_that_is_none_is_not_served(tmp_path: Path) -> None:
     served.database.close()
 
 
-def test_the_researchers_pages_without_the_password(served: ServedStudy) -> None:
+def test_researcher_pages_need_the_password(served: ServedStudy) -> None:
     login = served.client.get("/researcher")
     assert "Password" in login.text
     assert "judgements" not in login.text
@@ -250,17 +253,17 @@ def test_the_researchers_pages_without_the_password(served: ServedStudy) -> None
     assert served.client.get("/api/counts").status_code == 401
 
 
-def test_a_wrong_password_and_too_many_of_them(served: ServedStudy) -> None:
+def test_wrong_passwords_are_limited(served: ServedStudy) -> None:
     assert served.login("wrong").status_code == 403
     replies = [served.login(f"wrong {i}").status_code for i in range(12)]
     assert replies[-1] == 429
     assert served.login(PASSWORD).status_code == 429
-    kept = served.rows("SELECT value FROM study WHERE key = 'password'")[0][0]
-    assert PASSWORD not in kept
-    assert kept.startswith("scrypt$")
+    stored = served.rows("SELECT value FROM study WHERE key = 'password'")[0][0]
+    assert PASSWORD not in stored
+    assert stored.startswith("scrypt$")
 
 
-def test_the_session(served: ServedStudy) -> None:
+def test_researcher_session(served: ServedStudy) -> None:
     reply = served.login()
     cookie = reply.headers["set-cookie"].lower()
     assert "httponly" in cookie
@@ -290,7 +293,7 @@ def test_the_session(served: ServedStudy) -> None:
     assert served.client.get("/api/counts").status_code == 401
 
 
-def test_a_form_from_another_site(served: ServedStudy) -> None:
+def test_form_from_another_site_is_rejected(served: ServedStudy) -> None:
     token = served.begin()
     fields = served.fill(token)
     for origin in ("https://elsewhere.example", "null", "http://testserver.elsewhere.example"):
@@ -302,7 +305,7 @@ def test_a_form_from_another_site(served: ServedStudy) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/researcher", "/static/style.css", "/api/openapi.json", "/nowhere", "/a/x"]
 )
-def test_every_answer_carries_the_headers(served: ServedStudy, path: str) -> None:
+def test_every_response_has_security_headers(served: ServedStudy, path: str) -> None:
     headers = served.client.get(path).headers
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -321,13 +324,13 @@ def test_no_inline_script_or_style(served: ServedStudy) -> None:
     assert " on" not in text.split("<body", 1)[1].split(">", 1)[0]
 
 
-def test_no_cookie_for_annotators(served: ServedStudy) -> None:
+def test_participants_get_no_cookie(served: ServedStudy) -> None:
     token = served.begin()
     served.send(token, 1, served.fill(token))
     assert not served.client.cookies
 
 
-def test_a_field_that_stands_twice(served: ServedStudy) -> None:
+def test_repeated_fields_are_rejected(served: ServedStudy) -> None:
     token = served.begin()
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert (
@@ -341,7 +344,7 @@ def test_a_field_that_stands_twice(served: ServedStudy) -> None:
     )
 
 
-def test_a_person_who_floods_is_slowed(tmp_path: Path) -> None:
+def test_participant_requests_are_limited(tmp_path: Path) -> None:
     served = serve_in_test(choice_study(), str(tmp_path / "study.sqlite"))
     token = served.begin()
     statuses = {served.save(token, 1, 1).status_code for _ in range(200)}
@@ -350,7 +353,7 @@ def test_a_person_who_floods_is_slowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", [PARTICIPANT_LIMIT, UNKNOWN_LIMIT, LOGIN_LIMIT])
-def test_a_bucket_empties_and_fills(rate: RateLimit) -> None:
+def test_bucket_empties_and_refills(rate: RateLimit) -> None:
     now = [0.0]
     limiter = RateLimiter(lambda: now[0])
     allowed = sum(limiter.allows(rate, "one") for _ in range(1000))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 from tests.language.words.test_arpa import SMALL
 from tests.language.words.word_lstm import reference, saved
 
@@ -52,11 +52,11 @@ def arpa(tmp_path: Path) -> Path:
 
 def figures(capsys: Capture, *arguments: str | Path) -> dict[str, Any]:
     main_(*arguments, "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert list(found) == KEYS
-    del found["sources"]  # names the file
-    assert isinstance(found, dict)
-    return found
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == KEYS
+    del document["sources"]  # names the file
+    assert isinstance(document, dict)
+    return document
 
 
 def main_(*arguments: str | Path) -> int:
@@ -70,24 +70,24 @@ def main_(*arguments: str | Path) -> int:
 def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
     """the cat: -0.2 - 0.4 - 1.1; the: -0.2 - 0.3 - 1 (log10): 3.2 over 5 tokens, 3 words, 10
     characters."""
-    found = figures(capsys, arpa, texts)
-    assert found["token_perplexity"] == pytest.approx(10 ** (3.2 / 5))
-    assert found["sentence_perplexity"] == pytest.approx(10 ** (3.2 / 2))
-    assert found["bits_per_word"] == pytest.approx(3.2 * math.log2(10) / 3)
-    assert found["bits_per_character"] == pytest.approx(3.2 * math.log2(10) / 10)
-    assert (found["tokens"], found["words"], found["sentences"]) == (5, 3, 2)
+    document = figures(capsys, arpa, texts)
+    assert document["token_perplexity"] == pytest.approx(10 ** (3.2 / 5))
+    assert document["sentence_perplexity"] == pytest.approx(10 ** (3.2 / 2))
+    assert document["bits_per_word"] == pytest.approx(3.2 * math.log2(10) / 3)
+    assert document["bits_per_character"] == pytest.approx(3.2 * math.log2(10) / 10)
+    assert (document["tokens"], document["words"], document["sentences"]) == (5, 3, 2)
     without = figures(capsys, f"arpa:{arpa}", texts, "--no-eos")
     assert without["token_perplexity"] == pytest.approx(10 ** (0.8 / 3))  # -0.2 - 0.4 and -0.2
     assert "eos:no" in without["signature"]
-    assert "eos:yes|window:none" in found["signature"]  # what the default came to
-    _, fingerprint, *rest = found["signature"].split("|")
+    assert "eos:yes|window:none" in document["signature"]  # what the default came to
+    _, fingerprint, *rest = document["signature"].split("|")
     assert fingerprint in without["signature"]
     assert [part.replace("eos:yes", "eos:no") for part in rest] == without["signature"].split("|")[
         2:
     ]
 
 
-def test_people_read_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
+def test_figures_are_printed_as_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
     assert main_(arpa, texts) == 0
     out, err = capsys.readouterr()
     for word in (
@@ -106,12 +106,14 @@ def test_people_read_a_table(arpa: Path, texts: Path, capsys: Capture) -> None:
     assert err == ""
 
 
-def test_an_lstm_with_all_that_is_written(tmp_path: Path, texts: Path, capsys: Capture) -> None:
+def test_lstm_with_all_output_files(tmp_path: Path, texts: Path, capsys: Capture) -> None:
     folder = saved(tmp_path / "lstm")
     sentences, tokens = tmp_path / "out" / "sentences.jsonl", tmp_path / "tokens.jsonl"
-    found = figures(capsys, folder, texts, "--per-sentence", sentences, "--per-token", tokens)
+    document = figures(capsys, folder, texts, "--per-sentence", sentences, "--per-token", tokens)
     rows = [reference(folder, text) for text in (["the", "cat"], ["the"])]
-    assert found["token_perplexity"] == pytest.approx(math.exp(-sum(map(sum, rows)) / 5), rel=1e-4)
+    assert document["token_perplexity"] == pytest.approx(
+        math.exp(-sum(map(sum, rows)) / 5), rel=1e-4
+    )
     written = [json.loads(line) for line in sentences.read_text(encoding="utf-8").splitlines()]
     assert [(row["line"], row["text"], row["tokens"]) for row in written] == [
         (1, "the cat", 3),
@@ -188,19 +190,19 @@ def test_a_line_of_ten_megabytes(
     assert long.stat().st_size > 10_000_000
     assert main_(arpa, long, "--json") == 0
     out, err = capsys.readouterr()
-    found = json.loads(out)
+    document = json.loads(out)
     # the: -0.2 once, then back off from ccc…: -0.1 - 0.7; ccc… after the: -0.4; the end: -1.1. And
     # "the" alone: -1.5.
     total = 0.2 + (times - 1) * 0.8 + times * 0.4 + 1.1 + 1.5
-    assert found["tokens"] == 2 * times + 1 + 2
-    assert math.log10(found["token_perplexity"]) == pytest.approx(total / found["tokens"], rel=1e-9)
-    assert found["sentence_perplexity"] is None
+    assert document["tokens"] == 2 * times + 1 + 2
+    assert math.log10(document["token_perplexity"]) == pytest.approx(
+        total / document["tokens"], rel=1e-9
+    )
+    assert document["sentence_perplexity"] is None
     assert "too large for a floating-point number" in err
     short = tmp_path / "shorter.txt"  # the same sentence for less, as tokenising takes its time
     short.write_text("red banana " * 2_000, encoding="utf-8")
-    assert "more than the 128 that" in refused_here(
-        capsys, "perplexity", tiny_folder("bert"), short
-    )
+    assert "more than the 128 that" in error_here(capsys, "perplexity", tiny_folder("bert"), short)
 
 
 def test_a_line_that_a_masked_model_cannot_read_is_left_out(
@@ -221,12 +223,12 @@ def test_a_line_that_a_masked_model_cannot_read_is_left_out(
 def test_a_model_that_cannot_score_leaves_files_alone(
     texts: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    kept = tmp_path / "kept.jsonl"
-    kept.write_text("from the last run\n", encoding="utf-8")
-    refused_here(capsys, "perplexity", "baseline:uniform", texts, "--per-sentence", kept)
+    rows = tmp_path / "kept.jsonl"
+    rows.write_text("from the last run\n", encoding="utf-8")
+    error_here(capsys, "perplexity", "baseline:uniform", texts, "--per-sentence", rows)
     both = ("--per-sentence", tmp_path / "rows.jsonl", "--per-token", tmp_path / "rows.jsonl")
-    assert "the same file" in refused_here(capsys, "perplexity", "baseline:uniform", texts, *both)
-    assert kept.read_text(encoding="utf-8") == "from the last run\n"
+    assert "the same file" in error_here(capsys, "perplexity", "baseline:uniform", texts, *both)
+    assert rows.read_text(encoding="utf-8") == "from the last run\n"
 
 
 def test_an_interrupt_is_explained(arpa: Path) -> None:
@@ -260,13 +262,13 @@ def test_a_long_line_goes_through_a_causal_models_window(
 ) -> None:
     long = tmp_path / "long.txt"
     long.write_text("The sky is blue and the banana is yellow. " * 200, encoding="utf-8")
-    found = figures(capsys, tiny_folder("gpt2"), long)
+    document = figures(capsys, tiny_folder("gpt2"), long)
     finer = figures(capsys, tiny_folder("gpt2"), long, "--stride", "32")
-    assert found["tokens"] == finer["tokens"] > 1000
-    assert found["token_perplexity"] != finer["token_perplexity"]
-    assert "eos:no|window:128|stride:64" in found["signature"]
+    assert document["tokens"] == finer["tokens"] > 1000
+    assert document["token_perplexity"] != finer["token_perplexity"]
+    assert "eos:no|window:128|stride:64" in document["signature"]
     assert "eos:no|window:128|stride:32" in finer["signature"]
-    assert "give less" in refused_here(
+    assert "give less" in error_here(
         capsys, "perplexity", tiny_folder("gpt2"), long, "--stride", "500"
     )
 
@@ -293,21 +295,21 @@ def test_lines_that_are_no_text_are_named(arpa: Path, tmp_path: Path, capsys: Ca
 def test_mistakes(arpa: Path, tmp_path: Path, texts: Path, capsys: Capture) -> None:
     rubbish = tmp_path / "rubbish.bin"
     rubbish.write_bytes(bytes(range(256)) * 40)
-    assert "not a corpus that seesay knows (it is not text" in refused_here(
+    assert "not a corpus that seesay knows (it is not text" in error_here(
         capsys, "perplexity", arpa, rubbish
     )
     rubbish.write_bytes(b"\n \n")
-    assert "holds no text that can be scored (empty: 2" in refused_here(
+    assert "holds no text that can be scored (empty: 2" in error_here(
         capsys, "perplexity", arpa, rubbish
     )
     rubbish.write_bytes(gzip.compress(b"the cat\n" * 1000)[:-12])
-    assert "is damaged after line" in refused_here(capsys, "perplexity", arpa, rubbish)
-    assert "There is no file" in refused_here(capsys, "perplexity", arpa, tmp_path / "none.txt")
-    assert "it is a folder without a data set" in refused_here(capsys, "perplexity", arpa, tmp_path)
-    assert "There is no ARPA file" in refused_here(capsys, "perplexity", "none.arpa", texts)
-    sentence = refused_here(capsys, "perplexity", "baseline:uniform", texts)
+    assert "is damaged after line" in error_here(capsys, "perplexity", arpa, rubbish)
+    assert "There is no file" in error_here(capsys, "perplexity", arpa, tmp_path / "none.txt")
+    assert "it is a folder without a data set" in error_here(capsys, "perplexity", arpa, tmp_path)
+    assert "There is no ARPA file" in error_here(capsys, "perplexity", "none.arpa", texts)
+    sentence = error_here(capsys, "perplexity", "baseline:uniform", texts)
     assert sentence.startswith("'baseline:uniform' (baseline) cannot score texts")
-    assert "leave --stride out" in refused_here(capsys, "perplexity", arpa, texts, "--stride", "4")
+    assert "leave --stride out" in error_here(capsys, "perplexity", arpa, texts, "--stride", "4")
 
 
 def test_a_longer_file_needs_no_more_memory(arpa: Path, tmp_path: Path, capsys: Capture) -> None:

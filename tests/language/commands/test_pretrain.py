@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.program import misused, refused_here
+from tests.cli.program import error_here, usage_error
 from tests.language.training import grammar
 from tests.tiny import save_tiny
 
@@ -28,8 +28,8 @@ def run(*arguments: str | Path) -> None:
     assert ended.value.code == 0
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    return refused_here(capsys, "pretrain", *arguments)
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    return error_here(capsys, "pretrain", *arguments)
 
 
 def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,9 +55,9 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "best at step" in out
     assert "capbert" in err
     run(*command, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["captions"]["train"] + told["captions"]["held_out"] == 600
-    assert told["validation"]["validation_loss"] == told["best"]
+    document = json.loads(capsys.readouterr().out)
+    assert document["captions"]["train"] + document["captions"]["held_out"] == 600
+    assert document["validation"]["validation_loss"] == document["best"]
     run(*command, "--silent")
     assert capsys.readouterr() == ("", "")
     assert load_model(str(folder)).family == "masked"
@@ -67,16 +67,16 @@ def test_capbert(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert files == [
         str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")
     ]
-    assert "was started with seed 0, not 1" in refused(capsys, *command, "--seed", "1")
-    assert "was started with learning_rate" in refused(capsys, *command, "--learning-rate", "0.1")
+    assert "was started with seed 0, not 1" in error_of(capsys, *command, "--seed", "1")
+    assert "was started with learning_rate" in error_of(capsys, *command, "--learning-rate", "0.1")
 
 
 def test_untrained_from_scratch(
     captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["steps"], told["best_step"]) == (0, 0)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["steps"], document["best_step"]) == (0, 0)
     config = json.loads((tmp_path / "made" / "config.json").read_text(encoding="utf-8"))
     # the preset of two cores
     assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)
@@ -113,21 +113,21 @@ def test_corpora_of_other_forms(
     )
     run(*command, "--mix", f"{conceptual}:0.5", "--json")
     out, err = capsys.readouterr()
-    told = json.loads(out)
+    document = json.loads(out)
     assert [
-        (source["form"], source["captions"], source["left_out"]) for source in told["sources"]
+        (source["form"], source["captions"], source["left_out"]) for source in document["sources"]
     ] == [
         ("plain text", 600, 0),
         ("COCO captions", 100, 1),
         ("Conceptual Captions", 50, 0),
     ]
-    assert told["sources"][2]["source"] == f"{conceptual}:0.5"
-    assert told["captions"]["bad_rows"] == 1
+    assert document["sources"][2]["source"] == f"{conceptual}:0.5"
+    assert document["captions"]["bad_rows"] == 1
     assert "COCO captions" in err
     assert "row 101: no text in 'caption'" in err.replace("\n", "")
     coco.write_text('{"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4]}]}', encoding="utf-8")
-    assert "is not a corpus that seesay knows" in refused(capsys, *command)
-    assert "is not a corpus that seesay knows" in refused(
+    assert "is not a corpus that seesay knows" in error_of(capsys, *command)
+    assert "is not a corpus that seesay knows" in error_of(
         capsys, "split", captions, "-o", "x", captions, coco
     )
 
@@ -172,7 +172,7 @@ def test_imagination(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     headline = json.loads(capsys.readouterr().out)[0]
     # watched as it is asked
     assert headline["value"] == pytest.approx(imagining["validation_core-color"], abs=1e-6)
-    assert "Could not load './absent'" in refused(
+    assert "Could not load './absent'" in error_of(
         capsys, *command, "-o", tmp_path / "none", "--imagine", "./absent"
     )
 
@@ -194,15 +194,17 @@ def test_watched_tasks_are_asked(
         "cpu",
     )
     run(*command, "--watch", "core-color", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert 0 <= told["validation"]["validation_core-color"] < 0.5  # random weights, eleven colours
+    document = json.loads(capsys.readouterr().out)
+    assert (
+        0 <= document["validation"]["validation_core-color"] < 0.5
+    )  # random weights, eleven colours
     assert (tmp_path / "made" / "training" / "curve-core-color.svg").is_file()
 
 
 def test_a_folder_without_a_training_has_no_curve(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "There is no training in" in refused(capsys, "curve", tmp_path)
+    assert "There is no training in" in error_of(capsys, "curve", tmp_path)
 
 
 def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,18 +223,20 @@ def test_lstm(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         "cpu",
     )
     run(*command, "--phrases", phrases, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["validation"]["validation_perplexity"] < 27  # every one of its words alike
+    document = json.loads(capsys.readouterr().out)
+    assert document["validation"]["validation_perplexity"] < 27  # every one of its words alike
     assert "on_top_of" in (tmp_path / "made" / "vocabulary.txt").read_text(encoding="utf-8").split()
-    assert "was started with phrases" in refused(capsys, *command)
+    assert "was started with phrases" in error_of(capsys, *command)
 
 
 def test_unknown_choices_are_answered_with_the_choices(
     captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ("pretrain", "lstm", captions, "-o", tmp_path / "made")
-    assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *command, "--device", "gpu")
-    assert "'huge' is not one of 'cpu', 'paper'" in misused(capsys, *command, "--preset", "huge")
+    assert "'gpu' is not one of 'cpu', 'auto'" in usage_error(capsys, *command, "--device", "gpu")
+    assert "'huge' is not one of 'cpu', 'paper'" in usage_error(
+        capsys, *command, "--preset", "huge"
+    )
 
 
 def test_trigram_and_split(
@@ -264,13 +268,13 @@ def test_a_curve_while_the_training_begins(
     history = tmp_path / "training" / "history.jsonl"
     history.parent.mkdir()
     history.write_text("", encoding="utf-8")
-    assert "has measured nothing yet" in refused(capsys, "curve", tmp_path)
+    assert "has measured nothing yet" in error_of(capsys, "curve", tmp_path)
     line = '{"step": 0, "epoch": 0.0, "seconds": 1.5, "validation_loss": 3.0}\n'
     history.write_text(line + '{"step": 4, "epo', encoding="utf-8")
     run("curve", tmp_path, "-q")
     assert "0 steps" in (tmp_path / "training" / "curve.html").read_text(encoding="utf-8")
     history.write_text("{\n" + line, encoding="utf-8")
-    assert "history.jsonl is damaged" in refused(capsys, "curve", tmp_path)
+    assert "history.jsonl is damaged" in error_of(capsys, "curve", tmp_path)
 
 
 def test_lines_that_cannot_be_read_are_reported(
@@ -319,5 +323,5 @@ def test_mistakes_are_one_sentence(
     monkeypatch.chdir(tmp_path)
     Path("empty.txt").write_text("\n", encoding="utf-8")
     Path("few.txt").write_text("a dog\na cat\n", encoding="utf-8")
-    assert sentence in refused(capsys, "capbert", *arguments, "-o", "made", *UNTRAINED)
+    assert sentence in error_of(capsys, "capbert", *arguments, "-o", "made", *UNTRAINED)
     assert not Path("made").exists()

@@ -110,19 +110,23 @@ def test_a_matrix_with_its_origin(folder: Path) -> None:
     assert about["level"] == "token"
     # an ARPA file does not tell what it was counted on
     assert about["seen_in_training"] == "unknown"
-    own = [matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)]
-    assert np.mean(own < np.median(matrix.perplexity, axis=0)) > 0.8  # a word fits its own contexts
+    fitting = [
+        matrix.perplexity[matrix.words.index(word), i] for i, word in enumerate(matrix.contexts)
+    ]
+    assert (
+        np.mean(fitting < np.median(matrix.perplexity, axis=0)) > 0.8
+    )  # a word fits its own contexts
     with (folder / "pvectors.csv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file))
     assert np.linalg.norm(np.array(rows[1][1:], dtype=float)) == pytest.approx(1)
 
 
-def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Path) -> None:
+def test_second_run_resumes_from_finished_columns(folder: Path, captions: Path) -> None:
     before = (folder / "matrix.csv").read_text(encoding="utf-8")
     columns = sorted((folder / "columns").iterdir())
     columns[0].unlink()
-    kept = {path: path.stat().st_mtime_ns for path in columns[1:]}
-    told = ask(
+    times = {path: path.stat().st_mtime_ns for path in columns[1:]}
+    document = ask(
         "matrix",
         folder.parent / "tri.arpa",
         captions,
@@ -134,13 +138,13 @@ def test_a_second_run_goes_on_from_the_columns_it_has(folder: Path, captions: Pa
         20,
         "--json",
     ).stdout
-    assert json.loads(told)["folder"] == str(folder)
+    assert json.loads(document)["folder"] == str(folder)
     assert (folder / "matrix.csv").read_text(encoding="utf-8") == before
-    assert {path: path.stat().st_mtime_ns for path in columns[1:]} == kept
+    assert {path: path.stat().st_mtime_ns for path in columns[1:]} == times
     assert columns[0].exists()
 
 
-def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) -> None:
+def test_other_vectors_and_human_ratings(folder: Path, tmp_path: Path) -> None:
     glove = tmp_path / "glove.txt"
     rng = np.random.default_rng(0)
     known = (
@@ -162,13 +166,15 @@ def test_tests_of_other_vectors_and_with_people(folder: Path, tmp_path: Path) ->
         "\n".join(f"{w} {' '.join(map(str, rng.normal(size=4)))}" for w in known), encoding="utf-8"
     )
     people = shared("spatial_relations/word_similarity_judgments_from_figure.csv")
-    told = json.loads(ask("test", folder, "--vectors", glove, "--human", people, "--json").stdout)
-    mine, other = told["rows"]
+    document = json.loads(
+        ask("test", folder, "--vectors", glove, "--human", people, "--json").stdout
+    )
+    mine, other = document["rows"]
     assert other["name"] == "glove.txt"
     assert other["tests"][0]["questions"] == 120
     assert other["tests"][0]["chance"] == pytest.approx(1 / 9)
     assert mine["people"][people.stem]["pairs"] >= 3
-    assert {"rank", "cosine", "merge", "joined_directly"} <= set(told["pairs"][0])
+    assert {"rank", "cosine", "merge", "joined_directly"} <= set(document["pairs"][0])
     shown = " ".join(ask("test", folder, "--pair", "in,on").stdout.split())
     assert "in / on: nearer than" in shown
 
@@ -186,10 +192,10 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
     )
     report = {"people": 12, "people_counted": 9, "judgements_per_item": 6.5, "agreement": {}}
     (study / "agreement.json").write_text(json.dumps(report), encoding="utf-8")
-    told = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][0][
-        "descriptions"
-    ]
-    assert told == {"study": "9 of 12 people, 6.5 judgements per pair"}
+    document = json.loads(ask("test", tmp_path / "m", "--human", study, "--json").stdout)["rows"][
+        0
+    ]["descriptions"]
+    assert document == {"study": "9 of 12 people, 6.5 judgements per pair"}
     ask("page", tmp_path / "m", "-o", tmp_path / "page.html", "--restarts", 5, "--human", study)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "9 of 12 people, 6.5 judgements per pair" in page
@@ -213,10 +219,10 @@ def test_the_page_opens_by_itself(folder: Path, tmp_path: Path) -> None:
 
 
 def test_published_figures() -> None:
-    told = json.loads(
+    document = json.loads(
         ask("published", "--data", shared("spatial_relations"), "--json", "--readings").stdout
     )
-    assert told["figures"][0] == {
+    assert document["figures"][0] == {
         "test": "analogy",
         "vectors": "LM embeddings",
         "reading": "as published",
@@ -224,7 +230,7 @@ def test_published_figures() -> None:
         "printed": 0.86,
         "value": pytest.approx(103 / 120),
     }
-    assert len(told["readings"]) == 80
+    assert len(document["readings"]) == 80
 
 
 @pytest.mark.parametrize(
@@ -293,7 +299,7 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, text: str, reason: s
     assert reason in str(result.exception)
 
 
-def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> None:
+def test_embeddings_of_an_lstm_are_written(tmp_path: Path, captions: Path) -> None:
     """A tiny random LSTM, through the real loading code: P-vectors and embeddings stand side by
     side."""
     import torch
@@ -320,12 +326,12 @@ def test_an_lstm_brings_its_embeddings_along(tmp_path: Path, captions: Path) -> 
         4,
         "-q",
     )
-    own, beside = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]
-    assert own["words"] == beside["words"]
-    assert beside["name"].startswith("embeddings of")
-    found = read_vectors(tmp_path / "m" / "embeddings.txt", ["in front of"])
+    p_vectors, embeddings = json.loads(ask("test", tmp_path / "m", "--json").stdout)["rows"]
+    assert p_vectors["words"] == embeddings["words"]
+    assert embeddings["name"].startswith("embeddings of")
+    vectors = read_vectors(tmp_path / "m" / "embeddings.txt", ["in front of"])
     expected = network.embedding.weight[vocabulary.number["in_front_of"]].tolist()
-    assert found.rows[0].tolist() == pytest.approx(expected)
+    assert vectors.rows[0].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.slow

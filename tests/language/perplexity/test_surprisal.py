@@ -112,9 +112,9 @@ def test_two_models_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     document = json.loads(capsys.readouterr().out)
     first = document["surprisals"][0]
     assert first["words"] == ["the", "cat", END]
-    ours = [word["bits"] for word in first["models"][str(tmp_path / "small.arpa")]]
+    bits = [word["bits"] for word in first["models"][str(tmp_path / "small.arpa")]]
     # as in tests/cli/test_perplexity.py
-    np.testing.assert_allclose(ours, np.array([0.2, 0.4, 1.1]) * math.log2(10))
+    np.testing.assert_allclose(bits, np.array([0.2, 0.4, 1.1]) * math.log2(10))
     assert first["models"][bert][-1]["bits"] is None  # a masked model scores no end
     text = page.read_text()
     assert "Difference in bits" in text
@@ -132,15 +132,17 @@ def test_minicons_gives_the_same_surprisals() -> None:
     except UserError as error:
         absent(str(error))
     texts = captions()
-    theirs = minicons.IncrementalLMScorer(folder, "cpu")
+    reference = minicons.IncrementalLMScorer(folder, "cpu")
     scores = list(load_model(folder).score(texts))
     largest = 0.0
     for start in range(0, len(texts), 10):
-        rows = theirs.token_score(texts[start : start + 10], surprisal=True, bos_token=True)
-        for ours, row in zip(scores[start : start + 10], rows, strict=True):
+        rows = reference.token_score(texts[start : start + 10], surprisal=True, bos_token=True)
+        for scored, row in zip(scores[start : start + 10], rows, strict=True):
             surprisals = [value for _, value in row][1:]  # the beginning token has none
-            assert len(surprisals) == len(ours.logp)
-            largest = max(largest, float(np.abs(np.array(surprisals) + np.array(ours.logp)).max()))
+            assert len(surprisals) == len(scored.logp)
+            largest = max(
+                largest, float(np.abs(np.array(surprisals) + np.array(scored.logp)).max())
+            )
     print(
         f"{len(texts)} captions, {sum(len(s.logp) for s in scores):,} tokens: largest difference "
         f"{largest:.1e}"

@@ -30,8 +30,8 @@ def test_there_are_120_questions() -> None:
     }
     by_hand = {
         (a, b, c, d)
-        for one, other in permutations(ANTONYMS, 2)
-        for a, b in (one, one[::-1])
+        for pair, other in permutations(ANTONYMS, 2)
+        for a, b in (pair, pair[::-1])
         for c, d in (other, other[::-1])
     }
     assert listed == by_hand

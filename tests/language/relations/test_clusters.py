@@ -20,7 +20,7 @@ def turned(*degrees: float) -> np.ndarray:
 WORDS = WordVectors(("above", "over", "below", "under", "in"), turned(0, 4, 40, 45, 90))
 
 
-def test_which_pairs_fall_together_by_hand() -> None:
+def test_pair_proximity_by_hand() -> None:
     """Angles 0°, 4°, 40°, 45° and 90°: above and over join first, below and under second, then the
     four, then in."""
     tree = average_linkage(WORDS)

@@ -56,11 +56,11 @@ def test_the_published_words_are_all_there() -> None:
         "to left of",
         "to the left of",
     )
-    assert all(found.simple for found in relations())
+    assert all(relation.simple for relation in relations())
 
 
 @pytest.mark.parametrize(
-    ("caption", "found"),
+    ("caption", "expected"),
     [
         ("A dog sits ON TOP OF a car .", RelationMatch("a dog sits ", "on top of", " a car .")),
         ("a cat to the  left of a bowl", RelationMatch("a cat ", "to the left of", " a bowl")),
@@ -68,13 +68,13 @@ def test_the_published_words_are_all_there() -> None:
         ("a house with no roof", RelationMatch("a house ", "with", " no roof")),
     ],
 )
-def test_the_longest_relation_is_found(caption: str, found: RelationMatch) -> None:
-    assert LEXICON.find(caption) == [found]
-    assert found.before + found.relation + found.after == " ".join(caption.lower().split())
+def test_the_longest_relation_is_found(caption: str, expected: RelationMatch) -> None:
+    assert LEXICON.find(caption) == [expected]
+    assert expected.before + expected.relation + expected.after == " ".join(caption.lower().split())
 
 
 @pytest.mark.parametrize(
-    ("caption", "found"),
+    ("caption", "expected"),
     [
         ("a man in a hat on a horse", ["in", "on"]),
         ("a man standing", []),
@@ -85,17 +85,19 @@ def test_the_longest_relation_is_found(caption: str, found: RelationMatch) -> No
         ("the top off", ["top", "off"]),
     ],
 )
-def test_every_relation_of_a_caption(caption: str, found: list[str]) -> None:
-    assert [one.relation for one in LEXICON.find(caption)] == found
+def test_every_relation_of_a_caption(caption: str, expected: list[str]) -> None:
+    assert [match.relation for match in LEXICON.find(caption)] == expected
 
 
 @given(st.sampled_from(phrases()), st.sampled_from(phrases()))
 def test_a_relation_between_other_words_is_found_whole(relation: str, other: str) -> None:
     """Whatever it is put in the place of: substitution gives a sentence that holds the new relation
     alone."""
-    (found,) = LEXICON.find(f"a bottle {relation} tables")
-    assert found.relation == relation
-    assert [one.relation for one in LEXICON.find(found.before + other + found.after)] == [other]
+    (match,) = LEXICON.find(f"a bottle {relation} tables")
+    assert match.relation == relation
+    assert [
+        other_match.relation for other_match in LEXICON.find(match.before + other + match.after)
+    ] == [other]
 
 
 def test_contexts_are_collected_and_pictures_held_out_together(tmp_path: Path) -> None:
@@ -163,13 +165,13 @@ def test_too_few_contexts_and_too_many() -> None:
         "on": [Context("a ", f" {i}") for i in range(5)],
         "at": [],
     }
-    chosen = with_min_contexts(contexts, minimum=5, most=6, seed=1)
-    assert list(chosen) == ["in", "on"]
-    assert len(chosen["in"]) == 6
-    assert [c for c in contexts["in"] if c in chosen["in"]] == chosen["in"]
+    frequent = with_min_contexts(contexts, minimum=5, most=6, seed=1)
+    assert list(frequent) == ["in", "on"]
+    assert len(frequent["in"]) == 6
+    assert [c for c in contexts["in"] if c in frequent["in"]] == frequent["in"]
     assert (
         with_min_contexts({**contexts, "in": contexts["in"][::-1]}, 5, 6, 1)["in"]
-        == chosen["in"][::-1]
+        == frequent["in"][::-1]
     )
     with pytest.raises(
         UserError, match=r"Only one relation has 6 contexts or more \(the most frequent one has 9\)"
@@ -186,12 +188,12 @@ def test_a_corpus_without_any_relation_is_refused(tmp_path: Path) -> None:
         collect_contexts([path], LEXICON)
 
 
-def test_a_list_of_ones_own(tmp_path: Path) -> None:
+def test_custom_list_of_relations(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("Near  By\nnear\n\n", encoding="utf-8")
-    mine = read_lexicon(path)
-    assert mine.relations == ("near by", "near")
-    assert [one.relation for one in mine.find("a man near by a dog near us in a car")] == [
+    lexicon = read_lexicon(path)
+    assert lexicon.relations == ("near by", "near")
+    assert [match.relation for match in lexicon.find("a man near by a dog near us in a car")] == [
         "near by",
         "near",
     ]

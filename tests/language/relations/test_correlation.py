@@ -33,25 +33,25 @@ def test_three_pairs_by_hand() -> None:
         (("above", "over"), ("above", "below"), ("over", "below")),
         np.array([0.9, 0.5, 0.1]),
     )
-    found = correlate(VECTORS, ratings, resamples=200)
-    assert found is not None
-    assert found.rho == pytest.approx(0.5)
-    assert found.p == pytest.approx(2 / 3)  # t = 1/√3 with one degree of freedom
-    assert (found.pairs, found.words) == (3, 3)
-    assert found.low <= found.rho <= found.high
+    result = correlate(VECTORS, ratings, resamples=200)
+    assert result is not None
+    assert result.rho == pytest.approx(0.5)
+    assert result.p == pytest.approx(2 / 3)  # t = 1/√3 with one degree of freedom
+    assert (result.pairs, result.words) == (3, 3)
+    assert result.low <= result.rho <= result.high
     assert correlate(VECTORS, ratings.where([True, True, False])) is None
     assert correlate(VECTORS, HumanRatings("x", (("far", "off"),) * 3, np.zeros(3))) is None
 
 
 @given(st.integers(0, 10**6), st.integers(5, 30), st.integers(2, 6))
-def test_as_scipy_has_it_with_ties(seed: int, n: int, values: int) -> None:
+def test_ties_match_scipy(seed: int, n: int, values: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=n), rng.integers(0, values, n).astype(float)
     if np.ptp(y) > 0:
         assert rank_correlation(x, y) == pytest.approx(spearmanr(x, y).statistic)
 
 
-def test_p_and_interval_tell_a_link_from_none() -> None:
+def test_p_and_interval_separate_a_correlation_from_chance() -> None:
     rng = np.random.default_rng(5)
     words = tuple(f"w{i}" for i in range(11))
     vectors = WordVectors(words, rng.normal(size=(11, 4)))
@@ -131,8 +131,8 @@ def test_an_exported_study_of_pairs(tmp_path: Path) -> None:
     ratings = read_human(tmp_path / "people")
     assert len(ratings) == 28
     assert ratings.description.startswith("12 of 20 people, ")
-    found = correlate(vectors, ratings, resamples=500)
-    assert found is not None
-    assert found.rho > 0.9
+    result = correlate(vectors, ratings, resamples=500)
+    assert result is not None
+    assert result.rho > 0.9
     with pytest.raises(UserError, match=r"holds no items\.csv"):
         read_human(tmp_path / "people" / "runs")

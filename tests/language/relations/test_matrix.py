@@ -32,16 +32,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("level", ["token", "sentence"])
 def test_by_definition(folder: Path, level: str) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     matrix = perplexity_matrix(
         loaded(folder),
         CONTEXTS,
         WORDS,
         level=level,
-        progress=lambda done, total: told.append((done, total)),
+        progress=lambda done, total: progress.append((done, total)),
     )
     assert matrix.shape == (3, 2)
-    assert told == [(2, 3), (1, 3)]
+    assert progress == [(2, 3), (1, 3)]
     for row, word in enumerate(WORDS):
         for column, gaps in enumerate(CONTEXTS.values()):
             texts = [
@@ -73,48 +73,49 @@ def test_transformers_write_relations_with_spaces(
 
 
 class Failing(LstmModel):
-    """Stops after so many columns, and counts how often it is asked."""
+    """Stops after so many columns, and counts its calls."""
 
-    left, asked = 0, 0
+    remaining = 0
+    calls = 0
 
     def score_filled(self, gaps: Sequence[Gap], words: Sequence[str]) -> FilledScores:
-        type(self).asked += 1
-        if type(self).left == 0:
+        type(self).calls += 1
+        if type(self).remaining == 0:
             raise KeyboardInterrupt
-        type(self).left -= 1
+        type(self).remaining -= 1
         return super().score_filled(gaps, words)
 
 
-def test_a_stopped_matrix_goes_on(folder: Path, tmp_path: Path) -> None:
+def test_interrupted_matrix_resumes(folder: Path, tmp_path: Path) -> None:
     whole = perplexity_matrix(loaded(folder), CONTEXTS, WORDS)
     model = loaded(folder)
     model.__class__ = Failing
-    Failing.left = 1
+    Failing.remaining = 1
     with pytest.raises(KeyboardInterrupt):
         perplexity_matrix(model, CONTEXTS, WORDS, folder=tmp_path / "columns")
-    assert Failing.asked == 2
-    Failing.left = 1  # enough for the one column that is missing
+    assert Failing.calls == 2
+    Failing.remaining = 1  # enough for the one column that is missing
     again = perplexity_matrix(model, CONTEXTS, WORDS, folder=tmp_path / "columns")
     np.testing.assert_array_equal(again, whole)
-    assert Failing.asked == 3
+    assert Failing.calls == 3
     sentences = perplexity_matrix(
         model, CONTEXTS, WORDS, level="sentence", folder=tmp_path / "columns"
     )
     np.testing.assert_array_equal(
         sentences, perplexity_matrix(loaded(folder), CONTEXTS, WORDS, level="sentence")
     )
-    Failing.left = 2
+    Failing.remaining = 2
     # other words are other columns
     perplexity_matrix(model, CONTEXTS, WORDS[:2], folder=tmp_path / "columns")
-    assert Failing.asked == 5
+    assert Failing.calls == 5
 
 
 def test_a_damaged_column_is_computed_again(folder: Path, tmp_path: Path) -> None:
     whole = perplexity_matrix(loaded(folder), CONTEXTS, WORDS, folder=tmp_path)
-    kept = sorted(tmp_path.glob("*.npy"))
-    assert len(kept) == 2
-    kept[0].write_bytes(b"rubbish")
-    kept[1].write_bytes(b"")
+    columns = sorted(tmp_path.glob("*.npy"))
+    assert len(columns) == 2
+    columns[0].write_bytes(b"rubbish")
+    columns[1].write_bytes(b"")
     np.testing.assert_array_equal(
         perplexity_matrix(loaded(folder), CONTEXTS, WORDS, folder=tmp_path), whole
     )

@@ -56,11 +56,11 @@ def test_every_figure_lies_within_a_hundredth_of_the_one_in_print(
 ) -> None:
     """Counts are ours; what is in print is in two digits, sometimes cut off and not rounded
     (docs/relations.md)."""
-    one = figures[test, vectors]
-    assert one.n == questions
-    assert one.value == pytest.approx(right / questions)
-    assert one.printed is not None
-    assert abs(one.value - one.printed) < 0.01
+    figure = figures[test, vectors]
+    assert figure.n == questions
+    assert figure.value == pytest.approx(right / questions)
+    assert figure.printed is not None
+    assert abs(figure.value - figure.printed) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_the_correlations_are_those_in_print(
 ) -> None:
     """Table 5, for the vectors that are published; of P-vectors and similarity over 28 pairs the
     sign is another."""
-    one = figures[test, vectors]
-    assert (one.n, one.printed) == (pairs, printed)
-    assert abs(one.value - printed) < 0.01
+    figure = figures[test, vectors]
+    assert (figure.n, figure.printed) == (pairs, printed)
+    assert abs(figure.value - printed) < 0.01
 
 
 def test_every_printed_cluster_has_relations_of_the_67() -> None:
@@ -117,12 +117,12 @@ def test_the_parts_of_the_matrix_agree(data: PublishedFiles) -> None:
 
 
 def test_readings_differ(data: PublishedFiles) -> None:
-    found = readings(data)
-    assert len(found) == 4 * 5 * 4
-    assert len({round(one.value, 3) for one in found if one.test == "analogy"}) > 5
+    reproductions = readings(data)
+    assert len(reproductions) == 4 * 5 * 4
+    assert len({round(figure.value, 3) for figure in reproductions if figure.test == "analogy"}) > 5
     whole = next(
         o
-        for o in found
+        for o in reproductions
         if o.reading == "97 x 97; columns by their sum" and o.test == "word association"
     )
     own = correlate(p_vectors_of(data, "97 x 97"), data.association)

@@ -28,24 +28,24 @@ def test_three_words_by_hand() -> None:
 
 
 @given(positive, st.floats(0.01, 100), st.permutations(range(4)), st.permutations(range(3)))
-def test_how_hard_a_column_is_and_the_order_change_nothing(
+def test_scale_of_a_column_and_order_change_nothing(
     table: np.ndarray, factor: float, rows: list[int], columns: list[int]
 ) -> None:
-    made = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table)).rows
+    vectors = p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), table)).rows
     harder = table.copy()
     harder[:, 1] *= factor
     assert p_vectors(PerplexityMatrix(tuple("abcd"), tuple("xyz"), harder)).rows == pytest.approx(
-        made
+        vectors
     )
     moved = p_vectors(
         PerplexityMatrix(tuple("abcd"), tuple("xyz"), table[np.ix_(rows, columns)])
     ).rows
-    assert moved == pytest.approx(made[np.ix_(rows, columns)])
-    assert np.linalg.norm(made, axis=1) == pytest.approx(1)
+    assert moved == pytest.approx(vectors[np.ix_(rows, columns)])
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
-def test_what_is_no_perplexity_is_refused(bad: float) -> None:
+def test_invalid_perplexities_are_refused(bad: float) -> None:
     with pytest.raises(UserError, match="not a positive number"):
         shares(np.array([[1.0, bad]]))
 
@@ -75,7 +75,7 @@ def test_a_matrix_of_a_newer_version_says_so(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_folder_without_a_matrix_or_with_a_bad_one_is_told(tmp_path: Path) -> None:
+def test_missing_or_damaged_matrix_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no matrix"):
         read(tmp_path)
     (tmp_path / "matrix.csv").write_text("relation,in\nin,1\non,two\n", encoding="utf-8")

@@ -16,26 +16,26 @@ TEXT = "".join(f"{word} {a} {b}\n" for word, (a, b) in ROWS.items())
 
 
 def files(folder: Path) -> dict[str, Path]:
-    made = {
+    paths = {
         name: folder / name
         for name in ("glove.txt", "glove.txt.gz", "word2vec.vec", "word2vec.bin")
     }
-    made["glove.txt"].write_text(TEXT, encoding="utf-8")
-    with gzip.open(made["glove.txt.gz"], "wt", encoding="utf-8") as file:
+    paths["glove.txt"].write_text(TEXT, encoding="utf-8")
+    with gzip.open(paths["glove.txt.gz"], "wt", encoding="utf-8") as file:
         file.write(TEXT)
-    made["word2vec.vec"].write_text("3 2\n" + TEXT, encoding="utf-8")
+    paths["word2vec.vec"].write_text("3 2\n" + TEXT, encoding="utf-8")
     body = b"".join(
         f"{word} ".encode() + np.array(row, "<f4").tobytes() + b"\n" for word, row in ROWS.items()
     )
-    made["word2vec.bin"].write_bytes(b"3 2\n" + body)
-    return made
+    paths["word2vec.bin"].write_bytes(b"3 2\n" + body)
+    return paths
 
 
 @pytest.mark.parametrize("name", ["glove.txt", "glove.txt.gz", "word2vec.vec", "word2vec.bin"])
 def test_every_form_gives_the_same_vectors(tmp_path: Path, name: str) -> None:
-    found = read_vectors(files(tmp_path)[name], ["off", "in front of", "far"])
-    assert found.words == ("in front of", "off")
-    assert found.rows.tolist() == [ROWS["in_front_of"], ROWS["off"]]
+    vectors = read_vectors(files(tmp_path)[name], ["off", "in front of", "far"])
+    assert vectors.words == ("in front of", "off")
+    assert vectors.rows.tolist() == [ROWS["in_front_of"], ROWS["off"]]
 
 
 @pytest.mark.parametrize(

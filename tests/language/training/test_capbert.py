@@ -40,7 +40,7 @@ CONFIG = capbert.CapBertConfig(
     dropout=0.0,
     schedule=Schedule(epochs=12, learning_rate=3e-3, warmup=0.1, decay="linear"),
 )
-BRIEF = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=1))
+BRIEF = replace(CONFIG, schedule=CONFIG.schedule.override(epochs=1))
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +66,7 @@ def same(a: Path, b: Path) -> bool:
     )
 
 
-def test_it_learns_far_more_than_how_often_words_come(
-    captions: CaptionSplit, trained: Path
-) -> None:
+def test_learns_more_than_word_frequencies(captions: CaptionSplit, trained: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(trained)
     unigram = grammar.entropy(
         [piece for text in captions.held_out for piece in tokenizer.tokenize(text)]
@@ -96,14 +94,14 @@ def test_what_is_saved_gives_the_logits_of_the_best_weights(
         tensor.data.copy_(best[f"network.{name}"])
     inputs = tokenizer(captions.held_out[:8], return_tensors="pt", padding=True)
     with torch.no_grad():
-        ours = network.eval()(**inputs).logits
-        theirs = AutoModelForMaskedLM.from_pretrained(trained)(**inputs).logits
+        expected = network.eval()(**inputs).logits
+        loaded = AutoModelForMaskedLM.from_pretrained(trained)(**inputs).logits
     # transformers maps the file, which leaves its weights at other addresses: sums come out in
     # another order
-    torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(expected, loaded, rtol=1e-5, atol=1e-5)
 
 
-def test_seesay_asks_it(trained: Path) -> None:
+def test_probe_runs_on_the_trained_model(trained: Path) -> None:
     model = load_model(str(trained))
     assert model.family == "masked"
 
@@ -119,11 +117,11 @@ def test_a_finished_training_is_read_not_repeated(
     assert all(torch.equal(before[name], tensor) for name, tensor in state(trained).items())
 
 
-def test_interrupted_it_goes_on_where_it_stopped(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_interrupted_training_resumes(captions: CaptionSplit, tmp_path: Path) -> None:
     def stop(now: loop.TrainingProgress) -> None:
         raise KeyboardInterrupt
 
-    config = replace(BRIEF, schedule=BRIEF.schedule.changed(epochs=2, validate_every=3))
+    config = replace(BRIEF, schedule=BRIEF.schedule.override(epochs=2, validate_every=3))
     capbert.pretrain(captions, tmp_path / "whole", config, device="cpu")
     with pytest.raises(KeyboardInterrupt):
         capbert.pretrain(captions, tmp_path / "parts", config, device="cpu", progress=stop)
@@ -135,42 +133,42 @@ def test_interrupted_it_goes_on_where_it_stopped(captions: CaptionSplit, tmp_pat
 STATED = replace(CONFIG, statements=0.5, rate=0.25)
 
 
-def test_with_statements_it_answers_what_no_caption_asks(
+def test_statements_teach_questions_that_captions_do_not_hold(
     captions: CaptionSplit, tmp_path: Path
 ) -> None:
     def right(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> loop.Measurements:
-        asked = tokenizer(
+        inputs = tokenizer(
             [f"the color of this {thing} is [MASK]." for thing in grammar.COLOURS],
             return_tensors="pt",
         )
-        logits = network(**asked).logits[asked["input_ids"] == tokenizer.mask_token_id]
-        said = tokenizer.convert_ids_to_tokens(logits.argmax(-1).tolist())
+        logits = network(**inputs).logits[inputs["input_ids"] == tokenizer.mask_token_id]
+        answers = tokenizer.convert_ids_to_tokens(logits.argmax(-1).tolist())
         return {
             "right": float(
-                np.mean([a == b for a, b in zip(said, grammar.COLOURS.values(), strict=True)])
+                np.mean([a == b for a, b in zip(answers, grammar.COLOURS.values(), strict=True)])
             )
         }
 
-    config = replace(STATED, statements=0.75, schedule=STATED.schedule.changed(epochs=30))
+    config = replace(STATED, statements=0.75, schedule=STATED.schedule.override(epochs=30))
     capbert.pretrain(captions, tmp_path, config, watch=right, device="cpu")
     history = [line["validation_right"] for line in checkpoint.read_history(tmp_path / "training")]
     assert max(history[:16]) < 0.5  # captions alone
     assert history[-1] == 1
 
 
-def test_statements_stand_in_for_captions_in_the_second_half(
+def test_statements_replace_captions_in_the_second_half(
     captions: CaptionSplit, tmp_path: Path
 ) -> None:
     """An epoch keeps its number of texts; a batch of statements has one mask a text."""
     epochs: list[tuple[int, int]] = []
-    kept = masking.MaskedBatches.__len__
+    original = masking.MaskedBatches.__len__
 
     def count(batches: masking.MaskedBatches) -> int:
-        rows = np.concatenate(batches.chosen)
+        rows = np.concatenate(batches.batch_rows)
         epochs.append((len(rows), int((rows >= len(captions.train)).sum())))
-        return kept(batches)
+        return original(batches)
 
-    config = replace(STATED, schedule=STATED.schedule.changed(epochs=3))
+    config = replace(STATED, schedule=STATED.schedule.override(epochs=3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(masking.MaskedBatches, "__len__", count)
         capbert.pretrain(captions, tmp_path, config, device="cpu")
@@ -182,14 +180,14 @@ def test_statements_stand_in_for_captions_in_the_second_half(
         assert abs(texts - read) < 4 * (read / 4) ** 0.5  # captions are drawn by lot, half of them
 
 
-def test_a_training_with_statements_goes_on_with_the_same(
+def test_resumed_training_draws_the_same_statements(
     captions: CaptionSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(now: loop.TrainingProgress) -> None:
         if now.done > 0.6:
             raise KeyboardInterrupt
 
-    config = replace(STATED, schedule=STATED.schedule.changed(epochs=2, validate_every=3))
+    config = replace(STATED, schedule=STATED.schedule.override(epochs=2, validate_every=3))
     capbert.pretrain(captions, tmp_path / "whole", config, device="cpu")
     # every step is shown, so that it stops where it should
     monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
@@ -201,21 +199,21 @@ def test_a_training_with_statements_goes_on_with_the_same(
 
 def test_the_untrained_twin_has_the_same_tokeniser(captions: CaptionSplit, tmp_path: Path) -> None:
     for epochs in (0, 1):
-        config = replace(STATED, schedule=STATED.schedule.changed(epochs=epochs))
+        config = replace(STATED, schedule=STATED.schedule.override(epochs=epochs))
         capbert.pretrain(captions, tmp_path / str(epochs), config, device="cpu")
     assert (tmp_path / "0/tokenizer.json").read_bytes() == (
         tmp_path / "1/tokenizer.json"
     ).read_bytes()
 
 
-def test_captions_without_a_colour_have_nothing_to_state(
+def test_captions_without_a_color_give_no_statements(
     captions: CaptionSplit, tmp_path: Path
 ) -> None:
     gray = CaptionSplit(
         [re.sub("|".join(grammar.COLOURS.values()), "nice", text) for text in captions.train],
         captions.held_out,
     )
-    config = replace(STATED, schedule=STATED.schedule.changed(epochs=1))
+    config = replace(STATED, schedule=STATED.schedule.override(epochs=1))
     capbert.pretrain(gray, tmp_path / "with", config, device="cpu")
     capbert.pretrain(gray, tmp_path / "without", replace(config, statements=0.0), device="cpu")
     assert same(tmp_path / "with", tmp_path / "without")
@@ -224,7 +222,7 @@ def test_captions_without_a_colour_have_nothing_to_state(
 def test_no_epoch_saves_the_random_weights_of_the_seed(
     captions: CaptionSplit, tmp_path: Path
 ) -> None:
-    config = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
+    config = replace(CONFIG, schedule=CONFIG.schedule.override(epochs=0))
     result = capbert.pretrain(captions, tmp_path, config, device="cpu")
     assert (result.steps, result.epochs) == (0, 0.0)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
@@ -232,7 +230,7 @@ def test_no_epoch_saves_the_random_weights_of_the_seed(
     assert all(torch.equal(begun[name], tensor) for name, tensor in state(tmp_path).items())
 
 
-def test_it_goes_on_from_another_model_with_its_tokeniser(
+def test_training_starts_from_another_model_with_its_tokeniser(
     captions: CaptionSplit, tmp_path: Path
 ) -> None:
     start = save_tiny("bert", tmp_path / "start")
@@ -246,10 +244,10 @@ def test_it_goes_on_from_another_model_with_its_tokeniser(
 
 
 def test_a_tokeniser_is_taken_with_random_weights(captions: CaptionSplit, tmp_path: Path) -> None:
-    theirs = save_tiny("bert", tmp_path / "theirs")
-    config = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
-    capbert.pretrain(captions, tmp_path / "made", config, tokenizer=str(theirs), device="cpu")
-    old, new = (AutoTokenizer.from_pretrained(folder) for folder in (theirs, tmp_path / "made"))
+    source = save_tiny("bert", tmp_path / "theirs")
+    config = replace(CONFIG, schedule=CONFIG.schedule.override(epochs=0))
+    capbert.pretrain(captions, tmp_path / "made", config, tokenizer=str(source), device="cpu")
+    old, new = (AutoTokenizer.from_pretrained(folder) for folder in (source, tmp_path / "made"))
     assert new.get_vocab() == old.get_vocab()
     # not theirs
     assert (
@@ -260,8 +258,8 @@ def test_a_tokeniser_is_taken_with_random_weights(captions: CaptionSplit, tmp_pa
             captions,
             tmp_path / "new",
             config,
-            start=str(theirs),
-            tokenizer=str(theirs),
+            start=str(source),
+            tokenizer=str(source),
             device="cpu",
         )
     gpt2 = save_tiny("gpt2", tmp_path / "gpt2")
@@ -270,11 +268,9 @@ def test_a_tokeniser_is_taken_with_random_weights(captions: CaptionSplit, tmp_pa
     assert not (tmp_path / "new").exists()
 
 
-def test_from_another_model_no_epoch_changes_nothing(
-    captions: CaptionSplit, tmp_path: Path
-) -> None:
+def test_no_epoch_keeps_the_starting_weights(captions: CaptionSplit, tmp_path: Path) -> None:
     start = save_tiny("roberta", tmp_path / "start")
-    config = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
+    config = replace(CONFIG, schedule=CONFIG.schedule.override(epochs=0))
     capbert.pretrain(captions, tmp_path / "made", config, start=str(start), device="cpu")
     assert same(start, tmp_path / "made")
 
@@ -290,35 +286,33 @@ def test_a_model_without_a_mask_is_refused(captions: CaptionSplit, tmp_path: Pat
     assert not (tmp_path / "made").exists()  # the mistake is no beginning: the folder stays free
 
 
-def test_a_refused_command_leaves_the_begun_model_alone(
+def test_refused_command_leaves_an_unfinished_model_unchanged(
     captions: CaptionSplit, trained: Path, tmp_path: Path
 ) -> None:
-    kept = {path: path.read_bytes() for path in trained.iterdir() if path.is_file()}
+    contents = {path: path.read_bytes() for path in trained.iterdir() if path.is_file()}
     with pytest.raises(UserError, match="was started with start None"):
         capbert.pretrain(
             captions, trained, CONFIG, start=str(save_tiny("bert", tmp_path)), device="cpu"
         )
-    assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == kept
+    assert {path: path.read_bytes() for path in trained.iterdir() if path.is_file()} == contents
 
 
 def test_a_foreign_model_is_never_overwritten(captions: CaptionSplit, tmp_path: Path) -> None:
     """Neither read as a begun training (its tokeniser would be taken for ours) nor written over."""
     folder = save_tiny("bert", tmp_path / "theirs")
-    kept = {path: path.read_bytes() for path in folder.iterdir()}
+    contents = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(
         UserError, match=r"holds another model \(config.json\) that would be overwritten"
     ):
         capbert.pretrain(captions, folder, CONFIG, device="cpu")
     (folder / "config.json").unlink()
-    del kept[folder / "config.json"]
+    del contents[folder / "config.json"]
     with pytest.raises(UserError, match=r"holds another model \(tokenizer.json\)"):
         lstm.pretrain(captions, folder, lstm.PRESETS["cpu"], device="cpu")
-    assert {path: path.read_bytes() for path in folder.iterdir()} == kept
+    assert {path: path.read_bytes() for path in folder.iterdir()} == contents
 
 
-def test_two_at_once_are_refused_before_anything_is_written(
-    captions: CaptionSplit, tmp_path: Path
-) -> None:
+def test_second_training_in_a_folder_is_refused(captions: CaptionSplit, tmp_path: Path) -> None:
     script = "import sys; from pathlib import Path; from seesay.files import lock_folder\n"
     script += "with lock_folder(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -351,9 +345,9 @@ def test_other_text_is_drawn_by_its_weight(
     def count(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
         rows, width = batch.ids.shape
         seen[width] = seen.get(width, 0) + rows * network.training
-        return kept(network, batch)
+        return original(network, batch)
 
-    kept = capbert.losses
+    original = capbert.losses
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capbert, "losses", count)
         capbert.pretrain(short, tmp_path, BRIEF, mix=[(other, weight)], device="cpu")
@@ -361,7 +355,7 @@ def test_other_text_is_drawn_by_its_weight(
     assert fewest <= seen[14] <= most
 
 
-def test_a_tokeniser_is_the_same_whenever_it_is_trained(captions: CaptionSplit) -> None:
+def test_tokeniser_training_is_deterministic(captions: CaptionSplit) -> None:
     """Within a process the trainer's order changes from one to the next, as its hash seeds do."""
     texts = [text for text in captions.train for _ in range(3)] + [
         f"sörme w{i % 97}x{i % 89} “é” 犬{i % 7}" for i in range(2000)

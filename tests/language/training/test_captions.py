@@ -52,7 +52,7 @@ def test_bad_lines_are_reported(tmp_path: Path) -> None:
     assert [(source.captions, source.left_out) for source in captions.sources] == [(2, 3)]
 
 
-def test_files_that_are_none_are_named(tmp_path: Path) -> None:
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"empty.txt holds no caption"):
         split([tmp_path / "empty.txt"])
@@ -66,14 +66,14 @@ def test_files_that_are_none_are_named(tmp_path: Path) -> None:
 def test_some_published_captions_are_held_out() -> None:
     folder = shared("captions")
     paths = [folder / "multi30k.val.1.en.gz", folder / "multi30k.train.1.en.gz"]
-    made = split(paths)
+    parts = split(paths)
     lines = 30_014  # 1,014 and 29,000 (Elliott et al. 2016)
-    assert not made.bad_rows
-    assert 0.09 < len(made.held_out) / lines < 0.11
-    assert len(made.train) + len(made.held_out) + made.repeated == lines
-    learnt = {text.lower() for text in made.train}
-    assert not any(text.lower() in learnt for text in made.held_out)
-    assert made.fingerprint != split(paths[:1]).fingerprint
+    assert not parts.bad_rows
+    assert 0.09 < len(parts.held_out) / lines < 0.11
+    assert len(parts.train) + len(parts.held_out) + parts.repeated == lines
+    learnt = {text.lower() for text in parts.train}
+    assert not any(text.lower() in learnt for text in parts.held_out)
+    assert parts.fingerprint != split(paths[:1]).fingerprint
 
 
 def test_the_same_picture_under_two_names_is_on_one_side(tmp_path: Path) -> None:
@@ -89,8 +89,10 @@ def test_the_same_picture_under_two_names_is_on_one_side(tmp_path: Path) -> None
         path.write_text(
             "".join(f"picture {n}, said {i} times\n" for n in numbers), encoding="utf-8"
         )
-    made = split([flickr, *parallel], held_out=0.2)
-    sides = [{text.split()[1].strip(",") for text in part} for part in (made.train, made.held_out)]
+    parts = split([flickr, *parallel], held_out=0.2)
+    sides = [
+        {text.split()[1].strip(",") for text in part} for part in (parts.train, parts.held_out)
+    ]
     assert not sides[0] & sides[1]
     assert len(sides[1]) == pytest.approx(200, abs=50)  # four standard deviations
 
@@ -102,23 +104,23 @@ def test_a_held_out_caption_that_is_learnt_from_is_counted(tmp_path: Path) -> No
     path.write_text(
         "".join(f"{n}.jpg#0\tthing {n}\n{n}.jpg#1\tA dog .\n" for n in range(100)), encoding="utf-8"
     )
-    made = split([path], held_out=0.3)
-    assert made.repeated == len(made.held_out) > 10
-    assert len(made.train) + len(made.held_out) + made.repeated == 200
+    parts = split([path], held_out=0.3)
+    assert parts.repeated == len(parts.held_out) > 10
+    assert len(parts.train) + len(parts.held_out) + parts.repeated == 200
 
 
 @pytest.mark.slow
 def test_the_published_captions_split_by_picture() -> None:
     """All 190,530 lines."""
     paths = sorted(shared("captions").glob("*.gz"))
-    made = split(paths)
-    assert not made.bad_rows
-    assert 0.09 < len(made.held_out) / 190_530 < 0.11
+    parts = split(paths)
+    assert not parts.bad_rows
+    assert 0.09 < len(parts.held_out) / 190_530 < 0.11
     # some are word for word in train
-    assert 190_530 - 500 < len(made.train) + len(made.held_out) <= 190_530
-    learnt = {text.lower() for text in made.train}
-    assert not any(text.lower() in learnt for text in made.held_out)
-    assert made.fingerprint == split(paths).fingerprint != split(paths, seed=1).fingerprint
+    assert 190_530 - 500 < len(parts.train) + len(parts.held_out) <= 190_530
+    learnt = {text.lower() for text in parts.train}
+    assert not any(text.lower() in learnt for text in parts.held_out)
+    assert parts.fingerprint == split(paths).fingerprint != split(paths, seed=1).fingerprint
 
 
 @given(

@@ -37,7 +37,7 @@ CONFIG = capbert.CapBertConfig(
     dropout=0.0,
     schedule=Schedule(epochs=6, learning_rate=1e-2),
 )
-UNTRAINED = replace(CONFIG, schedule=CONFIG.schedule.changed(epochs=0))
+UNTRAINED = replace(CONFIG, schedule=CONFIG.schedule.override(epochs=0))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return load_file(folder / "model.safetensors")
 
 
-def test_a_text_is_imagined_as_it_is_asked(encoder: Path) -> None:
+def test_training_imagines_texts_as_probing_does(encoder: Path) -> None:
     """A masked word is one [MASK], of however many pieces; what is masked is never seen."""
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     ids = [
@@ -116,7 +116,7 @@ def test_it_starts_as_the_same_network_and_learns_to_use_the_vectors(
     assert last["validation_loss"] < first["validation_loss"]
 
 
-def test_interrupted_it_ends_with_the_same_weights(
+def test_interrupted_training_ends_with_the_same_weights(
     captions: CaptionSplit,
     trained: Path,
     encoder: Path,
@@ -138,7 +138,7 @@ def test_interrupted_it_ends_with_the_same_weights(
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
-def test_it_is_trained_further(
+def test_model_can_be_trained_further(
     captions: CaptionSplit, trained: Path, encoder: Path, tmp_path: Path
 ) -> None:
     """From a BERT, with a CLIP that imagines; from a CLIP-BERT, whose projection is kept; not from
@@ -152,8 +152,8 @@ def test_it_is_trained_further(
     capbert.pretrain(
         captions, tmp_path / "on", UNTRAINED, start=str(trained), imagine=str(encoder), device="cpu"
     )
-    kept, before = weights(tmp_path / "on"), weights(trained)
-    assert all(torch.equal(kept[name], before[name]) for name in before)
+    after, before = weights(tmp_path / "on"), weights(trained)
+    assert all(torch.equal(after[name], before[name]) for name in before)
     for folder, model, vectors, sentence in (
         ("a", trained, clip, "was trained with 32: give the encoder that it was trained with"),
         (

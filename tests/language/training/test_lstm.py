@@ -42,9 +42,7 @@ def trained(captions: CaptionSplit, tmp_path_factory: pytest.TempPathFactory) ->
     return folder
 
 
-def test_it_learns_far_more_than_how_often_words_come(
-    captions: CaptionSplit, trained: Path
-) -> None:
+def test_learns_more_than_word_frequencies(captions: CaptionSplit, trained: Path) -> None:
     """Four words of a sentence's seven are drawn, the rest and the end follow from them: ln(600) /
     8 nats at best."""
     sentences = [words(text) for text in join_phrases(captions.held_out, PHRASES)]
@@ -58,7 +56,7 @@ def test_it_learns_far_more_than_how_often_words_come(
 def test_what_is_saved_scores_as_it_validated(captions: CaptionSplit, trained: Path) -> None:
     network, vocabulary = saved.load(trained)
     model = saved.LstmModel("ours", network, vocabulary, "")
-    scores = [found.logp for found in model.score(captions.held_out)]  # plain text
+    scores = [scored.logp for scored in model.score(captions.held_out)]  # plain text
     best = min(line["validation_loss"] for line in checkpoint.read_history(trained / "training"))
     assert -np.mean(np.concatenate(scores)) == pytest.approx(best, rel=1e-5)
 
@@ -72,11 +70,11 @@ def test_phrases_are_one_word_each(captions: CaptionSplit, trained: Path, tmp_pa
     assert "on_top_of" not in plain
 
 
-def test_interrupted_it_goes_on_where_it_stopped(captions: CaptionSplit, tmp_path: Path) -> None:
+def test_interrupted_training_resumes(captions: CaptionSplit, tmp_path: Path) -> None:
     def stop(now: loop.TrainingProgress) -> None:
         raise KeyboardInterrupt
 
-    config = replace(CONFIG, dropout=0.2, schedule=CONFIG.schedule.changed(epochs=2))
+    config = replace(CONFIG, dropout=0.2, schedule=CONFIG.schedule.override(epochs=2))
     lstm.pretrain(captions, tmp_path / "whole", config, device="cpu")
     with pytest.raises(KeyboardInterrupt):
         lstm.pretrain(captions, tmp_path / "parts", config, device="cpu", progress=stop)

@@ -35,10 +35,12 @@ def test_masks_are_whole_words_in_the_right_number(
     masked = mask_words(words, rate, np.random.default_rng(seed))
     assert not masked[words == SPECIAL].any()
     for row, mask in zip(words, masked, strict=True):
-        all_words, chosen = set(row[row != SPECIAL]), set(row[mask])
-        assert set(row[~mask & (row != SPECIAL)]) == all_words - chosen  # no word is masked in part
+        all_words, masked_words = set(row[row != SPECIAL]), set(row[mask])
+        assert (
+            set(row[~mask & (row != SPECIAL)]) == all_words - masked_words
+        )  # no word is masked in part
         expected = rate * len(all_words)
-        assert max(1, np.floor(expected)) <= len(chosen) <= max(1, np.ceil(expected))
+        assert max(1, np.floor(expected)) <= len(masked_words) <= max(1, np.ceil(expected))
 
 
 def test_every_word_is_masked_at_the_rate() -> None:
@@ -96,17 +98,17 @@ def test_a_long_text_is_cut_between_words() -> None:
     )
 
 
-def test_masks_change_with_the_epoch_and_not_with_the_asking() -> None:
+def test_masks_depend_on_the_epoch_and_not_on_repeated_lookups() -> None:
     tokenizer = wordpiece()
     corpus = encode(
         tokenizer, ["the sky is blue .", "snow is white .", "the apple is red and green ."], 128
     )
-    chosen = [np.array([0, 1, 2])]
+    rows = [np.array([0, 1, 2])]
 
     def batches(epoch: int, corpus: TokenizedTexts = corpus) -> MaskedBatches:
         return MaskedBatches(
             corpus,
-            chosen,
+            rows,
             0.5,
             int(tokenizer.mask_token_id),
             int(tokenizer.pad_token_id),
@@ -124,6 +126,6 @@ def test_masks_change_with_the_epoch_and_not_with_the_asking() -> None:
     assert (first.ids[first.masked] == tokenizer.mask_token_id).all()
     whole = first.ids.clone()
     whole[first.masked] = first.gold
-    assert whole.tolist() == corpus.ids.matrix(chosen[0], int(tokenizer.pad_token_id)).tolist()
+    assert whole.tolist() == corpus.ids.matrix(rows[0], int(tokenizer.pad_token_id)).tolist()
     assert first.attention is not None
     assert (first.attention == (whole != tokenizer.pad_token_id)).all()

@@ -52,8 +52,8 @@ def test_discounts_by_hand() -> None:
     """Ten n-grams once, five twice, three three times, two four times: Y = 10/20 (Chen & Goodman
     1999, equation 17)."""
     counts = [1] * 10 + [2] * 5 + [3] * 3 + [4] * 2 + [9]
-    found = discounts({(str(i),): count for i, count in enumerate(counts)})
-    assert found == pytest.approx((1 - 2 * 0.5 * 5 / 10, 2 - 3 * 0.5 * 3 / 5, 3 - 4 * 0.5 * 2 / 3))
+    values = discounts({(str(i),): count for i, count in enumerate(counts)})
+    assert values == pytest.approx((1 - 2 * 0.5 * 5 / 10, 2 - 3 * 0.5 * 3 / 5, 3 - 4 * 0.5 * 2 / 3))
     assert discounts({("a",): 1, ("b",): 2}) == FALLBACK
 
 
@@ -113,8 +113,9 @@ class Recursive:
         if not total:
             return below
         taken = [d[min(count, 3) - 1] if count else 0.0 for count in follows]
-        own = self.count((*history, word))
-        return (own - (d[min(own, 3) - 1] if own else 0.0)) / total + sum(taken) / total * below
+        count = self.count((*history, word))
+        discounted = count - d[min(count, 3) - 1] if count else 0.0
+        return discounted / total + sum(taken) / total * below
 
 
 @settings(max_examples=40, deadline=None)
@@ -132,15 +133,15 @@ def test_trigrams_are_the_recursive_definition(
         )
 
 
-def test_saved_and_loaded_it_scores_texts(tmp_path: Path) -> None:
+def test_saved_model_scores_texts(tmp_path: Path) -> None:
     model = estimate([["a", "b"], ["a", "a"]], Vocabulary([*SPECIAL, "a", "b"]), order=2)
     write_arpa(tmp_path / "small.arpa", model)
     loaded = load_model(str(tmp_path / "small.arpa"))
     assert "score" in loaded.abilities
-    (found,) = loaded.score(["A, b!"])
-    assert found.tokens == ("a", "b", END)
+    (scored,) = loaded.score(["A, b!"])
+    assert scored.tokens == ("a", "b", END)
     expected = [math.log(p) for p in (0.6625, 0.5 / 3 + 0.5 * 0.225, 0.6625)]
-    assert found.logp == pytest.approx(expected, rel=1e-7)
+    assert scored.logp == pytest.approx(expected, rel=1e-7)
 
 
 def test_nothing_to_learn_from() -> None:

@@ -51,7 +51,7 @@ def test_by_hand() -> None:
     assert not list(colored_things("a black white-faced cow"))  # its name would give a colour away
 
 
-def test_one_lemon_is_as_yellow_as_two() -> None:
+def test_singular_and_plural_share_counts() -> None:
     counts = color_counts(
         [
             "two yellow lemons and a lemon",
@@ -73,7 +73,7 @@ def test_one_lemon_is_as_yellow_as_two() -> None:
 def test_every_statement_rests_on_its_caption(words: list[str], seed: int) -> None:
     caption = " ".join(words)
     counts = color_counts([caption])
-    made, places = statements(counts, 20, np.random.default_rng(seed)) if counts else ([], [])
+    texts, places = statements(counts, 20, np.random.default_rng(seed)) if counts else ([], [])
     forms = [
         re.escape(w)
         .replace(r"\{a\}\ ", "(?:(?:a|an|the) )?")
@@ -81,23 +81,23 @@ def test_every_statement_rests_on_its_caption(words: list[str], seed: int) -> No
         .replace(r"\{color\}", "(?P<color>[a-z]+)")
         for w in STATEMENT_TEMPLATES
     ]
-    for statement, place in zip(made, places, strict=True):
-        found = next(match for form in forms if (match := re.fullmatch(form, statement)))
-        assert found.start("color") == place
-        spellings = ("gray", "grey") if found["color"] in ("gray", "grey") else (found["color"],)
+    for statement, place in zip(texts, places, strict=True):
+        statement_parts = next(match for form in forms if (match := re.fullmatch(form, statement)))
+        assert statement_parts.start("color") == place
+        spellings = [statement_parts["color"]]
+        if statement_parts["color"] in ("gray", "grey"):
+            spellings = ["gray", "grey"]
         plain = re.sub(r"\bcolored ", "", caption)
-        assert any(f"{color} {found['thing']}" in plain for color in spellings)
+        assert any(f"{color} {statement_parts['thing']}" in plain for color in spellings)
 
 
 @given(COUNTS, st.integers(0, 99))
-def test_the_colour_is_always_masked_and_nothing_else(
-    counts: dict[str, Counter[str]], seed: int
-) -> None:
+def test_only_the_color_is_masked(counts: dict[str, Counter[str]], seed: int) -> None:
     """Whatever the rate, and into how many pieces the tokeniser cuts the colour (gray: four) or the
     thing."""
     tokenizer = wordpiece()
-    made, places = statements(counts, 30, np.random.default_rng(seed))
-    corpus = encode(tokenizer, made, 128, places)
+    texts, places = statements(counts, 30, np.random.default_rng(seed))
+    corpus = encode(tokenizer, texts, 128, places)
     batches = MaskedBatches(
         corpus,
         [np.arange(30)],
@@ -109,7 +109,7 @@ def test_the_colour_is_always_masked_and_nothing_else(
     batch = batches[0]
     whole = batch.ids.clone()
     whole[batch.masked] = batch.gold
-    for text, place, ids, masked in zip(made, places, whole, batch.masked, strict=True):
+    for text, place, ids, masked in zip(texts, places, whole, batch.masked, strict=True):
         color = re.match("[a-z]+", text[place:])
         assert color
         assert color[0] in COLORS
@@ -126,7 +126,7 @@ def test_the_same_seed_draws_the_same(counts: dict[str, Counter[str]], seed: int
     assert first != statements(counts, 10, np.random.default_rng(seed + 1))
 
 
-def test_rare_things_are_drawn_and_typical_colours() -> None:
+def test_rare_things_and_typical_colors_are_drawn() -> None:
     """A thing by the fifth root of its count, 32 : 1 gives 2 : 1; a colour by the square, 3 : 1
     gives 9 : 1."""
     made, _ = statements(

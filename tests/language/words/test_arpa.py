@@ -58,30 +58,30 @@ def test_back_off_by_hand(small: Path) -> None:
 
 def test_unknown_words_are_counted(small: Path) -> None:
     model = load(small)
-    (found,) = model.score(["the Cat dog"])  # not our file: its words are as they stand
+    (scores,) = model.score(["the Cat dog"])  # not our file: its words are as they stand
     assert model.notes() == [f"2 of 3 words are unknown to '{small}' and count as <unk>."]
-    assert found.tokens == ("the", "<unk>", "<unk>", "</s>")
-    assert [x / math.log(10) for x in found.logp] == pytest.approx([-0.2, -0.3 - 2, -2, -1])
+    assert scores.tokens == ("the", "<unk>", "<unk>", "</s>")
+    assert [x / math.log(10) for x in scores.logp] == pytest.approx([-0.2, -0.3 - 2, -2, -1])
 
 
 def test_the_end_may_be_left_out(small: Path) -> None:
-    (found,) = load(small).score(["the cat"], end=False)
-    assert found.tokens == ("the", "cat")
-    assert len(found.logp) == 2
+    (scores,) = load(small).score(["the cat"], end=False)
+    assert scores.tokens == ("the", "cat")
+    assert len(scores.logp) == 2
     with pytest.raises(UserError, match="leave --stride out"):
         next(load(small).score(["the cat"], stride=3))
 
 
-def test_it_answers_by_option_and_rest(small: Path) -> None:
-    (found,) = load(f"arpa:{small}").answer([Prompt("the [MASK] cat", ("cat", "the"))])
-    assert [x / math.log(10) for x in found.logp] == pytest.approx(
+def test_answers_score_the_option_and_what_follows(small: Path) -> None:
+    (scores,) = load(f"arpa:{small}").answer([Prompt("the [MASK] cat", ("cat", "the"))])
+    assert [x / math.log(10) for x in scores.logp] == pytest.approx(
         [-0.4 - 0.1 - 1.2 - 1.1, -0.3 - 0.7 - 0.4 - 1.1]
     )
     with pytest.raises(UserError, match="does not know the option 'dog'"):
         load(small).answer([Prompt("the [MASK]", ("dog",))])
 
 
-def test_gzipped_and_written_again_it_is_the_same(small: Path, tmp_path: Path) -> None:
+def test_gzipped_and_rewritten_files_are_equal(small: Path, tmp_path: Path) -> None:
     (tmp_path / "zipped.arpa.gz").write_bytes(gzip.compress(SMALL.encode()))
     write_arpa(tmp_path / "again.arpa", read_arpa(small))
     expected = list(load(small).score(["the cat the"]))
@@ -105,7 +105,7 @@ def test_gzipped_and_written_again_it_is_the_same(small: Path, tmp_path: Path) -
         (lambda text: "", "is not an ARPA file"),
     ],
 )
-def test_files_that_are_no_models(small: Path, change: object, sentence: str) -> None:
+def test_invalid_files_are_refused(small: Path, change: object, sentence: str) -> None:
     assert callable(change)
     small.write_text(change(SMALL), encoding="utf-8")
     with pytest.raises(UserError, match=sentence):
@@ -123,7 +123,7 @@ def test_other_mistakes(small: Path, tmp_path: Path) -> None:
         list(load(small).score(["dog"]))
 
 
-def test_kenlm_says_the_same(small: Path, tmp_path: Path) -> None:
+def test_scores_match_kenlm(small: Path, tmp_path: Path) -> None:
     """On a model of our own estimation, with its comment before the data; KenLM reads ARPA files
     with other code."""
     kenlm = pytest.importorskip("kenlm", reason="KenLM's Python module is not installed")
@@ -135,13 +135,13 @@ def test_kenlm_says_the_same(small: Path, tmp_path: Path) -> None:
     ]
     vocabulary = Vocabulary([*SPECIAL, "a", "the", "man", "dog", "horse", "on", "with"])
     write_arpa(tmp_path / "own.arpa", estimate(sentences, vocabulary))
-    ours, theirs = load(tmp_path / "own.arpa"), kenlm.Model(str(tmp_path / "own.arpa"))
+    model, reference = load(tmp_path / "own.arpa"), kenlm.Model(str(tmp_path / "own.arpa"))
     texts = ["a man with the horse", "dog dog a", "the cat on a horse", "a"]
-    scored = list(ours.score(texts))
-    assert "1 of 14 words are unknown" in ours.notes()[0]
-    for text, found in zip(texts, scored, strict=True):
-        expected = [score for score, _, _ in theirs.full_scores(text)]
-        assert [x / math.log(10) for x in found.logp] == pytest.approx(expected, abs=1e-5)
+    scored = list(model.score(texts))
+    assert "1 of 14 words are unknown" in model.notes()[0]
+    for text, scores in zip(texts, scored, strict=True):
+        expected = [score for score, _, _ in reference.full_scores(text)]
+        assert [x / math.log(10) for x in scores.logp] == pytest.approx(expected, abs=1e-5)
 
 
 def test_options_need_not_be_given(small: Path) -> None:

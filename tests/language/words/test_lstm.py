@@ -36,10 +36,10 @@ def test_scores_are_the_gates_written_out(folder: Path) -> None:
     model = loaded(folder)
     assert "score" in model.abilities
     assert "answer" in model.abilities
-    for text, found in zip(TEXTS, model.score(TEXTS), strict=True):
+    for text, scored in zip(TEXTS, model.score(TEXTS), strict=True):
         words = text.lower().translate(str.maketrans("", "", ".,!")).split()
-        assert found.tokens == (*words, "</s>")
-        assert found.logp == pytest.approx(reference(folder, words), abs=1e-5)
+        assert scored.tokens == (*words, "</s>")
+        assert scored.logp == pytest.approx(reference(folder, words), abs=1e-5)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 64, 100_000])
@@ -47,9 +47,9 @@ def test_the_batch_size_changes_nothing(folder: Path, batch_size: int) -> None:
     """Down to one word at a time: a longer text goes on from the state of its last piece."""
     model = load_model(str(folder), ModelOptions(batch_size=batch_size))
     assert "score" in model.abilities
-    for text, found in zip(TEXTS, model.score(TEXTS), strict=True):
+    for text, scored in zip(TEXTS, model.score(TEXTS), strict=True):
         (alone,) = loaded(folder).score([text])
-        assert found.logp == pytest.approx(alone.logp, abs=1e-5)
+        assert scored.logp == pytest.approx(alone.logp, abs=1e-5)
 
 
 def test_a_distribution_over_the_vocabulary(folder: Path) -> None:
@@ -76,10 +76,10 @@ def test_a_long_text_is_read_in_pieces(folder: Path) -> None:
 
 def test_words_unseen_in_training(folder: Path) -> None:
     model = loaded(folder)
-    found, empty = model.score(["the yeti smiles", " ?!"])
+    scored, empty = model.score(["the yeti smiles", " ?!"])
     assert "2 of 3 words are unknown" in model.notes()[0]
-    assert found.tokens == ("the", "<unk>", "<unk>", "</s>")
-    assert found.logp == pytest.approx(reference(folder, ["the", "<unk>", "<unk>"]), abs=1e-5)
+    assert scored.tokens == ("the", "<unk>", "<unk>", "</s>")
+    assert scored.logp == pytest.approx(reference(folder, ["the", "<unk>", "<unk>"]), abs=1e-5)
     assert empty.tokens == ("</s>",)
 
 
@@ -130,8 +130,8 @@ def test_phrases_learnt_as_one_word_are_read_as_one(folder: Path) -> None:
     """In plain text, as in training: joined in texts, in questions' sentences and in gaps'
     contexts."""
     model = loaded(folder)
-    (found,) = model.score(["The dog sits In front  of the cat, front of house"])
-    assert found.tokens == (
+    (scored,) = model.score(["The dog sits In front  of the cat, front of house"])
+    assert scored.tokens == (
         "the",
         "dog",
         "sits",
@@ -160,12 +160,12 @@ def test_without_the_end(folder: Path) -> None:
         next(model.score(["the cat"], stride=8))
 
 
-def test_it_answers_by_option_and_rest(folder: Path) -> None:
+def test_answers_score_the_option_and_what_follows(folder: Path) -> None:
     model = loaded(folder)
     prompt = Prompt("The [MASK] is on the mat.", ("cat", "red dog"))
     assert model.plan([prompt]) == [[0]]
-    (found,) = model.answer([prompt])
-    for option, logp, tokens in zip(prompt.options, found.logp, found.tokens, strict=True):
+    (scored,) = model.answer([prompt])
+    for option, logp, tokens in zip(prompt.options, scored.logp, scored.tokens, strict=True):
         expected = reference(folder, f"the {option} is on the mat".split())[1:]
         assert logp == pytest.approx(sum(expected), abs=1e-4)
         assert tokens == len(expected)
@@ -188,25 +188,25 @@ WORDS = ["on", "in front of", "over", "of the", "near", "sits in"]
 def test_words_in_gaps_in_bulk(folder: Path, batch_size: int) -> None:
     """`in front of` is one token, as trained; `of the` is not known as one and stays two."""
     model = load_model(str(folder), ModelOptions(batch_size=batch_size))
-    found = model.score_filled(GAPS, WORDS)
+    scored = model.score_filled(GAPS, WORDS)
     for i, word in enumerate(WORDS):
         for j, (before, after) in enumerate(GAPS):
             text = before + word.replace("in front of", "in_front_of") + after
             expected = reference(folder, text.lower().replace(".", "").replace(",", "").split())
-            assert found.logp[i, j] == pytest.approx(sum(expected), abs=1e-4), text
-            assert found.tokens[i, j] == len(expected)
+            assert scored.logp[i, j] == pytest.approx(sum(expected), abs=1e-4), text
+            assert scored.tokens[i, j] == len(expected)
 
 
-def test_an_unknown_word_in_a_gap_is_said(folder: Path) -> None:
+def test_unknown_word_in_a_gap_is_noted(folder: Path) -> None:
     model = loaded(folder)
-    found = model.score_filled([("the cat is ", " the mat")], ["betwixt"])
+    scored = model.score_filled([("the cat is ", " the mat")], ["betwixt"])
     assert "does not know 'betwixt'" in model.notes()[0]
-    assert found.logp[0, 0] == pytest.approx(
+    assert scored.logp[0, 0] == pytest.approx(
         sum(reference(folder, ["the", "cat", "is", "<unk>", "the", "mat"])), abs=1e-4
     )
 
 
-def test_saved_and_loaded_it_is_the_same(folder: Path, tmp_path: Path) -> None:
+def test_saved_model_loads_unchanged(folder: Path, tmp_path: Path) -> None:
     network, vocabulary = load(folder)
     save(tmp_path / "copy", network, vocabulary)
     assert loaded(tmp_path / "copy").fingerprint == loaded(folder).fingerprint

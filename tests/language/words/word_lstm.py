@@ -11,7 +11,10 @@ from seesay.language.words.lstm import LstmModel, save
 from seesay.language.words.lstm_network import LstmNetwork
 from seesay.language.words.vocabulary import SPECIAL, Vocabulary
 
-TEXT = "a the man woman dog cat horse mat table red blue on in under over near in_front_of front of sits stands is"
+TEXT = (
+    "a the man woman dog cat horse mat table red blue on in under over near in_front_of front of "
+    "sits stands is"
+)
 
 
 def saved(folder: Path, *, seed: int = 0) -> Path:
@@ -35,7 +38,7 @@ def reference(folder: Path, tokens: list[str]) -> list[float]:
         name: tensor.double() for name, tensor in load_file(folder / "model.safetensors").items()
     }
     h = c = torch.zeros(16, dtype=torch.float64)
-    found = []
+    logps = []
     for word, following in zip(["<s>", *tokens], [*tokens, "</s>"], strict=True):
         x = weights["embedding.weight"][words.index(word)]
         gates = weights["lstm.weight_ih_l0"] @ x + weights["lstm.bias_ih_l0"]
@@ -44,8 +47,8 @@ def reference(folder: Path, tokens: list[str]) -> list[float]:
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)
         logp = (weights["output.weight"] @ h + weights["output.bias"]).log_softmax(0)
-        found.append(float(logp[words.index(following)]))
-    return found
+        logps.append(float(logp[words.index(following)]))
+    return logps
 
 
 def loaded(folder: Path) -> LstmModel:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.cli.program import refused, refused_here
+from tests.cli.program import error_here, error_of
 
 from seesay.cli import main
 from seesay.data import knowledge
@@ -38,7 +38,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return capsys.readouterr().out
 
 
-def test_people_programs_and_silence(
+def test_tables_json_and_quiet(
     spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printed = run(capsys, "-a", spec, "-o", tmp_path)
@@ -57,7 +57,7 @@ def test_people_programs_and_silence(
     assert run(capsys, "-a", spec, "-o", tmp_path, "--silent") == ""
 
 
-def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_captions_without_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["a man with a kitchen table", "a table and a kitchen table"] * 100
     (tmp_path / "captions.txt").write_text("\n".join(lines))
     summary = json.loads(
@@ -84,8 +84,8 @@ def test_names_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rest = ("-o", tmp_path)
-    assert "names no format" in refused_here(capsys, "mine", "-a", "x", *rest)
+    output = ("-o", tmp_path)
+    assert "names no format" in error_here(capsys, "mine", "-a", "x", *output)
     for option in ("--space-rule", "--size-rule", "--subtype-rule", "--lexicon", "--engine"):
         with pytest.raises(SystemExit) as ended:
             main(["mine", "-a", spec, "-o", str(tmp_path), option, "x"])
@@ -99,7 +99,7 @@ def test_mistakes(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ("command", "module"),
     [("mine", "PIL"), ("mine", "duckdb"), ("mine", "spacy"), ("rooms", "PIL")],
 )
-def test_a_missing_extra_is_one_sentence_with_its_install_line(
+def test_missing_extra_names_its_install_line(
     spec: str, tmp_path: Path, command: str, module: str
 ) -> None:
     (tmp_path / "without").mkdir()
@@ -108,5 +108,5 @@ def test_a_missing_extra_is_one_sentence_with_its_install_line(
     )
     path = os.pathsep.join([str(tmp_path / "without"), os.environ.get("PYTHONPATH", "")])
     arguments = ["-a", spec] if command == "mine" else ["-n", "1"]
-    sentence = refused(command, *arguments, "-o", tmp_path / "new", "-q", PYTHONPATH=path)
-    assert sentence.endswith("pip install -e '.[mine]' in a clone of seesay.")
+    sentence = error_of(command, *arguments, "-o", tmp_path / "new", "-q", PYTHONPATH=path)
+    assert sentence.endswith("pip install 'seesay[mine]'.")

@@ -83,7 +83,7 @@ def test_visual_genome(tmp_path: Path) -> None:
         (None, "not a text"),
     ],
 )
-def test_bad_things_are_named_and_left_out(tmp_path: Path, thing: Any, reason: str) -> None:
+def test_bad_annotations_are_reported_and_left_out(tmp_path: Path, thing: Any, reason: str) -> None:
     objects = [{"image_id": 1, "objects": [thing, an_object()]}]
     good, bad = split(genome(tmp_path, IMAGES[:1], objects))
     assert [r.name for r in good[0].regions] == ["chair"]
@@ -92,7 +92,7 @@ def test_bad_things_are_named_and_left_out(tmp_path: Path, thing: Any, reason: s
     assert bad[0].where == "1, region 0"
 
 
-def test_a_picture_may_not_have_endless_regions(tmp_path: Path) -> None:
+def test_number_of_regions_is_limited(tmp_path: Path) -> None:
     objects = [{"image_id": 1, "objects": [an_object(f"n{i}") for i in range(503)]}]
     good, bad = split(genome(tmp_path, IMAGES[:1], objects))
     assert [r.name for r in good[0].regions] == [f"n{i}" for i in range(500)]
@@ -100,14 +100,14 @@ def test_a_picture_may_not_have_endless_regions(tmp_path: Path) -> None:
     assert "more than 500 regions" in bad[0].reason
 
 
-def test_a_box_partly_outside_is_cut_at_the_edge(tmp_path: Path) -> None:
+def test_box_partly_outside_is_clipped(tmp_path: Path) -> None:
     objects = [{"image_id": 1, "objects": [an_object(box=(-10, 40, 30, 30))]}]
     good, bad = split(genome(tmp_path, IMAGES[:1], objects))
     assert good[0].regions[0].box == (0.0, 40.0, 20.0, 10.0)
     assert bad == []
 
 
-def test_duplicates_and_strays(tmp_path: Path) -> None:
+def test_duplicates_and_unlisted_pictures(tmp_path: Path) -> None:
     images = [
         *IMAGES,
         {"image_id": 1, "width": 7, "height": 7},
@@ -135,7 +135,7 @@ def test_duplicates_and_strays(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
+def test_truncated_file_yields_what_came_before(tmp_path: Path) -> None:
     whole = json.dumps([{"image_id": i, "objects": [an_object()]} for i in (1, 2)])
     good, bad = split(genome(tmp_path, IMAGES, whole[: len(whole) // 2 + 5]))
     assert [len(p.regions) for p in good] == [1, 0]
@@ -337,7 +337,7 @@ def test_plain(tmp_path: Path, kind: str) -> None:
     assert [b.reason for b in bad] == ["the id is there twice: the first is kept"]
 
 
-def test_plain_lines_that_cannot_be_used(tmp_path: Path) -> None:
+def test_unusable_plain_lines(tmp_path: Path) -> None:
     lines = [
         "{",
         "[]",
@@ -396,7 +396,7 @@ def many(path: Path, count: int) -> Path:
     return path
 
 
-def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
+def test_to_parquet_splits_into_parts(tmp_path: Path) -> None:
     spec = f"coco:{many(tmp_path / 'c.json', 25)}"
     reported: list[tuple[int, int]] = []
     parts, bad = to_parquet(
@@ -413,7 +413,7 @@ def test_to_parquet_cuts_into_parts(tmp_path: Path) -> None:
         to_parquet(spec, tmp_path / "parts", rows_per_part=0)
 
 
-def test_to_parquet_lists_what_is_bad(tmp_path: Path) -> None:
+def test_to_parquet_lists_bad_annotations(tmp_path: Path) -> None:
     images = [*IMAGES, {"image_id": 3}, {"image_id": 4}]
     objects = [{"image_id": 1, "objects": [an_object(box=(1, 2, 0, 4))]}]
     _, bad = to_parquet(genome(tmp_path, images, objects), tmp_path / "parts")
@@ -436,7 +436,7 @@ def test_bad_rows_are_counted_by_kind_and_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
-def test_memory_is_flat(tmp_path: Path) -> None:
+def test_memory_is_bounded(tmp_path: Path) -> None:
     """Four times the pictures take no more Python memory; in memory, the larger file would take
     over 5 MB."""
     peaks = []
@@ -494,7 +494,7 @@ def put(path: Path, text: str) -> Path:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_no_input_makes_a_reader_fail(
+def test_readers_survive_any_input(
     tmp_path_factory: pytest.TempPathFactory, kind: str, text: str
 ) -> None:
     spec = FORMATS[kind](tmp_path_factory.mktemp("junk"), text)
@@ -516,7 +516,7 @@ things = st.fixed_dictionaries(
 
 @given(st.lists(things | JUNK, max_size=4))
 @settings(max_examples=50, deadline=None)
-def test_every_region_is_kept_or_named(
+def test_every_region_is_kept_or_reported(
     tmp_path_factory: pytest.TempPathFactory, objects: list[Any]
 ) -> None:
     spec = genome(
@@ -536,9 +536,7 @@ def test_every_region_is_kept_or_named(
         ("captions", "part.arrow"),
     ],
 )
-def test_a_changed_file_of_a_format_is_another_annotation(
-    tmp_path: Path, kind: str, file: str
-) -> None:
+def test_changed_file_changes_the_fingerprint(tmp_path: Path, kind: str, file: str) -> None:
     path = tmp_path / "data" / file
     path.parent.mkdir(parents=True)
     path.write_text("1")
@@ -549,7 +547,7 @@ def test_a_changed_file_of_a_format_is_another_annotation(
     assert before["files"] != after["files"]
 
 
-def test_a_reader_without_the_pattern_of_its_files_cannot_be_made() -> None:
+def test_reader_needs_a_pattern_of_its_files() -> None:
     assert all(reader.files for reader in READERS.values())
     with pytest.raises(TypeError, match="files"):
         AnnotationReader(lambda place, images: iter(()))  # type: ignore[call-arg]

@@ -11,7 +11,7 @@ def place(a: str, b: str, counts: tuple[int, int, int], typical: tuple[str, ...]
     return PlaceFact("office", a, b, *counts, typical)
 
 
-def test_a_pair_of_which_everything_is_typical_is_neither_found_nor_missed() -> None:
+def test_pair_with_all_labels_typical_counts_neither_way() -> None:
     rows = [("door", "lamp", 0, 60, 40), ("door", "sink", 40, 30, 30), ("lamp", "sink", 90, 0, 10)]
     names = ("a", "b", "above", "level", "below")
     truth = {"places": [{"scene": "office", **dict(zip(names, row, strict=True))} for row in rows]}

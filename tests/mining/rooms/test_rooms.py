@@ -70,7 +70,7 @@ def test_depth_of_the_bare_room() -> None:
     assert depth[239, 160] == pytest.approx(1.5 / down, rel=1e-4)
 
 
-def test_the_nearer_thing_is_seen() -> None:
+def test_nearer_object_hides_the_farther() -> None:
     far, near = (
         a_thing("book", (1, 1, 0.2), (0, 1, 5.0)),
         a_thing("book", (0.4, 0.4, 0.2), (0, 1.3, 3.0)),
@@ -83,7 +83,7 @@ def test_the_nearer_thing_is_seen() -> None:
 
 
 @pytest.mark.parametrize("name", ["book", "cup", "vase"])  # a box, a cylinder, an ellipsoid
-def test_solids_cover_what_geometry_says(name: str) -> None:
+def test_solids_cover_their_projected_area(name: str) -> None:
     """Far away, a thing covers its outline: all of a box's rectangle and a cylinder's, π/4 of an
     ellipsoid's."""
     _, _, ids = view(a_thing(name, (1.0, 1.0, 0.02), (0.0, 1.0, 5.06)), width=640, height=480)
@@ -92,14 +92,14 @@ def test_solids_cover_what_geometry_says(name: str) -> None:
     assert (ids == 0).sum() == pytest.approx(share * pixels_a_metre**2, rel=0.02)
 
 
-def test_turned_by_a_right_angle_shows_its_side() -> None:
+def test_object_turned_by_a_right_angle_shows_its_side() -> None:
     _, _, ids = view(a_thing("book", (2.0, 1.0, 0.5), (0.0, 1.0, 4.0), turn=math.pi / 2))
     columns = np.flatnonzero((ids == 0).any(axis=0))
     # its near side is 3 m away
     assert len(columns) == pytest.approx(0.5 * FOCAL * 320 / 3.0, abs=2)
 
 
-def test_every_shape_stays_inside_its_thing() -> None:
+def test_every_shape_stays_inside_its_object() -> None:
     for parts in SHAPES.values():
         for part in parts:
             for (low, high), centre, size in zip(
@@ -109,7 +109,7 @@ def test_every_shape_stays_inside_its_thing() -> None:
                 assert centre + size / 2 <= high + 1e-9
 
 
-def test_catalogue_is_sound() -> None:
+def test_catalogue_is_consistent() -> None:
     assert set(SCENES) == {"bathroom", "bedroom", "kitchen", "living_room", "office"}
     for name, kind in KINDS.items():
         assert sum(kind.colors.values()) == pytest.approx(1), name
@@ -150,7 +150,7 @@ def test_elevation_by_hand() -> None:
 
 @given(index=st.integers(0, 10_000), seed=st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
-def test_any_room_is_sound(index: int, seed: int) -> None:
+def test_every_room_is_consistent(index: int, seed: int) -> None:
     shot = snapshot(index, seed)
     room, seen = shot.room, shot.view
     assert np.isfinite(seen.depth).all()
@@ -177,7 +177,7 @@ def test_any_room_is_sound(index: int, seed: int) -> None:
         assert (ys <= y + h).all()
 
 
-def test_hidden_things_are_not_annotated() -> None:
+def test_hidden_objects_are_not_annotated() -> None:
     """Over 25 rooms: what is annotated shows at least half of itself, and some things are
     hidden."""
     hidden = 0
@@ -196,7 +196,7 @@ def test_pictures_do_not_depend_on_the_count() -> None:
     assert next(snapshots(1, seed=6)).picture != first[0]
 
 
-def test_all_formats_say_the_same(tmp_path: Path) -> None:
+def test_all_formats_agree(tmp_path: Path) -> None:
     reported: list[tuple[int, int]] = []
     write_rooms(tmp_path, 5, seed=1, progress=lambda done, total: reported.append((done, total)))
     assert reported == [(1, 5)] * 5
@@ -212,12 +212,16 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
         ),
     ]
     for pictures in others:
-        for ours, theirs in zip(plain, pictures, strict=True):
-            assert isinstance(ours, Picture)
-            assert isinstance(theirs, Picture)
-            assert (ours.id, ours.captions, ours.path) == (theirs.id, theirs.captions, theirs.path)
-            assert [(r.name, r.box) for r in ours.regions] == [
-                (r.name, r.box) for r in theirs.regions
+        for picture, other in zip(plain, pictures, strict=True):
+            assert isinstance(picture, Picture)
+            assert isinstance(other, Picture)
+            assert (picture.id, picture.captions, picture.path) == (
+                other.id,
+                other.captions,
+                other.path,
+            )
+            assert [(r.name, r.box) for r in picture.regions] == [
+                (r.name, r.box) for r in other.regions
             ]
     truth = json.loads((tmp_path / "truth.json").read_text())
     lines = (tmp_path / "things.jsonl").read_text().splitlines()
@@ -231,7 +235,7 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
         assert np.abs(np.asarray(image).astype(int) - shot.view.rgb).mean() < 4
 
 
-def test_no_pictures(tmp_path: Path) -> None:
+def test_rooms_without_pictures(tmp_path: Path) -> None:
     write_rooms(tmp_path, 0)
     assert json.loads((tmp_path / "visual_genome/objects.json").read_text()) == []
     assert list(read(f"plain:{tmp_path / 'annotations.parquet'}")) == []

@@ -20,9 +20,9 @@ from tests.tiny import ALL
 
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
-from seesay.models import Model, ModelOptions, load_model
+from seesay.models import Model, ModelOptions, ModelSource, load_model
 from seesay.models.catalogue import CATALOGUE, MINILM_WHEEL
-from seesay.models.encoders import load_encoder, locate_encoder
+from seesay.models.encoders import load_encoder
 from seesay.models.hf.text_only import lxmert_language
 
 Folder = Callable[[str], Path]
@@ -53,14 +53,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_folder: Folder) -> Fol
     """The folder of a tiny encoder or language model, made once."""
 
     @cache
-    def made(kind: str) -> Path:
+    def saved_folder(kind: str) -> Path:
         return (
             save_tiny_encoder(kind, tmp_path_factory.mktemp(kind))
             if kind in KINDS
             else tiny_folder(kind)
         )
 
-    return made
+    return saved_folder
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *ALL])
@@ -136,8 +136,8 @@ def plain(kind: str, folder: Path, text: str) -> Any:
     ],
 )
 def test_vectors_are_transformers_own(kind: str, folder: Folder) -> None:
-    found = load_encoder(str(folder(kind))).encode(TEXTS[:3])
-    for text, row in zip(TEXTS[:3], found, strict=True):
+    results = load_encoder(str(folder(kind))).encode(TEXTS[:3])
+    for text, row in zip(TEXTS[:3], results, strict=True):
         np.testing.assert_allclose(row, plain(kind, folder(kind), text).numpy(), atol=1e-5)
 
 
@@ -185,8 +185,8 @@ def test_clip_bert_with_imagination(folder: Folder) -> None:
     weights = load_file(where / "model.safetensors")
     layer = (weights["bert.img_projection.weight"], weights["bert.img_projection.bias"])
     for name in (str(where), f"clip-bert:{where}"):
-        found = load_encoder(name).encode(TEXTS)
-        for text, row in zip(TEXTS, found, strict=True):
+        results = load_encoder(name).encode(TEXTS)
+        for text, row in zip(TEXTS, results, strict=True):
             np.testing.assert_allclose(
                 row, imagined(where, where / "clip", *layer, text), atol=1e-5
             )
@@ -211,21 +211,21 @@ def test_clip_bert_from_a_bert_and_a_clip(folder: Folder) -> None:
 
 
 def test_clip_bert_without_its_projection_is_refused(folder: Folder, tmp_path: Path) -> None:
-    made = without(folder("clip-bert"), tmp_path / "cut", "bert.img_projection.weight")
+    folder_copy = without(folder("clip-bert"), tmp_path / "cut", "bert.img_projection.weight")
     with pytest.raises(
         UserError,
         match="holds no img_projection from the 16 numbers of its text encoder to BERT's 32",
     ):
-        load_encoder(f"clip-bert:{made}")
+        load_encoder(f"clip-bert:{folder_copy}")
 
 
 def without(where: Path, to: Path, key: str) -> Path:
     """A copy of a model that lacks one of its weights."""
-    made = copytree(where, to)
-    weights = load_file(made / "model.safetensors")
+    folder_copy = copytree(where, to)
+    weights = load_file(folder_copy / "model.safetensors")
     del weights[key]
-    save_file(weights, made / "model.safetensors", {"format": "pt"})
-    return made
+    save_file(weights, folder_copy / "model.safetensors", {"format": "pt"})
+    return folder_copy
 
 
 def test_what_cannot_encode_is_refused_in_one_sentence(folder: Folder, tmp_path: Path) -> None:
@@ -250,46 +250,51 @@ def test_a_text_that_is_too_long_is_refused(folder: Folder) -> None:
 
 
 def test_weights_that_would_be_random_are_refused(folder: Folder, tmp_path: Path) -> None:
-    made = without(folder("clip"), tmp_path / "clip", "text_model.final_layer_norm.weight")
+    folder_copy = without(folder("clip"), tmp_path / "clip", "text_model.final_layer_norm.weight")
     with pytest.raises(UserError, match="lacks 1 of its weights"):
-        load_encoder(str(made))
+        load_encoder(str(folder_copy))
 
 
 def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
     """Mean, unit length, a layer, unit length: the last step is left out, the one before the layer
     is not."""
-    made = copytree(folder("sentence"), tmp_path / "dense")
+    folder_copy = copytree(folder("sentence"), tmp_path / "dense")
     kinds = ("Transformer", "Pooling", "Normalize", "Dense", "Normalize")
     paths = ("", "1_Pooling", "2_Normalize", "3_Dense", "4_Normalize")
     modules = [
         {"path": path, "type": f"sentence_transformers.models.{k}"}
         for k, path in zip(kinds, paths, strict=True)
     ]
-    (made / "modules.json").write_text(json.dumps(modules))
-    (made / "3_Dense").mkdir()
+    (folder_copy / "modules.json").write_text(json.dumps(modules))
+    (folder_copy / "3_Dense").mkdir()
     settings = {
         "in_features": 32,
         "out_features": 5,
         "activation_function": "torch.nn.modules.activation.Tanh",
     }
-    (made / "3_Dense" / "config.json").write_text(json.dumps(settings))
+    (folder_copy / "3_Dense" / "config.json").write_text(json.dumps(settings))
     weight, bias = torch.randn(5, 32), torch.randn(5)
     save_file(
-        {"linear.weight": weight, "linear.bias": bias}, made / "3_Dense" / "model.safetensors"
+        {"linear.weight": weight, "linear.bias": bias},
+        folder_copy / "3_Dense" / "model.safetensors",
     )
     plainly = load_encoder(str(folder("sentence")))
     states = torch.nn.functional.normalize(torch.from_numpy(plainly.encode(TEXTS)))
-    dense = load_encoder(str(made))
+    dense = load_encoder(str(folder_copy))
     np.testing.assert_allclose(
         dense.encode(TEXTS), torch.tanh(states @ weight.T + bias).numpy(), atol=1e-5
     )
     save_file(
-        {"linear.weight": weight, "linear.bias": bias + 1}, made / "3_Dense" / "model.safetensors"
+        {"linear.weight": weight, "linear.bias": bias + 1},
+        folder_copy / "3_Dense" / "model.safetensors",
     )
-    assert len({plainly.fingerprint, dense.fingerprint, load_encoder(str(made)).fingerprint}) == 3
-    (made / "3_Dense" / "model.safetensors").unlink()
+    assert (
+        len({plainly.fingerprint, dense.fingerprint, load_encoder(str(folder_copy)).fingerprint})
+        == 3
+    )
+    (folder_copy / "3_Dense" / "model.safetensors").unlink()
     with pytest.raises(UserError, match=r"a dense layer \(3_Dense\) that seesay cannot read"):
-        load_encoder(str(made))
+        load_encoder(str(folder_copy))
 
 
 @pytest.mark.parametrize(
@@ -308,10 +313,10 @@ def test_a_dense_layer_is_applied(folder: Folder, tmp_path: Path) -> None:
 def test_modules_that_are_not_what_they_should_be(
     modules: Any, why: str, folder: Folder, tmp_path: Path
 ) -> None:
-    made = copytree(folder("sentence"), tmp_path / "sentence")
-    (made / "modules.json").write_text(json.dumps(modules))
+    folder_copy = copytree(folder("sentence"), tmp_path / "sentence")
+    (folder_copy / "modules.json").write_text(json.dumps(modules))
     with pytest.raises(UserError, match=why):
-        load_encoder(str(made))
+        load_encoder(str(folder_copy))
 
 
 def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> None:
@@ -326,17 +331,18 @@ def test_folders_with_a_plus_in_their_name(folder: Folder, tmp_path: Path) -> No
         for of in (bert, folder("bert"))
     ]
     assert built[0] == built[1]
+    source = ModelSource.parse(f"clip-bert:{bert}+{tmp_path}/nowhere", ModelOptions())
     with pytest.raises(UserError, match="is not a folder"):
-        locate_encoder(f"clip-bert:{bert}+{tmp_path}/nowhere", ModelOptions())
+        source.validate_encoder()
 
 
 def test_a_pooling_that_is_not_known_is_refused(folder: Folder, tmp_path: Path) -> None:
-    made = copytree(folder("sentence"), tmp_path / "sentence")
-    (made / "1_Pooling" / "config.json").write_text(
+    folder_copy = copytree(folder("sentence"), tmp_path / "sentence")
+    (folder_copy / "1_Pooling" / "config.json").write_text(
         json.dumps({"pooling_mode_weightedmean_tokens": True})
     )
     with pytest.raises(UserError, match="in a way that seesay does not support"):
-        load_encoder(str(made))
+        load_encoder(str(folder_copy))
 
 
 @pytest.fixture(scope="session")

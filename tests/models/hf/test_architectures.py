@@ -12,6 +12,7 @@ from tests.tiny import CAUSAL, COLORS, MASKED
 
 from seesay.models import ModelOptions, load_model
 from seesay.models.hf.causal import CausalModel
+from seesay.models.hf.spans import TreeScorer
 from seesay.questions import Prompt
 
 Folder = Callable[[str], Path]
@@ -112,7 +113,7 @@ def test_which_causal_models_take_trees_is_found_out(
 ) -> None:
     model = load_model(str(tiny_folder(kind)))
     assert isinstance(model, CausalModel)
-    assert model._as_tree is shares
+    assert isinstance(model._scorer, TreeScorer) is shares
 
 
 def test_encoder_decoders_answer_a_lettered_question(tiny_folder: Folder) -> None:

@@ -13,7 +13,7 @@ import pytest
 import torch
 import transformers as tr
 from safetensors.torch import load_file, save_file
-from tests.cli.program import refused_here
+from tests.cli.program import error_here
 from tests.models.encoders.tiny_encoders import save_tiny_encoder
 from tests.models.vision.tiny_vision import save_tiny_vision
 from tests.tiny import SMALL, wordpiece
@@ -82,7 +82,7 @@ def test_layers_beyond_the_configured_number_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder = configure(copied(kind), **changed)
-    sentence = refused_here(capsys, "probe", folder, *FEW, "--output", tmp_path / "runs")
+    sentence = error_here(capsys, "probe", folder, *FEW, "--output", tmp_path / "runs")
     assert "does not read" in sentence
     assert "check the number of layers in its config.json" in sentence
 
@@ -105,7 +105,7 @@ def test_a_projection_that_the_configuration_does_not_name_is_refused(
     name: str, copied: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = add_weights(copied("bert"), name)
-    sentence = refused_here(capsys, "probe", folder, *FEW, "--output", tmp_path / "runs")
+    sentence = error_here(capsys, "probe", folder, *FEW, "--output", tmp_path / "runs")
     assert "a CLIP-BERT's projection is read where config.json gives img_feature_dim" in sentence
     with pytest.raises(UserError, match="img_feature_dim"):
         load_encoder(str(folder))

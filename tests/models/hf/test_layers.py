@@ -41,9 +41,13 @@ def test_the_last_layer_is_the_model(kind: str, tmp_path: Path) -> None:
     model = load_model(folder)
     layers = model.answer_layers(PROMPTS)
     assert len(layers) == 3  # embedding and two layers
-    for ours, own in zip(layers[-1], model.answer(PROMPTS), strict=True):
-        np.testing.assert_allclose(ours.logp, own.logp, atol=TOLERANCE)
-        assert (ours.tokens, ours.chars, ours.rank) == (own.tokens, own.chars, own.rank)
+    for actual, expected in zip(layers[-1], model.answer(PROMPTS), strict=True):
+        np.testing.assert_allclose(actual.logp, expected.logp, atol=TOLERANCE)
+        assert (actual.tokens, actual.chars, actual.rank) == (
+            expected.tokens,
+            expected.chars,
+            expected.rank,
+        )
     assert not np.allclose(layers[0][0].logp, layers[-1][0].logp, atol=1e-3)
 
     encoder = load_encoder(folder)

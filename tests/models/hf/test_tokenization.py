@@ -76,8 +76,8 @@ def test_a_slot_at_the_start_has_no_space_before_it(tiny_folder: Folder) -> None
 
 def test_an_option_that_opens_the_sentence_is_written_like_one() -> None:
     question = Question("1", {"thing": "sky"}, ("blue", "light blue"), {"blue": 1.0}, "sky")
-    asked = Template("first", "[MASK] is the color of the {thing}.").ask(question)
-    assert asked.options == ("Blue", "Light blue")
+    prompt = Template("first", "[MASK] is the color of the {thing}.").ask(question)
+    assert prompt.options == ("Blue", "Light blue")
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_options_that_begin_alike_do_not_disturb_each_other(kind: str, tiny_fold
 
 @pytest.mark.parametrize("kind", CAUSAL)
 def test_without_a_rest_both_scopes_are_one(kind: str, tiny_folder: Folder) -> None:
-    asked = [Prompt("The color of the sky is [MASK]", (*COLORS, "turquoise"))]
+    prompts = [Prompt("The color of the sky is [MASK]", (*COLORS, "turquoise"))]
     folder = str(tiny_folder(kind))
     sentence, option = (
-        load_model(folder, ModelOptions(scope=scope)).answer(asked)[0]
+        load_model(folder, ModelOptions(scope=scope)).answer(prompts)[0]
         for scope in ("sentence", "option")
     )
     assert sentence.logp == pytest.approx(option.logp, abs=1e-5)
@@ -160,11 +160,11 @@ def test_a_text_that_tokenizers_close_ends_with_the_option_all_the_same(
     model: Any = CausalReference(tiny_folder("llama")).model
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    asked = [Prompt("The sky is [MASK].", ("red", "blue"))]
+    prompts = [Prompt("The sky is [MASK].", ("red", "blue"))]
     option = ModelOptions(scope="option")
-    assert load_model(str(tmp_path), option).answer(asked) == load_model(
+    assert load_model(str(tmp_path), option).answer(prompts) == load_model(
         str(tiny_folder("llama")), option
-    ).answer(asked)
+    ).answer(prompts)
 
 
 @pytest.mark.parametrize("kind", MASKED)
@@ -224,7 +224,7 @@ def test_many_options_become_what_each_becomes_alone(
 def test_ranks_count_what_scores_at_least_as_high(tokens: int) -> None:
     # many ties
     logits = torch.randint(0, 60, (200,), generator=torch.Generator().manual_seed(tokens)).float()
-    chosen = torch.arange(tokens)
-    assert ranks(logits, chosen) == [
+    selected = torch.arange(tokens)
+    assert ranks(logits, selected) == [
         sum(other >= logits[i] for other in logits.tolist()) for i in range(tokens)
     ]

@@ -49,13 +49,13 @@ def test_a_real_server_agrees_with_the_local_model(address: str) -> None:
         served(address).answer(prompts),
         load_model("smollm2-q4", OPTION).answer(prompts),
     )
-    theirs, ours = logps(remote), logps(local)
-    assert (theirs.argmax(axis=1) == ours.argmax(axis=1)).mean() >= 0.95
+    reference, actual = logps(remote), logps(local)
+    assert (reference.argmax(axis=1) == actual.argmax(axis=1)).mean() >= 0.95
     correlations = [
-        np.corrcoef(a, b)[0, 1] for a, b in zip(by_rank(theirs), by_rank(ours), strict=True)
+        np.corrcoef(a, b)[0, 1] for a, b in zip(by_rank(reference), by_rank(actual), strict=True)
     ]
     assert np.mean(correlations) > 0.95
-    assert np.median(abs(theirs - ours)) < 0.4
+    assert np.median(abs(reference - actual)) < 0.4
     assert [(one.tokens, one.chars) for one in remote] == [(one.tokens, one.chars) for one in local]
 
 
@@ -72,9 +72,9 @@ def test_options_of_several_tokens_in_mid_sentence(address: str) -> None:
     remote = served(address, scope="sentence")
     assert "every token after the slot costs a request" in remote.notes()[0]
     local = load_model("smollm2-q4", ModelOptions(scope="sentence"))
-    for theirs, ours in zip(remote.answer(ODD), local.answer(ODD), strict=True):
-        assert (theirs.tokens, theirs.chars) == (ours.tokens, ours.chars)
-        assert np.abs(np.subtract(theirs.logp, ours.logp)).max() < 0.25 * max(ours.tokens)
+    for reference, actual in zip(remote.answer(ODD), local.answer(ODD), strict=True):
+        assert (reference.tokens, reference.chars) == (actual.tokens, actual.chars)
+        assert np.abs(np.subtract(reference.logp, actual.logp)).max() < 0.25 * max(actual.tokens)
     assert remote.scope == "sentence"
 
 
@@ -145,14 +145,14 @@ TOY_PROMPTS = (
 
 def expected(scope: str) -> list[list[tuple[float, int]]]:
     rest = scope == "sentence"
-    found = []
+    results = []
     for prompt in TOY_PROMPTS:
         before, after = prompt.parts
         context, space = (before[:-1], " ") if before else ("\n", "")
-        found.append(
+        results.append(
             [toy_server.logp(context, space + o + (after if rest else "")) for o in prompt.options]
         )
-    return found
+    return results
 
 
 @pytest.mark.parametrize("scope", ["option", "sentence"])

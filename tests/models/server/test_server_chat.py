@@ -12,6 +12,7 @@ import pytest
 from tests.models.server.toy_server import Reply as Answered
 from tests.models.server.toy_server import chat, serving
 
+from seesay.condition import label
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, load_model
 from seesay.models.base import Reply, Sampling
@@ -33,15 +34,16 @@ def test_a_real_server_gives_a_distribution_over_the_options(address: str) -> No
     """Beside the same conversation with the local model, whose replies begin with the options' own
     tokens."""
     model = served(address, chat=True)
-    assert (model.name, model.scope, model.only_chooses) == ("openai:x · chat", "reply", False)
+    assert (model.name, model.scope, model.only_chooses) == ("openai:x", "reply", False)
+    assert label(model.name, model.condition) == "openai:x · chat"
     task = load_task("core-size")
     prompts = [task.templates[0].ask(question) for question in task.questions[:12]]
     scores = model.answer(prompts)
-    for own in scores:
-        assert own.hidden is not None
-        assert 0 <= own.hidden < 0.6
-        assert sum(map(math.exp, own.logp)) <= 1.1
-        assert len(set(own.logp)) > 1
+    for prompt_scores in scores:
+        assert prompt_scores.hidden is not None
+        assert 0 <= prompt_scores.hidden < 0.6
+        assert sum(map(math.exp, prompt_scores.logp)) <= 1.1
+        assert len(set(prompt_scores.logp)) > 1
     assert "out of reach" in model.notes(scores)[0]
     assert model.answer(prompts[:1]) == scores[:1]
     assert served(address, chat=True, system="Be brief.").fingerprint != model.fingerprint
@@ -107,12 +109,12 @@ def scripted(content: object = "Green", **message: object) -> Any:
 
     def answer(path: str, body: dict[str, Any]) -> Answered:
         finish = message.get("finish_reason", "stop")
-        said = {
+        reply = {
             "role": "assistant",
             "content": content,
             **{k: v for k, v in message.items() if k != "finish_reason"},
         }
-        return 200, {"choices": [{"index": 0, "message": said, "finish_reason": finish}]}
+        return 200, {"choices": [{"index": 0, "message": reply, "finish_reason": finish}]}
 
     return answer
 
@@ -139,16 +141,16 @@ def test_reasoning_is_cut_off_and_cut_answers_count_as_such(answer: Any, outcome
     with serving(answer) as base:
         model = GeneratedModel(served(base, chat=True, generates=True), Sampling(max_tokens=8))
         (scores,) = model.answer([PROMPT])
-    assert [found for _, found, _ in scores.replies or ()] == [outcome]
+    assert [result for _, result, _ in scores.replies or ()] == [outcome]
     assert np.argmax(scores.logp) == (1 if outcome == "green" else 0)
     assert (len(set(scores.logp)) == 1) == (outcome != "green")
 
 
 def test_a_server_that_refuses_what_reasoning_models_refuse() -> None:
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def answer(path: str, body: dict[str, Any]) -> Answered:
-        asked.append(body)
+        requests.append(body)
         if "max_tokens" in body:
             return 400, {
                 "error": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
@@ -160,7 +162,7 @@ def test_a_server_that_refuses_what_reasoning_models_refuse() -> None:
     with serving(answer) as base:
         model = served(base, chat=True, generates=True)
         assert model.generate([PROMPT]) == [(Reply("Green."),)]
-    assert asked[-1]["max_completion_tokens"] == 64
+    assert requests[-1]["max_completion_tokens"] == 64
     assert model.notes() == [
         "The server takes no temperature: its answers were sampled as it does by default."
     ]
@@ -175,19 +177,19 @@ def test_a_chat_server_without_log_probabilities_or_choices_can_only_write() -> 
 
 
 def test_examples_are_turns_and_the_system_comes_first() -> None:
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def answer(path: str, body: dict[str, Any]) -> Answered:
-        asked.append(body)
+        requests.append(body)
         top = [
             {"token": token, "logprob": math.log(share)}
             for token, share in (("Green", 0.8), ("Red", 0.1))
         ]
-        said = {
+        message = {
             "message": {"role": "assistant", "content": "Green"},
             "logprobs": {"content": [{"token": "Green", "top_logprobs": top}]},
         }
-        return 200, {"choices": [said]}
+        return 200, {"choices": [message]}
 
     shots = (Shot("The color of snow is [MASK].", COLORS, "blue"),)
     prompt = Prompt(after_shots(shots, PROMPT.text), COLORS, shots=shots)
@@ -195,12 +197,12 @@ def test_examples_are_turns_and_the_system_comes_first() -> None:
         model = served(base, chat=True, system="Be brief.")
         assert isinstance(model, ChatServer)
         (scores,) = model.answer([prompt])
-    assert [message["role"] for message in asked[-1]["messages"]] == [
+    assert [message["role"] for message in requests[-1]["messages"]] == [
         "system",
         "user",
         "assistant",
         "user",
     ]
-    assert asked[-1]["messages"][2]["content"] == "blue"
-    assert asked[-1]["messages"][3]["content"].startswith("The color of grass is ___.")
+    assert requests[-1]["messages"][2]["content"] == "blue"
+    assert requests[-1]["messages"][3]["content"].startswith("The color of grass is ___.")
     assert np.exp(scores.logp) == pytest.approx([0.1, 0.8, 0.1], abs=1e-6)

@@ -182,26 +182,26 @@ def test_as_many_requests_at_a_time_as_wanted(most: int) -> None:
 
 def test_answers_are_reused_by_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
-    good, asked = old_layout(20, echo=True), list[str]()
+    good, prompts = old_layout(20, echo=True), list[str]()
 
     def answer(path: str, body: dict[str, Any]) -> Reply:
-        asked.append(body["prompt"])
+        prompts.append(body["prompt"])
         return good(path, body)
 
     with serving(answer) as base:
         options = ModelOptions(base_url=base, scope="option", reuse=True)
         first = load_model("openai:toy", options).answer(PROMPTS[:2])
-        before = len(asked)
+        before = len(prompts)
         again = load_model("openai:toy", options)
-        trials = len(asked) - before
+        trials = len(prompts) - before
         assert again.answer(PROMPTS[:2]) == first
         # only the trials, which tell whether it is still the same server
-        assert len(asked) - before == trials > 0
+        assert len(prompts) - before == trials > 0
         again.answer(PROMPTS[2:])
-        assert len(asked) - before > trials
+        assert len(prompts) - before > trials
         load_model("openai:toy", ModelOptions(base_url=base, scope="option")).answer(PROMPTS[:1])
         assert any(
-            prompt.startswith("The color of a lemon is") for prompt in asked[-3:]
+            prompt.startswith("The color of a lemon is") for prompt in prompts[-3:]
         )  # nothing is kept unless that is asked for
 
 
@@ -250,7 +250,10 @@ def test_an_estimate_before_and_a_count_after(
         options = ModelOptions(base_url=base, endpoint="chat", price="2,10")
         run = ask.run(load_model("openai:x", options), TASK, tmp_path, ask.Settings(resamples=100))
     # 40 requests of 85 or 86 characters, 22 tokens each, and replies of 16 tokens at most
-    estimate = "About 40 requests: 880 tokens to read and at most 640 to write, 0.0082 at the prices given."
+    estimate = (
+        "About 40 requests: 880 tokens to read and at most 640 to write, 0.0082 at the prices "
+        "given."
+    )
     assert estimate in caplog.messages
     assert run.manifest.notes == [
         "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the "

@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-WORDS = "The color of a lemon tomato is are light red yellow blue green down up opposite Grass usually Two and two make"
+WORDS = (
+    "The color of a lemon tomato is are light red yellow blue green down up opposite Grass usually "
+    "Two and two make"
+)
 TOKENS = list(
     dict.fromkeys(
         [
@@ -36,8 +39,8 @@ def serving(answer: Answer) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, said = answer(self.path, body)
-            content = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+            status, output = answer(self.path, body)
+            content = output.encode() if isinstance(output, str) else json.dumps(output).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
@@ -109,10 +112,10 @@ def old_layout(
         tokens = spell(body["prompt"])
         generated = next(iter(following(tokens)))
         mark = [] if beginning is None else [beginning]
-        told = [*mark, *tokens, generated] if body.get("echo") else [generated]
+        reported = [*mark, *tokens, generated] if body.get("echo") else [generated]
         tables: list[dict[str, float] | None] = []
         logps: list[float | None] = []
-        for i, token in enumerate(told):
+        for i, token in enumerate(reported):
             before = [*tokens, generated][: i - len(mark)] if body.get("echo") else tokens
             first = i == 0 and body.get("echo")
             table = following(before)
@@ -123,8 +126,8 @@ def old_layout(
                 else {shown(t): table[t] for t in list(table)[: body.get("logprobs", 0)]}
             )
         logprobs = {
-            "text_offset": [0] * len(told),
-            "tokens": [shown(t) for t in told],
+            "text_offset": [0] * len(reported),
+            "tokens": [shown(t) for t in reported],
             "token_logprobs": logps,
             "top_logprobs": tables,
         }

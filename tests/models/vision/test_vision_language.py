@@ -51,7 +51,7 @@ def prompts(
 
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path_factory.getbasetemp() / "vision-cache"))
     folder = tmp_path_factory.mktemp("pictures")
-    asked = []
+    requests = []
     for number, (color, size) in enumerate(product(("red", "blue", "green", "white"), (16, 80))):
         picture = Image.new("RGB", (128, 128))
         corners = (5 * number, 3 * number, 5 * number + size, 3 * number + size)
@@ -59,7 +59,7 @@ def prompts(
         path = folder / f"{number}.png"
         picture.save(path)
         thing = f"the {color} square"
-        asked += [
+        requests += [
             Prompt(
                 f"The {color} square is big. True or false? Answer: [MASK].",
                 ("true", "false"),
@@ -68,7 +68,7 @@ def prompts(
             Prompt(f"Is {thing} big? Answer: [MASK].", ("yes", "no"), str(path)),
             Prompt(f"Is it true that {thing} is big? Answer: [MASK].", ("yes", "no"), str(path)),
         ]
-    return asked
+    return requests
 
 
 def load(folder: Path, **options: Any) -> VisionModel:
@@ -82,18 +82,18 @@ def test_answers_about_pictures(kind: str, folder: Folder, prompts: list[Prompt]
     model = load(folder(kind))
     batches = model.plan(prompts)
     assert sorted(i for batch in batches for i in batch) == list(range(len(prompts)))
-    told = {
+    messages = {
         i: scores
         for batch in batches
         for i, scores in zip(batch, model.answer([prompts[i] for i in batch]), strict=True)
     }
     for i, prompt in enumerate(prompts):
-        assert len(told[i].logp) == len(prompt.options)
-        assert all(math.isfinite(x) and x < 0 for x in told[i].logp)
-        assert math.log(sum(math.exp(x) for x in told[i].logp)) <= 1e-6
+        assert len(messages[i].logp) == len(prompt.options)
+        assert all(math.isfinite(x) and x < 0 for x in messages[i].logp)
+        assert math.log(sum(math.exp(x) for x in messages[i].logp)) <= 1e-6
     # it looks at the question and at the picture
-    assert len({told[i].logp for i in range(len(prompts))}) > 8
-    same_words = [told[i].logp for i in range(1, len(prompts), 3)]
+    assert len({messages[i].logp for i in range(len(prompts))}) > 8
+    same_words = [messages[i].logp for i in range(1, len(prompts), 3)]
     assert np.ptp([x[0] for x in same_words]) > 0
 
 
@@ -226,8 +226,8 @@ def test_tiles_are_written_as_idefics3_writes_them() -> None:
         size={"longest_edge": 128}, max_image_size={"longest_edge": 64}
     )
     processor: Any = Idefics3Processor(images, tokenizer, image_seq_len=4)
-    told = processor(images=[[Image.new("RGB", (200, 200))]], text=["a <image> b"])
-    assert told["input_ids"][0] == tokenizer(f"a {tiles(2, 2, 4)} b")["input_ids"]
+    messages = processor(images=[[Image.new("RGB", (200, 200))]], text=["a <image> b"])
+    assert messages["input_ids"][0] == tokenizer(f"a {tiles(2, 2, 4)} b")["input_ids"]
 
 
 def test_fingerprint_follows_the_weights(folder: Folder, tmp_path: Path) -> None:
@@ -282,11 +282,11 @@ class Server(BaseHTTPRequestHandler):
 
     logprobs: ClassVar[bool] = True
     reply: ClassVar[str | None] = None
-    asked: ClassVar[list[Any]] = []
+    requests: ClassVar[list[Any]] = []
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        type(self).asked.append(body)
+        type(self).requests.append(body)
         content = body["messages"][0]["content"]
         yes = any(part["type"] == "image_url" for part in content)
         word = self.reply if self.reply is not None else "Yes" if yes else "No"
@@ -313,7 +313,7 @@ class Server(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     needed("httpx")
-    Server.logprobs, Server.reply, Server.asked = True, None, []
+    Server.logprobs, Server.reply, Server.requests = True, None, []
     running = HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=running.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{running.server_port}/v1"
@@ -323,17 +323,20 @@ def server() -> Iterator[str]:
 def test_server_with_log_probabilities(server: str, prompts: list[Prompt]) -> None:
     model = load_vision_server("any", ModelOptions(base_url=server))
     assert (model.name, model.scope) == ("openai-vision:any", "reply")
-    told = model.answer(prompts[:3])
-    assert model.notes(told) == []
-    assert told[0].logp == (-3.0, -3.0)  # "True" begins true; false is not told and gets the lowest
+    messages = model.answer(prompts[:3])
+    assert model.notes(messages) == []
+    assert messages[0].logp == (
+        -3.0,
+        -3.0,
+    )  # "True" begins true; false is not told and gets the lowest
     strange = replace(prompts[0], options=("round", "square"))
     assert model.notes(model.answer([strange])) == [
         "1 of 1 answers were none of the options and count as wrong."
     ]
-    assert told[1].logp == (-0.2, -2.0)
+    assert messages[1].logp == (-0.2, -2.0)
     pictures = [
         p["image_url"]["url"]
-        for b in Server.asked
+        for b in Server.requests
         for p in b["messages"][0]["content"]
         if p["type"] == "image_url"
     ]
@@ -348,9 +351,9 @@ def test_server_without_log_probabilities(server: str, prompts: list[Prompt]) ->
     yes_no = [prompt for prompt in prompts if prompt.options == ("yes", "no")][:2]
     assert all(scores.logp[0] > scores.logp[1] for scores in model.answer(yes_no))
     Server.reply = "I cannot tell."
-    told = model.answer(yes_no)
-    assert "2 of 2 answers were none of the options" in model.notes(told)[0]
-    assert len(set(told[0].logp)) == 1
+    messages = model.answer(yes_no)
+    assert "2 of 2 answers were none of the options" in model.notes(messages)[0]
+    assert len(set(messages[0].logp)) == 1
     with pytest.raises(UserError, match="an address"):
         load_vision_server("any", ModelOptions())
 

@@ -57,11 +57,11 @@ def byte_tokenizer(extra: list[str], image: str) -> Any:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, initial_alphabet=alphabet)
     core.train_from_iterator([TEXT] * 3, trainer)
-    made = tr.PreTrainedTokenizerFast(
+    tokenizer = tr.PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token="<pad>", bos_token="<s>", eos_token="</s>"
     )
-    made.chat_template = TEMPLATE.replace("IMAGE", image)
-    return made
+    tokenizer.chat_template = TEMPLATE.replace("IMAGE", image)
+    return tokenizer
 
 
 def _llava(folder: Path) -> None:

@@ -21,9 +21,10 @@ from seesay.papers.viphy import figures, source, tables
 from seesay.questions import Task
 from seesay.reports.pages.sections import DataTable
 from seesay.runs import store
+from seesay.runs.answer_table import AnswerTable
 from seesay.runs.run import Run
+from seesay.tasks.template_files import read_template_file
 from seesay.tasks.viphy import space
-from seesay.tasks.wording import wording
 
 PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
 """Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as
@@ -155,7 +156,7 @@ def places(levels: Mapping[str, tuple[str, ...]]) -> Task:
         PlaceFact("kitchen", name, "sink", 1, 1, 1, typical) for name, typical in levels.items()
     ]
     questions = tuple(space.questions(facts))
-    templates = wording("viphy-space")["templates"]
+    templates = read_template_file("viphy-space")["templates"]
     return Task(
         "viphy-space", "1", "t", templates, questions, ("relaxed_accuracy", "vocabulary_accuracy")
     )
@@ -166,7 +167,7 @@ def test_two_labels_by_hand() -> None:
     after it "above": of the two that remain it is right about the first."""
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
     run = answered(task, ["="] * 3)
-    answers = tuple(
+    answers = AnswerTable.of(
         replace(answer, scores=replace(answer.scores, logp=(-1.0, 0.0, -2.0)))
         for answer in run.answers
     )
@@ -204,9 +205,9 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
     )
     table = rendered(folder, "Table 3")
     assert table.status is Status.IN_PART
-    ours = {str(row[2]): row[3] for row in table.tables[1].rows}
-    assert str(ours["two labels (the paper's), the same pairs"]).startswith("50.00 (")
-    assert str(ours["three labels (ours), all pairs"]).startswith("66.67 (")
+    values = {str(row[2]): row[3] for row in table.tables[1].rows}
+    assert str(values["two labels (the paper's), the same pairs"]).startswith("50.00 (")
+    assert str(values["three labels (ours), all pairs"]).startswith("66.67 (")
     scenes = rendered(folder, "Figure 13")
     assert scenes.status is Status.SHOWN
     assert cells(scenes.tables[1])["kitchen"] == ["100.00"]
@@ -216,9 +217,9 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
 def test_people_who_name_several_colours_stand_in_table_4(tmp_path: Path) -> None:
     """The run of a study with several labels per answer: macro F1 is 37/45, worked out in
     tests/judge."""
-    asked = study()
-    assert asked.task is not None
-    colors = asked.model_copy(update={"task": replace(asked.task, name="viphy-color")})
+    a_study = study()
+    assert a_study.task is not None
+    colors = a_study.model_copy(update={"task": replace(a_study.task, name="viphy-color")})
     things = (
         (RED, RED, RED, RED | GREEN),
         (RED | GREEN, RED | GREEN, RED, GREEN),

@@ -16,7 +16,7 @@ from seesay.models import load_model
 from seesay.pictures import icons
 from seesay.pictures.tasks.prior_color import people_entropies
 from seesay.questions import Slice, Task
-from seesay.runs.ask import Settings, limited, run
+from seesay.runs.ask import Settings, limit_questions, run
 from seesay.runs.run import Run
 from seesay.tasks import load_task
 
@@ -40,15 +40,15 @@ def figure(finished: Run, metric: str, **tags: str) -> float:
     return value
 
 
-def asked(task: Task, name: str, tmp_path: Path) -> Run:
+def run_task(task: Task, name: str, tmp_path: Path) -> Run:
     return run(load_model(name), task, tmp_path, Settings(resamples=100))
 
 
 def test_three_questions_per_picture(task: Task) -> None:
     by_object: dict[str, Counter[str]] = {}
     for question in task.questions:
-        by_object.setdefault(question.object, Counter())[question.tags["asked"]] += 1
-        assert (question.picture is None) == (question.tags["asked"] == "blind")
+        by_object.setdefault(question.object, Counter())[question.tags["question_type"]] += 1
+        assert (question.picture is None) == (question.tags["question_type"] == "blind")
         assert question.options == task.questions[0].options
     things = {name: counts for name, counts in by_object.items() if counts["blind"]}
     assert len(things) == {"prior-color": 240, "prior-size": 180}[task.name]
@@ -62,7 +62,9 @@ def test_three_questions_per_picture(task: Task) -> None:
 
 def test_a_pull_is_never_right(task: Task) -> None:
     for question in task.questions:
-        source = {"here": "prior", "usually": "picture", "blind": ""}[question.tags["asked"]]
+        source = {"here": "prior", "usually": "picture", "blind": ""}[
+            question.tags["question_type"]
+        ]
         assert set(question.marks) <= {source}
         for labels in question.marks.values():
             assert not set(labels) & set(question.gold)
@@ -72,42 +74,51 @@ def test_a_pull_is_never_right(task: Task) -> None:
 
 @pytest.mark.seconds
 def test_prior_knows_and_does_not_look(task: Task, tmp_path: Path) -> None:
-    finished = asked(task, "baseline:prior", tmp_path)
+    finished = run_task(task, "baseline:prior", tmp_path)
     same, others = (
         ("typical", ("counterfactual", "gray"))
         if task.name == "prior-color"
         else ("world", ("reversed", "equal"))
     )
-    assert figure(finished, "relaxed_accuracy", asked="here", condition=same) == 1.0
+    assert figure(finished, "relaxed_accuracy", question_type="here", condition=same) == 1.0
     for condition in others:
-        assert figure(finished, "relaxed_accuracy", asked="here", condition=condition) == 0.0
-        assert figure(finished, "prior_pull", asked="here", condition=condition) == 1.0
-    assert figure(finished, "relaxed_accuracy", asked="usually") == 1.0
-    assert figure(finished, "relaxed_accuracy", asked="blind") == 1.0
-    assert figure(finished, "picture_pull", asked="usually") == 0.0
-    assert figure(finished, "gain_over_blind", asked="usually") == 0.0
+        assert (
+            figure(finished, "relaxed_accuracy", question_type="here", condition=condition) == 0.0
+        )
+        assert figure(finished, "prior_pull", question_type="here", condition=condition) == 1.0
+    assert figure(finished, "relaxed_accuracy", question_type="usually") == 1.0
+    assert figure(finished, "relaxed_accuracy", question_type="blind") == 1.0
+    assert figure(finished, "picture_pull", question_type="usually") == 0.0
+    assert figure(finished, "gain_over_blind", question_type="usually") == 0.0
     chance = 1 / len(task.questions[0].options)
-    assert figure(finished, "relaxed_accuracy", asked="here", condition="control") == pytest.approx(
-        chance
-    )
+    assert figure(
+        finished, "relaxed_accuracy", question_type="here", condition="control"
+    ) == pytest.approx(chance)
 
 
 @pytest.mark.seconds
 def test_pixels_look_and_do_not_know(task: Task, tmp_path: Path) -> None:
-    finished = asked(task, "baseline:pixels", tmp_path)
+    finished = run_task(task, "baseline:pixels", tmp_path)
     same, others = (
         ("typical", ("counterfactual", "gray"))
         if task.name == "prior-color"
         else ("world", ("reversed", "equal"))
     )
     for condition in (same, *others, "control"):
-        assert figure(finished, "relaxed_accuracy", asked="here", condition=condition) >= 0.97
+        assert (
+            figure(finished, "relaxed_accuracy", question_type="here", condition=condition) >= 0.97
+        )
     for condition in others:
-        assert figure(finished, "relaxed_accuracy", asked="usually", condition=condition) <= 0.03
-        assert figure(finished, "picture_pull", asked="usually", condition=condition) >= 0.97
-    assert figure(finished, "relaxed_accuracy", asked="usually", condition=same) >= 0.97
-    assert figure(finished, "prior_pull", asked="here") <= 0.03
-    blind = [each for each in finished.figures if each.slice == Slice.of(asked="blind")]
+        assert (
+            figure(finished, "relaxed_accuracy", question_type="usually", condition=condition)
+            <= 0.03
+        )
+        assert (
+            figure(finished, "picture_pull", question_type="usually", condition=condition) >= 0.97
+        )
+    assert figure(finished, "relaxed_accuracy", question_type="usually", condition=same) >= 0.97
+    assert figure(finished, "prior_pull", question_type="here") <= 0.03
+    blind = [row for row in finished.figures if row.slice == Slice.of(question_type="blind")]
     assert blind[0].metric == "relaxed_accuracy"
     assert blind[0].value == pytest.approx(blind[0].chance)  # without a picture it knows nothing
 
@@ -115,15 +126,17 @@ def test_pixels_look_and_do_not_know(task: Task, tmp_path: Path) -> None:
 def test_text_models_are_asked_the_blind_questions(task: Task, tmp_path: Path) -> None:
     model = load_model("mock")
     model.accepts = frozenset({"text"})
-    finished = run(model, limited(task, 60, 0), tmp_path, Settings(resamples=100))
-    assert {question.tags["asked"] for question in finished.task.questions} == {"blind"}
+    finished = run(model, limit_questions(task, 60, 0), tmp_path, Settings(resamples=100))
+    assert {question.tags["question_type"] for question in finished.task.questions} == {"blind"}
     assert any("reads text only" in note for note in finished.manifest.notes)
 
 
-def test_prior_is_asked_without_the_thing_too(task: Task, tmp_path: Path) -> None:
+def test_prior_baseline_answers_without_a_picture(task: Task, tmp_path: Path) -> None:
     finished = run(
         load_model("baseline:prior"),
-        replace(limited(task, 60, 0), neutral={"question": "What is it?", "claim": "It is"}),
+        replace(
+            limit_questions(task, 60, 0), neutral={"question": "What is it?", "claim": "It is"}
+        ),
         tmp_path,
         Settings(resamples=100),
     )
@@ -133,7 +146,7 @@ def test_prior_is_asked_without_the_thing_too(task: Task, tmp_path: Path) -> Non
 def test_baselines_refuse_other_tasks(tmp_path: Path) -> None:
     for name in ("baseline:prior", "baseline:pixels"):
         with pytest.raises(UserError, match="prior-color or prior-size"):
-            asked(load_task("core-color"), name, tmp_path)
+            run_task(load_task("core-color"), name, tmp_path)
 
 
 def test_entropy_of_people(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +164,7 @@ def test_entropy_of_people(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = Counter(
         question.tags.get("entropy")
         for question in tagged.questions
-        if question.tags["asked"] == "blind"
+        if question.tags["question_type"] == "blind"
     )
     assert counts["below 1 bit"] >= 10
     assert counts["1 to 2 bits"] >= 10
@@ -166,8 +179,6 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["prior-color", "prior-size"])
-def test_questions_that_are_compared_with_others_are_not_for_a_task_file(
-    name: str, tmp_path: Path
-) -> None:
+def test_questions_with_twins_cannot_be_exported_as_a_task_file(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):
         export(load_task(name), tmp_path / "copy", "seesay")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seesay.questions import Question, Splits, Task, Template
+from seesay.questions import Question, Splits, Task, Template, Training
 from seesay_fruit import COLORS
 
 OPTIONS = tuple(COLORS)
@@ -43,8 +43,7 @@ def load_fruit(data: Path | None) -> Task:
         metrics=("accuracy", "true_confidence"),
         neutral={"object": "thing"},
         choice_templates=(Template("choice", "What is the color of a {object}? [MASK]"),),
-        linear_text="the color of a {object}",
-        load_splits=load_splits,
+        training=Training("the color of a {object}", load_splits=load_splits),
     )
 
 

@@ -20,6 +20,7 @@ from seesay.questions import Answer, Published, Scores, Slice
 from seesay.reports import overview_html, render, write
 from seesay.reports.answers import Choice, choice_shares, choices, confusion
 from seesay.reports.groups import group_runs
+from seesay.runs.answer_table import AnswerTable
 
 
 class Page(HTMLParser):
@@ -50,8 +51,8 @@ def page(*runs: Any, **options: Any) -> Page:
 
 
 def test_nothing_is_loaded_from_outside() -> None:
-    made = page(run(task()), hostile_run(), comparisons=[comparison()])
-    for tag, attributes in made.elements:
+    parsed = page(run(task()), hostile_run(), comparisons=[comparison()])
+    for tag, attributes in parsed.elements:
         assert tag not in {
             "iframe",
             "object",
@@ -90,8 +91,8 @@ def test_hostile_names_are_only_text() -> None:
         page(run(task())),
         page(run(task()), hostile_run(), comparisons=[comparison(*HOSTILE[:2])]),
     )
-    ours = {tag for tag, _ in plain.elements} | {"b", "i", "details", "small", "ul", "li"}
-    assert {tag for tag, _ in hostile.elements} <= ours | {"bdi"}
+    allowed_tags = {tag for tag, _ in plain.elements} | {"b", "i", "details", "small", "ul", "li"}
+    assert {tag for tag, _ in hostile.elements} <= allowed_tags | {"bdi"}
     executable = [
         e for tag, e in hostile.elements if tag == "script" and e.get("type") != "application/json"
     ]
@@ -100,16 +101,16 @@ def test_hostile_names_are_only_text() -> None:
     assert "49" not in [text.strip() for text in hostile.text]
 
 
-def test_the_data_comes_back_as_it_went_in() -> None:
-    made = hostile_run()
-    (data,) = page(made).data()
+def test_embedded_data_is_complete() -> None:
+    a_run = hostile_run()
+    (data,) = page(a_run).data()
     assert data["objects"] == list(HOSTILE)
     assert data["labels"] == list(HOSTILE)
     assert data["models"][0]["label"] == HOSTILE[1]
     assert data["fields"] == {"object": list(HOSTILE)}
     assert data["templates"][0]["pieces"] == [["<b>", "object"], ["</b> & </script> [MASK].", None]]
     (embedded,) = re.findall(
-        r'<script type="application/json" id="data-0">(.*?)</script>', render([made]), re.DOTALL
+        r'<script type="application/json" id="data-0">(.*?)</script>', render([a_run]), re.DOTALL
     )
     assert not re.search("[<>&\u2028\u2029]", embedded)
     assert json.loads(embedded) == data
@@ -124,11 +125,11 @@ def test_every_part_is_there() -> None:
         Published("people", "accuracy", 0.94, "Norlund 2021"),
         Published("old", "accuracy", 0.2, "X", None, Slice.of(half="first")),
     )
-    asked = replace(task(), published=published)
-    made = page(run(asked), run(asked, "b-model", 1), comparisons=[comparison()])
-    ids = {e.get("id") for _, e in made.elements}
+    example = replace(task(), published=published)
+    parsed = page(run(example), run(example, "b-model", 1), comparisons=[comparison()])
+    ids = {e.get("id") for _, e in parsed.elements}
     assert {"overview", "task-made-up", "questions", "comparisons", "made"} <= ids
-    text = " ".join(made.text)
+    text = " ".join(parsed.text)
     for expected in (
         "0.412",
         "0.362–0.462",
@@ -141,8 +142,8 @@ def test_every_part_is_there() -> None:
         "seesay probe a-model",
     ):
         assert expected in text
-    assert any("c-red" in (e.get("class") or "") for _, e in made.elements)
-    links = {e["href"] for tag, e in made.elements if tag == "a"}
+    assert any("c-red" in (e.get("class") or "") for _, e in parsed.elements)
+    links = {e["href"] for tag, e in parsed.elements if tag == "a"}
     assert {str(link)[1:] for link in links} <= {str(i) for i in ids}
 
 
@@ -151,12 +152,14 @@ def choice(
 ) -> Choice:
     """What a model chooses that is asked one question."""
     question = replace(task().questions[0], options=options, gold=gold)
-    asked = replace(
+    example = replace(
         task(), questions=(question,), templates=task().templates[:1], metrics=(metric,)
     )
     answer = Answer(question.id, "is", tuple(map(str.title, options)), scores)
-    (chosen,) = choices(replace(run(asked, length=length), answers=(answer,))).values()
-    return chosen
+    (choice,) = choices(
+        replace(run(example, length=length), answers=AnswerTable.of([answer]))
+    ).values()
+    return choice
 
 
 def test_a_choice_follows_the_length_rule() -> None:
@@ -215,9 +218,9 @@ def test_the_overview_for_notebooks_is_a_fragment() -> None:
 
 
 def test_runs_that_share_a_name_are_told_apart() -> None:
-    asked = task()
+    example = task()
     labels = [
-        e.label for g in group_runs([run(asked), run(asked, length="mean")]) for e in g.entries
+        e.label for g in group_runs([run(example), run(example, length="mean")]) for e in g.entries
     ]
     assert labels == ["a-model · length sum", "a-model · length mean"]
 
@@ -243,29 +246,29 @@ def test_one_task_at_two_limits_is_one_task() -> None:
 
 def test_the_confusion_matrix_is_of_questions_with_one_right_answer() -> None:
     both = {"black": 1.0, "blue": 1.0}
-    asked = task(count=3)
-    asked = replace(
-        asked,
-        questions=(replace(asked.questions[0], gold=both), *asked.questions[1:]),
+    example = task(count=3)
+    example = replace(
+        example,
+        questions=(replace(example.questions[0], gold=both), *example.questions[1:]),
         metrics=("relaxed_accuracy",),
     )
-    chosen = {(f"q{i}", "is"): Choice(("blue",), 1.0, 1.0) for i in range(3)}
-    matrix = confusion(asked, chosen, COLORS)
+    by_key = {(f"q{i}", "is"): Choice(("blue",), 1.0, 1.0) for i in range(3)}
+    matrix = confusion(example, by_key, COLORS)
     # q0 accepts both, q1 is blue
     assert matrix[:2] == [None, [float(color == "blue") for color in COLORS]]
-    text = " ".join(" ".join(page(run(asked)).text).split())
+    text = " ".join(" ".join(page(run(example)).text).split())
     assert "of the 2 questions with one right answer (others accept several)" in text
-    none = replace(asked, questions=tuple(replace(q, gold=both) for q in asked.questions))
+    none = replace(example, questions=tuple(replace(q, gold=both) for q in example.questions))
     assert "Confusion matrix" not in " ".join(page(run(none)).text)
 
 
 def test_slices_show_how_many_questions_they_rest_on() -> None:
-    made = run(task(count=6))
+    a_run = run(task(count=6))
     figures = tuple(
         f.model_copy(update={"n": 1234}) if f.slice == Slice.of(half="first") else f
-        for f in made.figures
+        for f in a_run.figures
     )
-    text = render([replace(made, figures=figures)])
+    text = render([replace(a_run, figures=figures)])
     assert '<td class="num quiet">1,234</td>' in text
 
 

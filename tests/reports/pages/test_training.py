@@ -44,22 +44,22 @@ def spots(chart: str) -> list[str]:
 
 
 def test_every_point_is_drawn() -> None:
-    drawn = curves(HISTORY)
-    assert list(drawn) == ["loss", "core-color"]
-    told = spots(str(drawn["loss"]))
-    assert [text for text in told if text.startswith("held out")] == [
+    charts = curves(HISTORY)
+    assert list(charts) == ["loss", "core-color"]
+    titles = spots(str(charts["loss"]))
+    assert [text for text in titles if text.startswith("held out")] == [
         "held out: 0, 6.5",
         "held out: 10, 3.5",
         "held out: 20, 3.25",
     ]
-    assert [text for text in told if text.startswith("training")] == [
+    assert [text for text in titles if text.startswith("training")] == [
         "training: 10, 4",
         "training: 20, 3",
     ]
-    assert "core-color: 20, 0.3" in spots(str(drawn["core-color"]))
+    assert "core-color: 20, 0.3" in spots(str(charts["core-color"]))
 
 
-def test_perplexity_is_told_by_the_loss() -> None:
+def test_no_perplexity_chart_beside_the_loss() -> None:
     assert list(curves([{"step": 0, "validation_loss": 6.5, "validation_perplexity": 665.0}])) == [
         "loss"
     ]

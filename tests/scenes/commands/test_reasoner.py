@@ -14,7 +14,7 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from tests.cli.program import SEESAY, misused, refused_here
+from tests.cli.program import SEESAY, error_here, usage_error
 from tests.needs import absent
 
 from seesay.cli import main
@@ -38,8 +38,8 @@ def run(*arguments: str | Path) -> None:
     assert ended.value.code == 0
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    return refused_here(capsys, "reasoner", *arguments)
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    return error_here(capsys, "reasoner", *arguments)
 
 
 def test_train(
@@ -71,24 +71,25 @@ def test_train(
     assert "film" in err
     ended = (folder / "training" / "result.json").stat().st_mtime_ns
     run(*command, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["items"] == {"train": 80, "val": 10, "test": 10, "set+pos-hard": 10}
-    assert told["validation"]["validation_accuracy"] == told["best"]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["items"] == {"train": 80, "val": 10, "test": 10, "set+pos-hard": 10}
+    assert printed["validation"]["validation_accuracy"] == printed["best"]
     assert (
-        told["tests"] == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
+        printed["tests"]
+        == json.loads((folder / "test.json").read_text(encoding="utf-8"))["accuracy"]
     )
-    assert f"test {told['tests']['test']:.3f}" in out
+    assert f"test {printed['tests']['test']:.3f}" in out
     run(*command, "--quiet")
     assert capsys.readouterr() == (out, "")
     run(*command, "--silent")
     assert capsys.readouterr() == ("", "")
-    assert told["steps"] == 2
+    assert printed["steps"] == 2
     assert (folder / "training" / "result.json").stat().st_mtime_ns == ended
     assert load_model(str(folder)).family == "reasoner"
-    assert "was started with seed 0, not 1" in refused(
+    assert "was started with seed 0, not 1" in error_of(
         capsys, *command[1:], "-o", folder, "--seed", "1"
     )
-    assert "was started with sizes" in refused(capsys, *command[1:], "--no-batch-norm")
+    assert "was started with sizes" in error_of(capsys, *command[1:], "--no-batch-norm")
 
 
 def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +140,7 @@ def test_several_tasks_and_a_curriculum(tmp_path: Path, capsys: pytest.CaptureFi
     }
 
 
-def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learning_curve_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(
         "reasoner",
         "train",
@@ -161,7 +162,7 @@ def test_the_curve_speaks_of_answers(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert files == [
         str(tmp_path / name) for name in ("page.html", "page-loss.svg", "page-accuracy.svg")
     ]
-    assert "give a folder that `seesay reasoner` made" in refused(capsys, "curve", tmp_path)
+    assert "give a folder that `seesay reasoner` made" in error_of(capsys, "curve", tmp_path)
 
 
 def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,8 +176,8 @@ def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[st
         workers=1,
     )
     run("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:], "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert (told["task"], told["items"]) == ("data", {"train": 80, "val": 10, "test": 10})
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["task"], printed["items"]) == ("data", {"train": 80, "val": 10, "test": 10})
     run(
         "probe",
         folder,
@@ -190,10 +191,10 @@ def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "100",
         "--json",
     )
-    found = json.loads(capsys.readouterr().out)[0]
-    assert (found["metric"], found["n"]) == ("accuracy", 10)
+    run_row = json.loads(capsys.readouterr().out)[0]
+    assert (run_row["metric"], run_row["n"]) == ("accuracy", 10)
     # the same under every template: it reads sentences
-    assert found["value"] == pytest.approx(told["tests"]["test"])
+    assert run_row["value"] == pytest.approx(printed["tests"]["test"])
 
 
 def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,11 +218,11 @@ def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     run(*command, "--json")
     out, err = capsys.readouterr()
-    told = json.loads(out)
+    printed = json.loads(out)
     assert err == ""
-    assert told["written"][0] == str(page)
-    assert all(Path(path).is_file() for path in told["written"])
-    (one,) = told["reasoners"]
+    assert printed["written"][0] == str(page)
+    assert all(Path(path).is_file() for path in printed["written"])
+    (one,) = printed["reasoners"]
     assert (one["network"], one["task"]) == ("object-centred", "set+pos")
     own = {row["test"]: row for row in one["accuracy"] if row["group"] == ["reasoner"]}
     assert {name: (row["items"], row["accuracy"]) for name, row in own.items()} == {
@@ -234,14 +235,14 @@ def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "SET+POS-hard" in out
     assert out.endswith(f"{page}\n")
     assert "answers" in err
-    assert "There is no trained reasoner in" in refused(
+    assert "There is no trained reasoner in" in error_of(
         capsys, "diagnose", folder, tmp_path, *command[3:]
     )
-    asked = ("reasoner", "diagnose", folder, "-o", page, "--device", "gpu")
-    assert "'gpu' is not one of 'cpu', 'auto'" in misused(capsys, *asked)
+    arguments = ("reasoner", "diagnose", folder, "-o", page, "--device", "gpu")
+    assert "'gpu' is not one of 'cpu', 'auto'" in usage_error(capsys, *arguments)
 
 
-def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_start_from_another_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its weights are taken over: with a rate that moves nothing, it says what the other says of
     the same items."""
     first, second = tmp_path / "first", tmp_path / "second"
@@ -263,14 +264,14 @@ def test_begin_with_another_training(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out)["tests"] == tests
     before, after = (load_file(folder / "model.safetensors") for folder in (first, second))
     assert all(np.allclose(before[name], after[name], atol=1e-6) for name in before)
-    assert "was started with start " in refused(capsys, *command[1:])
+    assert "was started with start " in error_of(capsys, *command[1:])
     small = ("--image-size", "16", *QUICK, "-o", tmp_path / "third")
-    said = refused(capsys, "train", "film", "-t", "pos", "--from", first, *small)
+    message = error_of(capsys, "train", "film", "-t", "pos", "--from", first, *small)
     assert (
         f"The reasoner in '{first}' (object-centred) has other layers: start from one of the same "
-        "network" in said
+        "network" in message
     )
-    assert "could not be read" in refused(
+    assert "could not be read" in error_of(
         capsys, "train", "film", "-t", "pos", "--from", tmp_path, *small
     )
     assert not (tmp_path / "third").exists()
@@ -295,8 +296,12 @@ def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         *QUICK,
         "--json",
     )
-    told = json.loads(capsys.readouterr().out)
-    assert (told["task"], told["items"]["train"], told["items"]["test"]) == ("easy-vqa", 80, 9_673)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["task"], printed["items"]["train"], printed["items"]["test"]) == (
+        "easy-vqa",
+        80,
+        9_673,
+    )
     run(
         "probe",
         folder,
@@ -310,9 +315,9 @@ def test_easy_vqa(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "100",
         "--json",
     )
-    found = json.loads(capsys.readouterr().out)[0]
-    assert (found["metric"], found["n"]) == ("accuracy", 20)
-    assert "has no test of scenes" in refused(
+    run_row = json.loads(capsys.readouterr().out)[0]
+    assert (run_row["metric"], run_row["n"]) == ("accuracy", 20)
+    assert "has no test of scenes" in error_of(
         capsys, "diagnose", folder, "-o", tmp_path / "page.html"
     )
 
@@ -358,9 +363,9 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         out, err = process.communicate(timeout=60)
     assert not (tmp_path / "parts" / "config.json").exists()
     assert (process.returncode, out) == (130, "")
-    assert (
-        err
-        == "seesay: Interrupted. What was saved is kept: commands that save their progress resume when run again.\n"
+    assert err == (
+        "seesay: Interrupted. What was saved is kept: commands that save their progress resume "
+        "when run again.\n"
     )
     run(*command, tmp_path / "parts")
     whole, parts = (
@@ -388,8 +393,8 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(*command, "--tasks", "pos", "--tasks", "compositional,pos", "--seeds", "2")
     out, err = capsys.readouterr()
     assert made.stat().st_mtime_ns == before
-    for said in ("Table 1", "POS-hard", "unseen", "ceiling, k = 0.29", "0.970", "4 trainings"):
-        assert said in out
+    for message in ("Table 1", "POS-hard", "unseen", "ceiling, k = 0.29", "0.970", "4 trainings"):
+        assert message in out
     assert "1 of 4: pos …" in err
     assert "1 of 4: pos: " not in err  # it is trained already
     assert "2 of 4: compositional: " in err
@@ -402,17 +407,17 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("compositional", "1"),
     ]
     run(*command, "--tasks", "pos", "--seeds", "1", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["trainings"]) == 4  # the whole folder's, not this command's alone
-    assert {(one["task"], one["config"], one["seeds"]) for one in told["best"]} == {
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["trainings"]) == 4  # the whole folder's, not this command's alone
+    assert {(one["task"], one["config"], one["seeds"]) for one in printed["best"]} == {
         ("pos", "preset", 2),
         ("compositional", "preset", 2),
     }
-    (pos,) = (one for one in told["tables"] if one["column"] == "POS")
+    (pos,) = (one for one in printed["tables"] if one["column"] == "POS")
     assert pos["mean"] == pytest.approx(
         sum(float(row["test"]) for row in rows if row["task"] == "pos") / 2
     )
-    assert Path(told["page"]).is_file()
+    assert Path(printed["page"]).is_file()
     run(*command, "--tasks", "pos", "--seeds", "1", "--silent")
     assert capsys.readouterr() == ("", "")
     # its row stands; there is nothing left to ask
@@ -469,7 +474,7 @@ def test_a_dry_run_trains_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not (tmp_path / "made").exists()
 
 
-def test_a_sweep_in_which_all_fails_says_why(
+def test_sweep_with_only_failures_reports_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "object-centred/pos/preset-seed0").mkdir(parents=True)
@@ -486,9 +491,9 @@ def test_a_sweep_in_which_all_fails_says_why(
         "1",
         *QUICK,
     )
-    said = refused(capsys, *command, "--quiet")
-    assert said.startswith("All trainings failed; the first error: ")
-    assert "holds another model (config.json)" in said
+    message = error_of(capsys, *command, "--quiet")
+    assert message.startswith("All trainings failed; the first error: ")
+    assert "holds another model (config.json)" in message
 
 
 @pytest.mark.parametrize(
@@ -528,7 +533,7 @@ def test_a_sweep_in_which_all_fails_says_why(
         (("sweep", "-o", "made", "--tasks", ","), "Name at least one network and one task."),
     ],
 )
-def test_mistakes_are_one_sentence(
+def test_mistakes_give_one_sentence(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -539,7 +544,7 @@ def test_mistakes_are_one_sentence(
     Path("empty").mkdir()
     Path("other").mkdir()
     Path("other/config.json").write_text("{}", encoding="utf-8")
-    assert sentence in refused(capsys, *arguments)
+    assert sentence in error_of(capsys, *arguments)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "other"]
     assert [path.name for path in Path("other").iterdir()] == ["config.json"]
 
@@ -552,7 +557,7 @@ def test_mistakes_are_one_sentence(
         (("sweep", "-o", "made", "--grid", "all"), "'all' is not one of 'paper', 'preset'"),
     ],
 )
-def test_unknown_choices_are_answered_with_the_choices(
+def test_unknown_choices_list_the_choices(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], choices: str
 ) -> None:
-    assert choices in misused(capsys, "reasoner", *arguments)
+    assert choices in usage_error(capsys, "reasoner", *arguments)

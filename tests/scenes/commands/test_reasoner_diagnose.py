@@ -26,30 +26,28 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_json_holds_what_the_page_shows(trained: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    asked = [str(trained), "-o", str(page), "--items", "20", "--examples", "2", "--json"]
-    said = CliRunner().invoke(app, asked, catch_exceptions=False)
-    told = json.loads(said.stdout)
-    [one] = told["reasoners"]
+    arguments = [str(trained), "-o", str(page), "--items", "20", "--examples", "2", "--json"]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    printed = json.loads(result.stdout)
+    [one] = printed["reasoners"]
     assert (one["network"], one["task"]) == ("stacked-attention", "compositional")
-    assert one["own"] == ["compositional-seen", "compositional-unseen"]
+    assert one["task_tests"] == ["compositional-seen", "compositional-unseen"]
     assert len(one["accuracy"]) == 2 * 4
     assert [len(example["attention"]) for example in one["examples"]] == [2, 2]
-    assert all(Path(path).is_file() for path in told["written"])
-    assert told["written"][0] == str(page)
+    assert all(Path(path).is_file() for path in printed["written"])
+    assert printed["written"][0] == str(page)
     own = next(row for row in one["accuracy"] if row["group"] == ["reasoner"])
     assert f"{own['accuracy']:.3f}" in page.read_text(encoding="utf-8")
 
 
-def test_people_get_a_table(trained: Path, tmp_path: Path) -> None:
-    asked = [str(trained), "-o", str(tmp_path / "page.html"), "--items", "4"]
-    said = CliRunner().invoke(app, asked, catch_exceptions=False, env={"COLUMNS": "200"})
-    assert "unseen combinations" in said.stdout
-    assert "page.html" in said.stdout
+def test_output_is_a_table_by_default(trained: Path, tmp_path: Path) -> None:
+    arguments = [str(trained), "-o", str(tmp_path / "page.html"), "--items", "4"]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False, env={"COLUMNS": "200"})
+    assert "unseen combinations" in result.stdout
+    assert "page.html" in result.stdout
 
 
-def test_a_folder_without_a_reasoner_is_refused_before_anything_is_asked(
-    trained: Path, tmp_path: Path
-) -> None:
+def test_wrong_folder_is_refused_before_any_prediction(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no trained reasoner"):
         CliRunner().invoke(
             app, [str(trained), str(tmp_path), "-o", "x.html", "-q"], catch_exceptions=False

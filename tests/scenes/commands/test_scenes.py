@@ -39,9 +39,9 @@ def test_make(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (folder / "data" / "test.parquet").is_file()
     assert len(list(folder.glob("images/*/*.png"))) == 40
     run(*command, "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["splits"] == {"train": 32, "val": 4, "test": 4}
-    assert told["recipe"]["task"] == "set+pos"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["splits"] == {"train": 32, "val": 4, "test": 4}
+    assert printed["recipe"]["task"] == "set+pos"
     run(*command, "--quiet")
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -108,7 +108,7 @@ def test_options_reach_the_scenes(tmp_path: Path) -> None:
         ["--k-mean", "nan"],
     ],
 )
-def test_mistakes_are_one_sentence_and_leave_nothing(tmp_path: Path, arguments: list[str]) -> None:
+def test_mistakes_give_one_sentence_and_write_nothing(tmp_path: Path, arguments: list[str]) -> None:
     with pytest.raises(UserError) as caught:
         run("make", "-o", str(tmp_path / "data"), "--quiet", *arguments)
     assert "\n" not in str(caught.value)
@@ -121,8 +121,8 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(
         "show", "-t", "pos", "-n", "6", "-o", str(sheet), "--columns", "3", "--size", "64", "--json"
     )
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["scenes"]) == 6
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["scenes"]) == 6
     assert image.open(sheet).width == 3 * 72 + 8
     run("show", str(shared("malevic/examples/pos")), "-n", "4", "-o", str(sheet))
     assert "4 scenes" in capsys.readouterr().out

@@ -33,7 +33,7 @@ def _small(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     torch.set_num_threads(1)
 
 
-def test_a_training_is_resumed_with_the_same_settings_only(tmp_path: Path) -> None:
+def test_training_resumes_only_with_the_same_settings(tmp_path: Path) -> None:
     """Interrupted and resumed, it ends with the weights of an uninterrupted one."""
     items, validation = scene_items("object-centred"), scene_items("object-centred", split="val")
     config = small_config("object-centred", sizes=SIZES)
@@ -59,7 +59,7 @@ def test_a_training_is_resumed_with_the_same_settings_only(tmp_path: Path) -> No
     assert json.loads(settings.read_text()) == written
 
 
-def test_a_reasoner_of_a_newer_version_says_so(tmp_path: Path) -> None:
+def test_reasoner_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     save_random("film", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["format"] == checkpoints.FORMAT
@@ -70,7 +70,7 @@ def test_a_reasoner_of_a_newer_version_says_so(tmp_path: Path) -> None:
         checkpoints.load(tmp_path)
 
 
-def test_a_training_of_a_newer_version_says_so(tmp_path: Path) -> None:
+def test_training_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "settings.json").write_text('{"format": 2, "network": "film"}')
     with pytest.raises(
@@ -84,7 +84,7 @@ def test_a_training_of_a_newer_version_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", "null", "[" * 100_000, '{"format": "x"}'])
-def test_damaged_settings_of_a_training_are_one_sentence(tmp_path: Path, damage: str) -> None:
+def test_damaged_training_settings_give_one_sentence(tmp_path: Path, damage: str) -> None:
     (tmp_path / "training").mkdir()
     (tmp_path / "training" / "settings.json").write_text(damage)
     with pytest.raises(UserError, match=r"settings\.json is damaged|The training in "):
@@ -92,7 +92,7 @@ def test_damaged_settings_of_a_training_are_one_sentence(tmp_path: Path, damage:
 
 
 @pytest.mark.parametrize("name", ["film", "cnn-lstm", "stacked-attention", "object-centred"])
-def test_sizes_that_are_not_those_of_the_weights_take_no_memory(name: str, tmp_path: Path) -> None:
+def test_sizes_that_differ_from_the_weights_allocate_nothing(name: str, tmp_path: Path) -> None:
     """60,000 hidden units would be 58 GB of recurrent weights, a million blocks as many modules."""
     save_random(name, tmp_path)
     checkpoints.load(tmp_path)

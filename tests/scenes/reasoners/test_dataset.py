@@ -33,7 +33,7 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
 
 
-def seen(stop: int | None = None) -> Iterator[LabelledPictures]:
+def labelled_batches(stop: int | None = None) -> Iterator[LabelledPictures]:
     """Three batches of two; `stop` breaks off before that batch."""
     for batch in range(3):
         if batch == stop:
@@ -42,29 +42,29 @@ def seen(stop: int | None = None) -> Iterator[LabelledPictures]:
         yield pictures, [f"number {2 * batch}", f"number {2 * batch + 1}"], [batch, 0]
 
 
-def test_what_is_given_is_kept() -> None:
+def test_items_are_stored_as_given() -> None:
     steps: list[tuple[int, int]] = []
-    found = extract_cached(
+    dataset = extract_cached(
         "made-up",
-        seen(),
+        labelled_batches(),
         6,
         PixelExtractor(8),
         NAMES,
         lambda done, total: steps.append((done, total)),
     )
-    assert len(found) == 6
-    assert found.features.shape == (6, 3, 8, 8)
-    assert [look.max() for look in found.features] == [0, 0, 10, 10, 20, 20]
-    assert found.sentences[3] == "number 3"
-    assert found.answers.tolist() == [0, 0, 1, 0, 2, 0]
-    assert found.answer_names == NAMES
+    assert len(dataset) == 6
+    assert dataset.features.shape == (6, 3, 8, 8)
+    assert [look.max() for look in dataset.features] == [0, 0, 10, 10, 20, 20]
+    assert dataset.sentences[3] == "number 3"
+    assert dataset.answers.tolist() == [0, 0, 1, 0, 2, 0]
+    assert dataset.answer_names == NAMES
     assert steps == [(2, 6), (2, 6), (2, 6)]
 
 
-def test_the_second_time_nothing_is_looked_at() -> None:
-    first = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+def test_cached_features_are_not_extracted_again() -> None:
+    first = extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
     # would raise if it were read
-    again = extract_cached("made-up", seen(stop=0), 6, PixelExtractor(8), NAMES)
+    again = extract_cached("made-up", labelled_batches(stop=0), 6, PixelExtractor(8), NAMES)
     assert np.array_equal(first.features, again.features)
     assert (first.sentences, first.answers.tolist(), first.answer_names) == (
         again.sentences,
@@ -74,20 +74,22 @@ def test_the_second_time_nothing_is_looked_at() -> None:
     assert isinstance(again.features, np.memmap)
 
 
-def test_another_eye_looks_for_itself() -> None:
-    extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+def test_another_extractor_has_its_own_cache() -> None:
+    extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
     with pytest.raises(KeyboardInterrupt):
-        extract_cached("made-up", seen(stop=0), 6, PixelExtractor(9), NAMES)
+        extract_cached("made-up", labelled_batches(stop=0), 6, PixelExtractor(9), NAMES)
 
 
 @pytest.mark.parametrize("stop", [0, 1, 2])
-def test_half_a_folder_is_made_anew(stop: int) -> None:
+def test_incomplete_cache_is_extracted_again(stop: int) -> None:
     with pytest.raises(KeyboardInterrupt):
-        extract_cached("made-up", seen(stop), 6, PixelExtractor(8), NAMES)
+        extract_cached("made-up", labelled_batches(stop), 6, PixelExtractor(8), NAMES)
     assert not list((REASONER_FEATURES.folder / "made-up-pixels-8").glob("[!.]*"))
     assert [
         look.max()
-        for look in extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES).features
+        for look in extract_cached(
+            "made-up", labelled_batches(), 6, PixelExtractor(8), NAMES
+        ).features
     ] == [
         0,
         0,
@@ -98,8 +100,8 @@ def test_half_a_folder_is_made_anew(stop: int) -> None:
     ]
 
 
-def test_a_damaged_cache_is_one_sentence() -> None:
-    extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+def test_damaged_cache_gives_one_sentence() -> None:
+    extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
     folder = REASONER_FEATURES.folder / "made-up-pixels-8"
     for name, damage in (
         ("items.json", b"{"),
@@ -110,20 +112,20 @@ def test_a_damaged_cache_is_one_sentence() -> None:
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(damage)
         with pytest.raises(UserError, match=r"made-up-pixels-8 is damaged .*: delete that folder"):
-            extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
+            extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
         (folder / name).write_bytes(content)
 
 
-def test_some_of_them() -> None:
-    found = extract_cached("made-up", seen(), 6, PixelExtractor(8), NAMES)
-    some = found.take(np.array([4, 1]))
+def test_take_returns_a_subset() -> None:
+    dataset = extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
+    some = dataset.take(np.array([4, 1]))
     assert some.sentences == ("number 4", "number 1")
     assert some.answers.tolist() == [2, 0]
     assert [look.max() for look in some.features] == [20, 0]
-    assert found.take(slice(2, 4)).sentences == ("number 2", "number 3")
+    assert dataset.take(slice(2, 4)).sentences == ("number 2", "number 3")
 
 
-def test_without_items_there_is_nothing_to_look_at() -> None:
+def test_empty_data_sets_are_refused() -> None:
     with pytest.raises(UserError, match="has no items"):
         extract_cached("empty", iter(()), 0, PixelExtractor(8), NAMES)
 
@@ -151,13 +153,14 @@ def same_but_for_looks(one: ReasonerDataset, other: ReasonerDataset) -> bool:
     [
         (64, 0),
         (1024, 1),  # rounded once instead of never before the mean
-        (
-            PUBLISHED,
-            255 / 16 * 2,
-        ),  # drawn with the nearest colour: an edge is off by up to a canvas pixel of 16, a corner by two edges
+        # drawn with the nearest colour: an edge is off by up to a canvas pixel of 16, a corner by
+        # two edges
+        (PUBLISHED, 255 / 16 * 2),
     ],
 )
-def test_a_folder_shows_what_the_scenes_do(tmp_path: Path, picture: int, apart: float) -> None:
+def test_folder_has_the_features_of_generated_scenes(
+    tmp_path: Path, picture: int, apart: float
+) -> None:
     eye = PixelExtractor(64)
     made = from_scenes(make_plan("pos", 20), "train", eye)
     read = from_folder(on_disk(tmp_path / "pos", picture), "train", eye)
@@ -166,7 +169,7 @@ def test_a_folder_shows_what_the_scenes_do(tmp_path: Path, picture: int, apart: 
     assert np.abs(made.features.astype(int) - read.features).max() <= apart
 
 
-def test_a_folder_made_anew_is_looked_at_anew(tmp_path: Path) -> None:
+def test_rewritten_folder_is_extracted_again(tmp_path: Path) -> None:
     """The sentences of POS are the same with every seed: what tells the two apart are the
     pictures."""
     first = np.array(
@@ -181,13 +184,13 @@ def test_a_folder_made_anew_is_looked_at_anew(tmp_path: Path) -> None:
     assert not np.array_equal(first, second.features)
 
 
-def test_objects_are_looked_at_too() -> None:
-    found = from_scenes(make_plan("pos", 20), "val", ObjectExtractor())
-    assert found.features.shape == (2, *feature_shape(ObjectExtractor()))
-    assert (found.features[:, :, 0].sum(1) >= 5).all()  # a scene of POS has five things or more
+def test_object_features_are_cached() -> None:
+    dataset = from_scenes(make_plan("pos", 20), "val", ObjectExtractor())
+    assert dataset.features.shape == (2, *feature_shape(ObjectExtractor()))
+    assert (dataset.features[:, :, 0].sum(1) >= 5).all()  # a scene of POS has five things or more
 
 
-def test_wrong_folders_are_told(tmp_path: Path) -> None:
+def test_wrong_folders_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="MALeViC's layout"):
         from_folder(tmp_path, "train", PixelExtractor(8))
     folder = on_disk(tmp_path / "pos", 64)
@@ -207,6 +210,6 @@ def test_wrong_folders_are_told(tmp_path: Path) -> None:
         from_folder(folder, "val", PixelExtractor(8))
 
 
-def test_splits_that_are_not_there_are_told() -> None:
+def test_missing_splits_are_reported() -> None:
     with pytest.raises(UserError, match="has no train items: it has test"):
         from_scenes(make_plan("pos-hard", 20), "train", PixelExtractor(8))

@@ -34,7 +34,7 @@ from seesay.scenes.reasoners.evaluate import (
     SceneTest,
     extract_items,
     predict,
-    trained_on,
+    read_network_and_task,
 )
 from seesay.scenes.reasoners.networks.film import Film
 from seesay.scenes.reasoners.networks.registry import NAMES
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
         )
 
 
-def said(
+def make_prediction(  # noqa: PLR0913 - a field each
     adjective: str,
     shape: str,
     answer: bool,
@@ -68,13 +68,15 @@ def said(
 
 
 MADE_UP = [
-    said("big", "circle", True, 0.9, k=0.10, distance=0.02),
-    said("big", "circle", True, 0.4, k=0.20, distance=0.05, color="blue"),
-    said("big", "square", True, 0.7, k=0.30, distance=None),
-    said("big", "circle", False, 0.3, k=0.30, distance=0.9),
-    said("small", "circle", False, 0.5, k=None, distance=0.04, fixed=False),
-    said("small", "circle", False, 0.8, k=0.45, distance=0.01, fixed=True),
-    said("small", "circle", False, 0.1, k=0.50, distance=0.02, fixed=False, test="pos-hard"),
+    make_prediction("big", "circle", True, 0.9, k=0.10, distance=0.02),
+    make_prediction("big", "circle", True, 0.4, k=0.20, distance=0.05, color="blue"),
+    make_prediction("big", "square", True, 0.7, k=0.30, distance=None),
+    make_prediction("big", "circle", False, 0.3, k=0.30, distance=0.9),
+    make_prediction("small", "circle", False, 0.5, k=None, distance=0.04, fixed=False),
+    make_prediction("small", "circle", False, 0.8, k=0.45, distance=0.01, fixed=True),
+    make_prediction(
+        "small", "circle", False, 0.1, k=0.50, distance=0.02, fixed=False, test="pos-hard"
+    ),
 ]
 
 
@@ -124,7 +126,7 @@ def test_bins_by_hand() -> None:
 @given(st.lists(st.tuples(st.floats(-1, 2), st.booleans(), st.booleans()), min_size=1))
 def test_bins_hold_every_item_once(drawn: list[tuple[float, bool, bool]]) -> None:
     made = [
-        said("big", "circle", answer, float(right == answer), distance=at)
+        make_prediction("big", "circle", answer, float(right == answer), distance=at)
         for at, answer, right in drawn
     ]
     rows = bins(
@@ -136,22 +138,22 @@ def test_bins_hold_every_item_once(drawn: list[tuple[float, bool, bool]]) -> Non
     assert all((row.end is None or row.mean < row.end + 1e-9) for row in rows)
 
 
-def told(network: str, task: str, right: int, items: int = 10) -> Diagnosis:
+def make_diagnosis(network: str, task: str, right: int, items: int = 10) -> Diagnosis:
     row = diagnostics.share("compositional-unseen", ("reasoner",), right, items)
     return Diagnosis(task, network, task, ("compositional-unseen",), (row,), (), (), (), (), ())
 
 
 def test_mixtures_pool_seeds() -> None:
     some = [
-        told("film", "mixture-64", 3),
-        told("film", "compositional", 1),
-        told("film", "mixture-64", 6),
+        make_diagnosis("film", "mixture-64", 3),
+        make_diagnosis("film", "compositional", 1),
+        make_diagnosis("film", "mixture-64", 6),
     ]
-    found = [
+    result = [
         (network, count, row.right, row.items)
-        for network, count, row in mixtures([*some, told("film", "pos", 9)])
+        for network, count, row in mixtures([*some, make_diagnosis("film", "pos", 9)])
     ]
-    assert found == [("film", 0, 1, 10), ("film", 64, 9, 20)]
+    assert result == [("film", 0, 1, 10), ("film", 64, 9, 20)]
 
 
 def test_tests_of_a_task() -> None:
@@ -175,7 +177,7 @@ def test_maxima_sum_to_the_channels(
     assert channel_maxima(maps).weights.sum() == pytest.approx((maps.max((1, 2)) > 0).sum())
 
 
-def test_what_is_known_of_a_scene(folder: Folder) -> None:
+def test_predictions_have_the_facts_of_their_scene(folder: Folder) -> None:
     """Distance and the fixed k from the definition, over plain numbers."""
     test = SceneTest("set+pos-hard", 20)
     judged = predict(load_one(folder("film", "set+pos")), test)
@@ -203,51 +205,51 @@ def test_tables_of_a_trained_network(
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
     reasoner = load_one(folder(network, "pos"))
-    asked: list[tuple[int, int]] = []
-    found = diagnose(
+    progress_calls: list[tuple[int, int]] = []
+    result = diagnose(
         reasoner,
         network,
         "pos",
         [SceneTest("pos", 40), SceneTest("pos-hard", 20)],
         examples=3,
-        progress=lambda done, total: asked.append((done, total)),
+        progress=lambda done, total: progress_calls.append((done, total)),
     )
-    assert sum(done for done, _ in asked) == 60
-    assert {total for _, total in asked} == {60}
+    assert sum(done for done, _ in progress_calls) == 60
+    assert {total for _, total in progress_calls} == {60}
     items = from_scenes(plan_of("pos", 40), "test", reasoner.extractor)
     right = reasoner.log_probabilities(items.features, items.sentences).argmax(1) == items.answers
-    own = found.of("pos")
+    own = result.of("pos")
     assert own is not None
     assert (own.right, own.items) == (right.sum(), 40)
-    assert found.own == ("pos",)
-    by_k, by_distance = ([row.share for row in rows] for rows in (found.k, found.distance))
+    assert result.task_tests == ("pos",)
+    by_k, by_distance = ([row.share for row in rows] for rows in (result.k, result.distance))
     for test, count in (("pos", 40), ("pos-hard", 20)):
-        counted = found.of(test)
+        counted = result.of(test)
         assert counted is not None
-        for rows in (found.types, found.colors, by_k, by_distance):
+        for rows in (result.types, result.colors, by_k, by_distance):
             mine = [row for row in rows if row.test == test]
             assert (sum(row.right for row in mine), sum(row.items for row in mine)) == (
                 counted.right,
                 count,
             )
-    assert found.of("pos", "whole-scene") is None  # it would be the fixed k again
-    assert len(found.examples) == 3
-    assert {one.right for one in found.examples} == {True, False}
-    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["accuracy"][0]["items"] == 40
+    assert result.of("pos", "whole-scene") is None  # it would be the fixed k again
+    assert len(result.examples) == 3
+    assert {one.right for one in result.examples} == {True, False}
+    assert json.loads(json.dumps(result.to_json(), allow_nan=False))["accuracy"][0]["items"] == 40
 
 
 def test_superlatives_have_neither_k_nor_distance(folder: Folder) -> None:
-    found = diagnose(
+    result = diagnose(
         load_one(folder("film", "pos")), "film", "sup1", [SceneTest("sup1", 20)], examples=0
     )
-    assert (found.k, found.distance, found.examples) == ((), (), ())
-    assert [(row.group, row.accuracy) for row in found.accuracy if row.group != ("reasoner",)] == [
+    assert (result.k, result.distance, result.examples) == ((), (), ())
+    assert [(row.group, row.accuracy) for row in result.accuracy if row.group != ("reasoner",)] == [
         (("fixed-k",), 1.0)
     ]
-    assert {row.group[0] for row in found.types} == {"biggest", "smallest"}
+    assert {row.group[0] for row in result.types} == {"biggest", "smallest"}
 
 
-def test_where_networks_look(folder: Folder) -> None:
+def test_attention_maps_of_networks(folder: Folder) -> None:
     import torch
 
     test = SceneTest("pos", 6)
@@ -279,15 +281,15 @@ def test_where_networks_look(folder: Folder) -> None:
         assert target.boxes.shape == (len(item.scene.objects), 4) == (len(target.weights), 4)
 
 
-def test_what_a_folder_was_trained_on(folder: Folder, tmp_path: Path) -> None:
-    assert trained_on(folder("film", "pos")) == ("film", "pos")
+def test_network_and_task_of_a_folder(folder: Folder, tmp_path: Path) -> None:
+    assert read_network_and_task(folder("film", "pos")) == ("film", "pos")
     with pytest.raises(UserError, match="no trained reasoner"):
-        trained_on(tmp_path)
+        read_network_and_task(tmp_path)
     (tmp_path / "training").mkdir()
     (tmp_path / "config.json").write_text('{"network": "film"}')
     (tmp_path / "training" / "settings.json").write_text('{"data": "mine"}')
     with pytest.raises(UserError, match="--task"):
-        trained_on(tmp_path)
-    assert trained_on(tmp_path, "set+pos") == ("film", "set+pos")
+        read_network_and_task(tmp_path)
+    assert read_network_and_task(tmp_path, "set+pos") == ("film", "set+pos")
     with pytest.raises(UserError, match="no test of scenes"):
-        trained_on(tmp_path, "pos-hard")
+        read_network_and_task(tmp_path, "pos-hard")

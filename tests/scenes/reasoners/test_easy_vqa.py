@@ -68,43 +68,43 @@ def test_the_published_counts(split: Callable[..., ReasonerDataset]) -> None:
 
 def test_validation_takes_whole_pictures(split: Callable[..., ReasonerDataset]) -> None:
     """Its questions are those of 400 of the 4,000 pictures, all of them, and no other."""
-    asked = easy_vqa.read("train")
+    vqa_questions = easy_vqa.read("train")
     by_picture: dict[int, list[tuple[str, str]]] = {}
-    for one in asked:
+    for one in vqa_questions:
         by_picture.setdefault(one.image, []).append((one.question, one.answer))
     for seed in (0, 1):
         val = split("val", seed)
         rows = list(zip(val.sentences, [val.answer_names[i] for i in val.answers], strict=True))
-        found, at = 0, 0
+        matches, at = 0, 0
         # in the order of the pictures, those of training passed over
         for questions in by_picture.values():
             if rows[at : at + len(questions)] == questions:
-                found, at = found + 1, at + len(questions)
-        assert (found, at) == (400, len(rows))
+                matches, at = matches + 1, at + len(questions)
+        assert (matches, at) == (400, len(rows))
     assert split("val", 0).sentences != split("val", 1).sentences
     assert split("train", 0).sentences != split("train", 1).sentences
 
 
-def test_a_look_belongs_to_its_question(split: Callable[..., ReasonerDataset]) -> None:
+def test_features_belong_to_their_question(split: Callable[..., ReasonerDataset]) -> None:
     test = split("test")
-    asked = easy_vqa.read("test")
-    for row in (0, 1, 4_000, len(asked) - 1):
-        with Image.open(asked[row].path) as image:
+    vqa_questions = easy_vqa.read("test")
+    for row in (0, 1, 4_000, len(vqa_questions) - 1):
+        with Image.open(vqa_questions[row].path) as image:
             small = np.asarray(image.convert("RGB").resize((16, 16), Image.Resampling.BOX))
         assert np.array_equal(test.features[row], small.transpose(2, 0, 1))
         assert (test.sentences[row], test.answer_names[test.answers[row]]) == (
-            asked[row].question,
-            asked[row].answer,
+            vqa_questions[row].question,
+            vqa_questions[row].answer,
         )
 
 
 def test_baselines_by_hand() -> None:
-    looks = np.zeros((5, 1))
+    features = np.zeros((5, 1))
     train = ReasonerDataset(
-        looks, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), "", ("x", "y", "z")
+        features, ("a?", "a?", "b?", "b?", "b?"), np.array([2, 2, 0, 1, 1]), "", ("x", "y", "z")
     )
     test = ReasonerDataset(
-        looks[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), "", train.answer_names
+        features[:4], ("a?", "b?", "b?", "new?"), np.array([2, 1, 0, 0]), "", train.answer_names
     )
     # x once, y twice, z twice: the first of the commonest is z, which is right once
     assert majority(train, test) == 0.25
@@ -112,14 +112,14 @@ def test_baselines_by_hand() -> None:
     assert majority(train, test, by_sentence=True) == 0.5
 
 
-def test_who_never_looks_gets_little(split: Callable[..., ReasonerDataset]) -> None:
+def test_baselines_without_pictures_score_low(split: Callable[..., ReasonerDataset]) -> None:
     train, test = split("train"), split("test")
     yes = sum(one.answer == "yes" for one in easy_vqa.read("test"))
     assert majority(train, test) == pytest.approx(yes / 9_673)
     assert majority(train, test) < majority(train, test, by_sentence=True) < 0.7
 
 
-def test_the_task_asks_the_test_questions(split: Callable[..., ReasonerDataset]) -> None:
+def test_task_has_the_test_questions(split: Callable[..., ReasonerDataset]) -> None:
     task, test = load(), split("test")
     assert len(task.questions) == len(test)
     prompts = [task.templates[0].ask(question) for question in task.questions]
@@ -136,7 +136,7 @@ def test_the_task_asks_the_test_questions(split: Callable[..., ReasonerDataset])
         load(Path("somewhere"))
 
 
-def test_a_reasoner_answers_it(split: Callable[..., ReasonerDataset], tmp_path: Path) -> None:
+def test_reasoner_answers_easy_vqa(split: Callable[..., ReasonerDataset], tmp_path: Path) -> None:
     """Trained on some of it, loaded by its folder and asked through the task, it says what it does
     of the items."""
     torch.set_num_threads(1)
@@ -151,8 +151,10 @@ def test_a_reasoner_answers_it(split: Callable[..., ReasonerDataset], tmp_path: 
     )
     model = load_model(str(tmp_path), ModelOptions(device="cpu"))
     assert isinstance(model, Reasoner)
-    asked, test = load(), split("test").take(slice(40))
-    prompts = [asked.templates[0].ask(question) for question in asked.questions[:40]]
+    vqa_questions, test = load(), split("test").take(slice(40))
+    prompts = [
+        vqa_questions.templates[0].ask(question) for question in vqa_questions.questions[:40]
+    ]
     expected = model.log_probabilities(test.features, test.sentences)
     assert np.allclose(
         [scores.logp for scores in model.answer(prompts)], expected, rtol=1e-5, atol=1e-6
@@ -160,7 +162,7 @@ def test_a_reasoner_answers_it(split: Callable[..., ReasonerDataset], tmp_path: 
     assert np.exp(expected).sum(1) == pytest.approx(np.ones(40))
 
 
-def test_a_part_of_it_to_learn_from(split: Callable[..., ReasonerDataset]) -> None:
+def test_training_on_a_part(split: Callable[..., ReasonerDataset]) -> None:
     part = easy_vqa_source(300)
     assert part.splits == {"train": 300, "val": len(split("val")), "test": 9_673}
     assert easy_vqa_source().splits["train"] == len(split("train"))
@@ -173,11 +175,11 @@ def test_a_part_of_it_to_learn_from(split: Callable[..., ReasonerDataset]) -> No
         easy_vqa_source(40_000)
 
 
-def test_mistakes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="it has train, val, test"):
         from_easy_vqa("dev", EXTRACTOR)
     with pytest.raises(UserError, match="choose train or test"):
         easy_vqa.read("val")
     monkeypatch.setitem(sys.modules, "easy_vqa", None)  # as if it were not installed
-    with pytest.raises(UserError, match=r"pip install -e '\.\[reasoners\]'"):
+    with pytest.raises(UserError, match=r"pip install 'seesay\[reasoners\]'"):
         from_easy_vqa("train", EXTRACTOR)

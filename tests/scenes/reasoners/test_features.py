@@ -88,20 +88,20 @@ def lite() -> str:
 
 def test_conv4_is_what_comes_out_of_a_resnets_third_stage(tmp_path: Path) -> None:
     model = tiny_resnet(tmp_path)
-    seen = pictures(6)
+    image_batch = pictures(6)
     extractor = open_pretrained(f"resnet101:{tmp_path}", SIDE)
     # ImageNet's mean and deviation by colour, as torchvision documents them for its ResNets
     mean, std = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
-    pixels = torch.from_numpy(((seen / 255 - mean) / std).transpose(0, 3, 1, 2)).float()
+    pixels = torch.from_numpy(((image_batch / 255 - mean) / std).transpose(0, 3, 1, 2)).float()
     with torch.no_grad():
         expected = model.embedder(pixels)
         for stage in model.encoder.stages[:3]:
             expected = stage(expected)
-    found = extractor.extract(seen)
-    assert found.dtype == np.float16
-    assert found.shape == (6, 32, SIDE // 16, SIDE // 16)
-    assert feature_shape(extractor) == found.shape[1:]
-    np.testing.assert_allclose(found, expected.numpy(), rtol=HALF, atol=HALF)
+    features = extractor.extract(image_batch)
+    assert features.dtype == np.float16
+    assert features.shape == (6, 32, SIDE // 16, SIDE // 16)
+    assert feature_shape(extractor) == features.shape[1:]
+    np.testing.assert_allclose(features, expected.numpy(), rtol=HALF, atol=HALF)
 
 
 def test_conv4_of_resnet_101_has_the_published_form(tmp_path: Path) -> None:
@@ -157,19 +157,19 @@ def test_tokens_become_a_map_without_the_class_token(tmp_path: Path) -> None:
         image_mean=[0.5, 0.4, 0.3],
         image_std=[0.2, 0.3, 0.4],
     )
-    seen = pictures(3)
-    pixels = (torch.from_numpy(seen).double() / 255 - torch.tensor([0.5, 0.4, 0.3])) / torch.tensor(
-        [0.2, 0.3, 0.4]
-    )
+    image_batch = pictures(3)
+    pixels = (
+        torch.from_numpy(image_batch).double() / 255 - torch.tensor([0.5, 0.4, 0.3])
+    ) / torch.tensor([0.2, 0.3, 0.4])
     with torch.no_grad():
         states = model(pixels.permute(0, 3, 1, 2).float(), output_hidden_states=True).hidden_states
     for name, state in (("", 3), ("@1", 1)):
-        found = open_pretrained(f"backbone:{tmp_path}{name}", SIDE).extract(seen)
-        assert found.shape == (3, 32, 4, 4)
+        features = open_pretrained(f"backbone:{tmp_path}{name}", SIDE).extract(image_batch)
+        assert features.shape == (3, 32, 4, 4)
         for row in range(4):
             for column in range(4):
                 patch = states[state][:, 1 + 4 * row + column].numpy()
-                np.testing.assert_allclose(found[:, :, row, column], patch, rtol=HALF, atol=HALF)
+                np.testing.assert_allclose(features[:, :, row, column], patch, rtol=HALF, atol=HALF)
 
 
 SMALL: dict[str, Any] = {
@@ -217,7 +217,7 @@ def test_backbones_of_many_kinds(
     assert feature_shape(open_pretrained(f"backbone:{tmp_path}", SIDE)) == form
 
 
-def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
+def test_clip_uses_its_vision_tower(tmp_path: Path) -> None:
     torch.manual_seed(0)
     sees = {**SMALL, "image_size": SIDE, "patch_size": 16}
     config = transformers.CLIPConfig(text_config={**SMALL, "vocab_size": 99}, vision_config=sees)
@@ -225,13 +225,13 @@ def test_clip_sees_with_its_half_for_pictures(tmp_path: Path) -> None:
     half: Any = transformers.CLIPVisionModel(transformers.CLIPVisionConfig(**sees))
     getattr(half, "vision_model", half).load_state_dict(both.vision_model.state_dict())
     saved(tmp_path / "half", half)
-    seen = pictures(2)
-    whole, alone = (
-        open_pretrained(f"backbone:{tmp_path / name}", SIDE).extract(seen)
+    image_batch = pictures(2)
+    whole, tower = (
+        open_pretrained(f"backbone:{tmp_path / name}", SIDE).extract(image_batch)
         for name in ("both", "half")
     )
     # two files, so weights at other addresses
-    np.testing.assert_allclose(whole, alone, rtol=HALF, atol=HALF)
+    np.testing.assert_allclose(whole, tower, rtol=HALF, atol=HALF)
 
 
 def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ def test_values_too_large_for_half_precision_stay_finite(tmp_path: Path) -> None
         for parameter in model.encoder.stages[2].parameters():
             parameter.fill_(50.0)
     saved(tmp_path, model)
-    found = open_pretrained(f"resnet101:{tmp_path}", SIDE).extract(pictures(1))
-    assert np.isfinite(found).all()
-    assert found.max() == np.finfo(np.float16).max
+    features = open_pretrained(f"resnet101:{tmp_path}", SIDE).extract(pictures(1))
+    assert np.isfinite(features).all()
+    assert features.max() == np.finfo(np.float16).max
 
 
-def test_a_fingerprint_changes_with_what_is_seen_and_not_with_the_folder(tmp_path: Path) -> None:
+def test_fingerprint_depends_on_features_not_folder(tmp_path: Path) -> None:
     tiny_resnet(tmp_path / "a")
     tiny_resnet(tmp_path / "b")
     first, moved = (
@@ -267,7 +267,7 @@ def test_a_fingerprint_changes_with_what_is_seen_and_not_with_the_folder(tmp_pat
     assert not set("/:") & set(first), "it names a folder in the cache"
 
 
-def test_an_extractor_is_named_so_that_it_is_found_again_from_elsewhere(
+def test_extractor_name_is_independent_of_the_working_folder(
     resnet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(resnet.parent)
@@ -288,18 +288,18 @@ class TestEfficientNetLite0:
         kept = []
         for block in network._blocks:
             block.register_forward_hook(lambda _block, _given, made: kept.append(made))
-        seen = pictures(2, 224)
+        image_batch = pictures(2, 224)
         with torch.no_grad():
             network.extract_features(
-                torch.from_numpy((seen.transpose(0, 3, 1, 2) - 127.0) / 128).float()
+                torch.from_numpy((image_batch.transpose(0, 3, 1, 2) - 127.0) / 128).float()
             )
         expected = [made for made in kept if made.shape[-1] == 14][-1]
         np.testing.assert_allclose(
-            open_pretrained(lite, 224).extract(seen), expected.numpy(), rtol=HALF, atol=HALF
+            open_pretrained(lite, 224).extract(image_batch), expected.numpy(), rtol=HALF, atol=HALF
         )
 
     def test_it_sees_pictures_of_other_sides_and_the_same_each_time(self, lite: str) -> None:
-        seen = np.concatenate(
+        image_batch = np.concatenate(
             [
                 batch.pictures
                 for batch in batches(Scenes("pos"), make_plan("pos", 6), "train", size=96)
@@ -307,10 +307,10 @@ class TestEfficientNetLite0:
         )
         extractor = open_extractor(lite, 96)
         assert feature_shape(extractor) == (112, 6, 6)
-        found = extractor.extract(seen)
-        np.testing.assert_array_equal(found, open_extractor(lite, 96).extract(seen))
-        apart = np.abs(found[:, None].astype(float) - found[None]).max((2, 3, 4))
-        assert apart[~np.eye(len(seen), dtype=bool)].min() > 0.5, "no two scenes look alike"
+        features = extractor.extract(image_batch)
+        np.testing.assert_array_equal(features, open_extractor(lite, 96).extract(image_batch))
+        apart = np.abs(features[:, None].astype(float) - features[None]).max((2, 3, 4))
+        assert apart[~np.eye(len(image_batch), dtype=bool)].min() > 0.5, "no two scenes look alike"
 
 
 def tiny(network: str, features: str, image_size: int = SIDE) -> ReasonerConfig:
@@ -383,7 +383,7 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
 
 
 @pytest.mark.parametrize("name", ["nosuch", "resnet101:", "backbone:", "efficientnet-lite0:folder"])
-def test_unknown_features_are_answered_with_the_choices(name: str) -> None:
+def test_unknown_features_list_the_choices(name: str) -> None:
     with pytest.raises(
         UserError, match=r"choose pixels, objects, efficientnet-lite0, resnet101, .*backbone:"
     ) as error:
@@ -391,7 +391,7 @@ def test_unknown_features_are_answered_with_the_choices(name: str) -> None:
     assert f"'{name}'" in str(error.value)
 
 
-def test_what_cannot_be_seen_with_is_refused_in_one_sentence(resnet: Path, tmp_path: Path) -> None:
+def test_unusable_backbones_are_refused_in_one_sentence(resnet: Path, tmp_path: Path) -> None:
     bert = transformers.BertModel(transformers.BertConfig(**SMALL, vocab_size=30))
     saved(tmp_path / "bert", bert)
     (tmp_path / "empty").mkdir()
@@ -400,7 +400,7 @@ def test_what_cannot_be_seen_with_is_refused_in_one_sentence(resnet: Path, tmp_p
     pickled = tmp_path / "pickled"
     torch.save(tiny_resnet(pickled).state_dict(), pickled / "pytorch_model.bin")
     (pickled / "model.safetensors").unlink()
-    said = {
+    messages = {
         f"backbone:{tmp_path / 'nowhere'}": "no such folder",
         f"backbone:{tmp_path / 'empty'}": "no config.json",
         f"backbone:{tmp_path / 'bert'}": "takes no pictures",
@@ -410,12 +410,12 @@ def test_what_cannot_be_seen_with_is_refused_in_one_sentence(resnet: Path, tmp_p
         f"backbone:{tmp_path / 'damaged'}": "could not be read",
         f"backbone:{pickled}": "safetensors",
     }
-    for name, reason in said.items():
+    for name, reason in messages.items():
         with pytest.raises(UserError, match=reason):
             open_pretrained(name, SIDE).extract(pictures(1))
 
 
-def test_random_weights_are_not_taken_for_learnt_ones(tmp_path: Path) -> None:
+def test_missing_weights_are_refused(tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     tiny_resnet(tmp_path)

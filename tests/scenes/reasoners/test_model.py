@@ -41,29 +41,29 @@ def reasoner(folder: Path, name: str = "film", options: ModelOptions | None = No
 
 
 def probabilities(model: Model, prompts: list[Prompt]) -> list[dict[str, float]]:
-    said = model.answer(prompts)
+    scores = model.answer(prompts)
     return [
         dict(zip(prompt.options, np.exp(one.logp), strict=True))
-        for prompt, one in zip(prompts, said, strict=True)
+        for prompt, one in zip(prompts, scores, strict=True)
     ]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_it_says_what_its_network_says(name: str, tmp_path: Path) -> None:
+def test_scores_equal_the_log_probabilities_of_the_network(name: str, tmp_path: Path) -> None:
     network, config = save_random(name, tmp_path)
-    asked = task()
-    folder = Path(asked.questions[0].picture or "").parents[2]
+    scene_task = task()
+    folder = Path(scene_task.questions[0].picture or "").parents[2]
     items = from_folder(folder, "test", extractor_of(name))
     words = torch.from_numpy(config.vocabulary.encode(items.sentences))
     with torch.inference_mode():
         expected = network(torch.from_numpy(np.array(items.features)), words).softmax(1).numpy()
     model = load_model(str(tmp_path), ModelOptions(device="cpu"))
-    for template in asked.templates:
-        prompts = [template.ask(question) for question in asked.questions]
-        for said, (no, yes) in zip(probabilities(model, prompts), expected, strict=True):
-            assert sum(said.values()) == pytest.approx(1)
-            assert said.get("yes", said.get("true")) == pytest.approx(yes, rel=1e-4)
-            assert said.get("no", said.get("false")) == pytest.approx(no, rel=1e-4)
+    for template in scene_task.templates:
+        prompts = [template.ask(question) for question in scene_task.questions]
+        for scores, (no, yes) in zip(probabilities(model, prompts), expected, strict=True):
+            assert sum(scores.values()) == pytest.approx(1)
+            assert scores.get("yes", scores.get("true")) == pytest.approx(yes, rel=1e-4)
+            assert scores.get("no", scores.get("false")) == pytest.approx(no, rel=1e-4)
 
 
 def test_options_in_any_order_and_case(tmp_path: Path) -> None:
@@ -78,16 +78,16 @@ def test_options_in_any_order_and_case(tmp_path: Path) -> None:
 
 
 def test_the_size_of_a_batch_does_not_matter(tmp_path: Path) -> None:
-    asked = task()
-    prompts = [asked.templates[0].ask(question) for question in asked.questions]
+    scene_task = task()
+    prompts = [scene_task.templates[0].ask(question) for question in scene_task.questions]
     model = reasoner(tmp_path, options=ModelOptions(device="cpu", batch_size=5))
     assert [len(batch) for batch in model.plan(prompts)] == [5, 5, 2]
     together = [one.logp for one in model.answer(prompts)]
-    alone = [model.answer([prompt])[0].logp for prompt in prompts]
-    assert np.allclose(together, alone, rtol=1e-5, atol=1e-6)
+    one_by_one = [model.answer([prompt])[0].logp for prompt in prompts]
+    assert np.allclose(together, one_by_one, rtol=1e-5, atol=1e-6)
 
 
-def test_what_it_says_of_itself(tmp_path: Path) -> None:
+def test_model_description(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     assert isinstance(model, Reasoner)
     assert (model.family, model.accepts, model.name) == (
@@ -101,7 +101,7 @@ def test_what_it_says_of_itself(tmp_path: Path) -> None:
     assert other.fingerprint != model.fingerprint
 
 
-def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
+def test_unanswerable_prompts_are_refused(tmp_path: Path) -> None:
     model = reasoner(tmp_path)
     prompt = task().templates[0].ask(task().questions[0])
     with pytest.raises(UserError, match="answers no or yes, not large"):
@@ -117,7 +117,7 @@ def test_what_cannot_be_answered_is_told(tmp_path: Path) -> None:
         model.answer([replace(prompt, fields={"thing": "a red square"})])
 
 
-def test_folders_that_are_none_are_told(tmp_path: Path) -> None:
+def test_wrong_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="There is no folder"):
         load_model(f"reasoner:{tmp_path / 'nowhere'}")
     save_random("film", tmp_path)
@@ -149,7 +149,7 @@ def test_a_feature_extractor_with_other_weights_is_refused(tmp_path: Path) -> No
         (Reasoner.probabilities_hint, "ask it a task that is scored right or wrong"),
     ],
 )
-def test_who_only_chooses_is_not_sent_to_a_server(hint: str, sentence: str, tmp_path: Path) -> None:
+def test_choosing_models_are_not_served(hint: str, sentence: str, tmp_path: Path) -> None:
     model = SceneRule("baseline:fixed-k")
     model.probabilities_hint = hint
     task = replace(load_task("core-color"), metrics=("jensen_shannon",))

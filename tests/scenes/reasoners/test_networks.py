@@ -40,24 +40,27 @@ def six() -> list[str]:
 
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
-def test_what_follows_the_end_changes_nothing(name: str) -> None:
+def test_padding_does_not_change_the_output(name: str) -> None:
     network, config = random_network(name)
-    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
+    features, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     cut = [row[: int((row == END).nonzero()) + 1] for row in words]
-    alone = torch.cat([network(seen[i : i + 1], row[None]) for i, row in enumerate(cut)])
-    torch.testing.assert_close(network(seen, words), alone, rtol=1e-5, atol=1e-6)
+    one_by_one = torch.cat([network(features[i : i + 1], row[None]) for i, row in enumerate(cut)])
+    torch.testing.assert_close(network(features, words), one_by_one, rtol=1e-5, atol=1e-6)
     longer = torch.nn.functional.pad(words, (0, 9), value=NULL)
-    torch.testing.assert_close(network(seen, longer), alone, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(network(features, longer), one_by_one, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
 def test_the_order_within_a_batch_does_not_matter(name: str) -> None:
     network, config = random_network(name)
-    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
+    features, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     order = torch.tensor([4, 2, 0, 5, 1, 3])
     torch.testing.assert_close(
-        network(seen[order], words[order]), network(seen, words)[order], rtol=1e-5, atol=1e-6
+        network(features[order], words[order]),
+        network(features, words)[order],
+        rtol=1e-5,
+        atol=1e-6,
     )
 
 
@@ -65,21 +68,21 @@ def test_the_order_within_a_batch_does_not_matter(name: str) -> None:
 @torch.inference_mode()
 def test_picture_and_sentence_both_matter(name: str) -> None:
     network, config = random_network(name)
-    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
-    said = network(seen, words)
-    assert said.shape == (6, 2)
-    assert not torch.allclose(said, network(seen.flip(0), words))
-    assert not torch.allclose(said, network(seen, words.roll(1, 0)))
+    features, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
+    logits = network(features, words)
+    assert logits.shape == (6, 2)
+    assert not torch.allclose(logits, network(features.flip(0), words))
+    assert not torch.allclose(logits, network(features, words.roll(1, 0)))
 
 
 @torch.inference_mode()
 def test_film_without_modulation_ignores_the_sentence() -> None:
     network, config = random_network("film")
     assert isinstance(network, Film)
-    seen, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
+    features, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
     network.modulate.weight.zero_()
     network.modulate.bias.zero_()
-    assert torch.equal(network(seen, words), network(seen, words.roll(1, 0)))
+    assert torch.equal(network(features, words), network(features, words.roll(1, 0)))
 
 
 @torch.inference_mode()
@@ -88,12 +91,12 @@ def test_film_turned_off_by_its_scale_shows_the_shift_alone() -> None:
     al.)."""
     network, _ = random_network("film")
     assert isinstance(network, Film)
-    block, seen = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
+    block, features = next(iter(network.blocks)), torch.randn(2, 8, 5, 5)
     assert isinstance(block, FilmBlock)
     scale, shift = torch.full((2, 8, 1, 1), -1.0), torch.linspace(-1, 1, 16).view(2, 8, 1, 1)
-    narrow = torch.relu(conv2d(with_coordinates(seen), block.narrow.weight, block.narrow.bias))
+    narrow = torch.relu(conv2d(with_coordinates(features), block.narrow.weight, block.narrow.bias))
     torch.testing.assert_close(
-        block(seen, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5)
+        block(features, scale, shift) - narrow, shift.clamp(min=0).expand(2, 8, 5, 5)
     )
 
 
@@ -115,22 +118,22 @@ def test_coordinates_are_as_if_concatenated(kernel: int) -> None:
         torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-5)
 
 
-def with_coordinates(seen: torch.Tensor) -> torch.Tensor:
+def with_coordinates(features: torch.Tensor) -> torch.Tensor:
     """The two coordinate channels by hand: rows from −1 to 1, then columns."""
     line = torch.tensor([-1.0, -0.5, 0.0, 0.5, 1.0])
     rows, columns = torch.meshgrid(line, line, indexing="ij")
-    return torch.cat((seen, torch.stack((rows, columns)).expand(len(seen), 2, 5, 5)), 1)
+    return torch.cat((features, torch.stack((rows, columns)).expand(len(features), 2, 5, 5)), 1)
 
 
 @torch.inference_mode()
 def test_attention_is_spread_over_the_picture() -> None:
     network, config = random_network("stacked-attention")
     assert isinstance(network, StackedAttention)
-    seen, words = (
+    features, words = (
         scene_features("stacked-attention"),
         torch.from_numpy(config.vocabulary.encode(six())),
     )
-    maps = network.attend(seen, words)[1]
+    maps = network.attend(features, words)[1]
     assert maps.shape == (6, 2, 8, 8)  # rounds; 32 pixels and two strided layers
     assert (maps >= 0).all()
     torch.testing.assert_close(maps.sum((2, 3)), torch.ones(6, 2))
@@ -145,16 +148,16 @@ def test_pictures_of_any_size(name: str, image_size: tuple[int, int], strided_la
         name, (3, *image_size), strided_layers=strided_layers, plain_layers=1, batch_norm=False
     )
     words = torch.from_numpy(config.vocabulary.encode(SENTENCES))
-    said = network(torch.randint(0, 256, (3, 3, *image_size), dtype=torch.uint8), words)
-    assert said.shape == (3, 2)
-    assert said.isfinite().all()
+    logits = network(torch.randint(0, 256, (3, 3, *image_size), dtype=torch.uint8), words)
+    assert logits.shape == (3, 2)
+    assert logits.isfinite().all()
 
 
 @torch.inference_mode()
 def test_features_are_taken_as_they_are_and_pixels_from_0_to_1() -> None:
     network, config = random_network("film")
-    seen, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
-    torch.testing.assert_close(network(seen, words), network(seen.float() / 255, words))
+    features, words = scene_features("film"), torch.from_numpy(config.vocabulary.encode(six()))
+    torch.testing.assert_close(network(features, words), network(features.float() / 255, words))
 
 
 @pytest.mark.parametrize("preset", configs.PRESETS)
@@ -166,7 +169,7 @@ def test_presets_are_of_their_network(name: str, preset: str) -> None:
     assert not (config.augment and config.features != "pixels")
 
 
-def test_unknown_names_are_told() -> None:
+def test_unknown_names_list_the_choices() -> None:
     with pytest.raises(UserError, match="Unknown network 'flim': choose one of cnn-lstm"):
         configs.preset_config("flim")
     with pytest.raises(UserError, match="choose paper, cpu or auto"):
@@ -175,7 +178,7 @@ def test_unknown_names_are_told() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 @torch.inference_mode()
-def test_saved_and_loaded_it_says_the_same(name: str, tmp_path: Path) -> None:
+def test_save_and_load_preserve_the_output(name: str, tmp_path: Path) -> None:
     network, config = save_random(name, tmp_path)
     loaded, loaded_config, fields = checkpoints.load(tmp_path)
     assert loaded_config == config
@@ -184,9 +187,11 @@ def test_saved_and_loaded_it_says_the_same(name: str, tmp_path: Path) -> None:
         small_config(name).image_size,
     )
     assert not loaded.training
-    seen, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
+    features, words = scene_features(name), torch.from_numpy(config.vocabulary.encode(six()))
     # loaded weights lie at other addresses, where sums may be taken in another order
-    torch.testing.assert_close(loaded(seen, words), network(seen, words), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        loaded(features, words), network(features, words), rtol=1e-5, atol=1e-6
+    )
 
 
 def changed(folder: Path, **given: object) -> None:
@@ -194,7 +199,7 @@ def changed(folder: Path, **given: object) -> None:
     (folder / "config.json").write_text(json.dumps({**config, **given}))
 
 
-def test_damaged_folders_are_told(tmp_path: Path) -> None:
+def test_damaged_folders_are_reported(tmp_path: Path) -> None:
     def refused(reason: str) -> None:
         with pytest.raises(UserError, match=reason):
             checkpoints.load(tmp_path)

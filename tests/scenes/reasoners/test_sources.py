@@ -88,7 +88,7 @@ def test_several_tasks_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         sources.open_source("sup1,easy-vqa")
 
 
-def test_a_test_alone_is_not_learnt_from() -> None:
+def test_pure_tests_are_not_trained_on() -> None:
     with pytest.raises(UserError, match=r"set\+pos-hard is only a test: train on set\+pos"):
         scene_source("set+pos-hard")
 
@@ -101,23 +101,23 @@ def test_a_data_set_on_disk(tmp_path: Path) -> None:
         SceneOutput(folder, picture=64, formats=("json",)),
         workers=1,
     )
-    found = sources.folder_source(folder)
-    assert found.splits == {"train": 80, "val": 10, "test": 10}
-    assert found.tests == ("test",)
+    opened = sources.folder_source(folder)
+    assert opened.splits == {"train": 80, "val": 10, "test": 10}
+    assert opened.tests == ("test",)
     picture = folder / "images" / "train" / "0.png"
     drawn = picture.read_bytes()
     picture.write_bytes((folder / "images" / "train" / "1.png").read_bytes())
     # the same sentences about another picture
-    assert sources.folder_source(folder).settings != found.settings
+    assert sources.folder_source(folder).settings != opened.settings
     picture.write_bytes(drawn)
-    assert sources.folder_source(folder).settings == found.settings
+    assert sources.folder_source(folder).settings == opened.settings
     file = folder / "dataset" / "val.json"
-    said = json.loads(file.read_text(encoding="utf-8"))
-    said["questions"][0]["question"] = "The red square is a big object"
-    file.write_text(json.dumps(said), encoding="utf-8")
-    assert sources.folder_source(folder).settings != found.settings  # it is another data set now
-    said["questions"] = []
-    file.write_text(json.dumps(said), encoding="utf-8")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["questions"][0]["question"] = "The red square is a big object"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert sources.folder_source(folder).settings != opened.settings  # it is another data set now
+    content["questions"] = []
+    file.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(UserError, match="has no question that can be read"):
         sources.folder_source(folder)
     file.unlink()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import filelock
@@ -24,12 +23,18 @@ from seesay.scenes.reasoners.paper_tables import (
     summary,
 )
 from seesay.scenes.reasoners.sources import ItemSource
-from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining, best, read_results
+from seesay.scenes.reasoners.sweep import (
+    SweepPlan,
+    SweepRow,
+    SweepTraining,
+    best,
+    read_results,
+)
 from seesay.scenes.reasoners.sweep_estimate import (
     SweepEstimate,
     cluster_hours,
     estimate,
-    trainings_left,
+    remaining_trainings,
 )
 from seesay.training import checkpoint, loop
 
@@ -69,9 +74,8 @@ class Learner:
 def tiny(
     seeds: int = 3, epochs: int = 1, tasks: tuple[str, ...] = ("set+pos",)
 ) -> list[SweepTraining]:
-    return sweep.plan_trainings(
-        ["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs
-    )
+    plan = SweepPlan(["object-centred"], tasks, seeds, preset="cpu", items=80, epochs=epochs)
+    return plan.trainings()
 
 
 # What is trained
@@ -79,15 +83,17 @@ def tiny(
 
 def test_the_papers_grid() -> None:
     """4 learning rates, 2 dropouts, batch norm or none (Pezzelle & Fernández 2019), 3 runs each."""
-    made = sweep.plan_trainings(["film", "object-centred"], ["pos"], 3, "paper", preset="cpu")
-    film = [one for one in made if one.config.network == "film"]
-    assert len(film) == 48
-    assert len({one.folder for one in film}) == 48
-    assert {one.config.schedule.learning_rate for one in film} == {5e-5, 3e-4, 5e-4, 5e-3}
-    (one,) = (one for one in film if one.folder == Path("film/pos/lr0.0003-dropout0.5-plain-seed2"))
-    assert (one.config.sizes["dropout"], one.config.sizes["batch_norm"]) == (0.5, False)
-    assert (one.config.schedule.learning_rate, one.config.schedule.seed) == (3e-4, 2)
-    assert [one.folder.name for one in made if one.config.network == "object-centred"] == [
+    plan = SweepPlan(["film", "object-centred"], ["pos"], 3, "paper", preset="cpu")
+    trainings = plan.trainings()
+    film = [training for training in trainings if training.config.network == "film"]
+    configs = {training.folder: training.config for training in film}
+    assert len(film) == len(configs) == 48
+    rates = {config.schedule.learning_rate for config in configs.values()}
+    assert rates == {5e-5, 3e-4, 5e-4, 5e-3}
+    config = configs[Path("film/pos/lr0.0003-dropout0.5-plain-seed2")]
+    assert (config.sizes["dropout"], config.sizes["batch_norm"]) == (0.5, False)
+    assert (config.schedule.learning_rate, config.schedule.seed) == (3e-4, 2)
+    assert [row.folder.name for row in trainings if row.config.network == "object-centred"] == [
         "preset-seed0",
         "preset-seed1",
         "preset-seed2",
@@ -97,10 +103,8 @@ def test_the_papers_grid() -> None:
 def test_compositional_takes_the_configuration_that_is_best_on_set_pos() -> None:
     """Published so (Pezzelle & Fernández 2019): nothing of it is planned until all 48 runs of
     SET+POS have ended."""
-    plan = partial(
-        sweep.plan_trainings, ["film"], ["set+pos", "compositional"], 3, "paper", preset="cpu"
-    )
-    trainings = plan()
+    plan = SweepPlan(["film"], ["set+pos", "compositional"], 3, "paper", preset="cpu")
+    trainings = plan.trainings()
     assert {training.key[1] for training in trainings} == {"set+pos"}
     rows = [
         replace(
@@ -113,23 +117,21 @@ def test_compositional_takes_the_configuration_that_is_best_on_set_pos() -> None
         )
         for training in trainings
     ]
-    assert len(plan(results=rows[:-1])) == 48
+    assert len(plan.trainings(rows[:-1])) == 48
     added = [
-        training.folder for training in plan(results=rows) if training.key[1] == "compositional"
+        training.folder for training in plan.trainings(rows) if training.key[1] == "compositional"
     ]
     assert added == [
         Path(f"film/compositional/lr0.0005-dropout0.5-plain-seed{seed}") for seed in range(3)
     ]
     with pytest.raises(UserError, match=r"best on set\+pos: sweep film/set\+pos too"):
-        sweep.plan_trainings(["film"], ["compositional"], 3, "paper", preset="cpu")
+        SweepPlan(["film"], ["compositional"], 3, "paper", preset="cpu").trainings()
 
 
 def test_cells_are_any_pairs_of_network_and_task() -> None:
     cells = sweep.parse_cells(["film/pos", "cnn-lstm/sup1"])
-    trainings = sweep.plan_trainings(
-        ["film", "cnn-lstm"], ["pos", "sup1"], 2, preset="cpu", cells=cells
-    )
-    assert [training.key for training in trainings] == [
+    plan = SweepPlan(["film", "cnn-lstm"], ["pos", "sup1"], 2, preset="cpu", cells=cells)
+    assert [training.key for training in plan.trainings()] == [
         ("film", "pos", "preset", 0),
         ("cnn-lstm", "sup1", "preset", 0),
         ("film", "pos", "preset", 1),
@@ -140,21 +142,28 @@ def test_cells_are_any_pairs_of_network_and_task() -> None:
 
 
 def test_features_are_for_networks_over_pictures() -> None:
-    trainings = sweep.plan_trainings(
-        ["film", "object-centred"], ["pos"], 1, preset="cpu", features="pixels"
-    )
-    assert [training.config.features for training in trainings] == ["pixels", "objects"]
+    plan = SweepPlan(["film", "object-centred"], ["pos"], 1, preset="cpu", features="pixels")
+    assert [training.config.features for training in plan.trainings()] == ["pixels", "objects"]
 
 
-def test_a_seed_of_everything_comes_before_the_next() -> None:
-    made = sweep.plan_trainings(["film", "cnn-lstm"], ["sup1", "pos"], 2, preset="cpu")
-    assert [one.config.schedule.seed for one in made] == [0, 0, 0, 0, 1, 1, 1, 1]
+def test_trainings_are_ordered_seed_by_seed() -> None:
+    plan = SweepPlan(["film", "cnn-lstm"], ["sup1", "pos"], 2, preset="cpu")
+    assert [training.config.schedule.seed for training in plan.trainings()] == [
+        0,
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 # The table
 
 
-def test_the_table_grows_and_the_sweep_goes_on(tmp_path: Path) -> None:
+def test_stopped_sweep_resumes_and_extends_the_table(tmp_path: Path) -> None:
     """Stopped before the third training: two rows; the same sweep then does the third alone."""
     learner = Learner()
     learner.stop[2] = KeyboardInterrupt()
@@ -212,7 +221,7 @@ def test_an_interrupted_training_is_resumed(tmp_path: Path) -> None:
     assert same[0] == same[1]
 
 
-def test_the_time_is_up(tmp_path: Path) -> None:
+def test_no_training_begins_after_the_deadline(tmp_path: Path) -> None:
     """No training begins after the deadline, and the one that is interrupted by it leaves no row;
     nor is Ctrl-C before the deadline taken for it."""
     learner = Learner()
@@ -249,11 +258,11 @@ def test_a_training_at_the_deadline_leaves_a_checkpoint(tmp_path: Path) -> None:
     assert (row.error, loop.read_result(row.folder / "training").epochs) == ("", 3.0)  # type: ignore[union-attr]
 
 
-def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
+def test_failed_training_is_recorded_and_retried(tmp_path: Path) -> None:
     """A learning rate of 10^30 makes the loss no number; another trouble is told once and
     mended."""
     wild, good, late = tiny(3)
-    schedule = wild.config.schedule.changed(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
+    schedule = wild.config.schedule.override(learning_rate=1e30, warmup=0.0, clip=1e30, epochs=5)
     wild = replace(wild, name="wild", config=replace(wild.config, schedule=schedule))
     learner = Learner()
     learner.stop[2] = UserError("The disk of\nthis test is full.")
@@ -271,7 +280,7 @@ def test_a_training_that_fails_is_a_row_and_tried_again(tmp_path: Path) -> None:
     }
 
 
-def test_a_training_whose_folder_is_gone_is_done_again(tmp_path: Path) -> None:
+def test_training_with_a_deleted_folder_is_repeated(tmp_path: Path) -> None:
     learner = Learner()
     (row,) = sweep.sweep(tmp_path, tiny(1), learner)
     (row.folder / "model.safetensors").unlink()
@@ -299,7 +308,7 @@ def test_two_sweeps_share_the_work(tmp_path: Path) -> None:
     assert [row.seed for row in sweep.sweep(tmp_path, [first, second], Learner())] == [0, 1]
 
 
-def test_no_table_and_a_damaged_one(tmp_path: Path) -> None:
+def test_missing_and_damaged_tables_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"There is no results\.csv in"):
         read_results(tmp_path)
     for text in ("network,task\nfilm,pos\n", "network,task\n" + "x" * 200_000):
@@ -325,7 +334,7 @@ def test_the_best_configuration_by_mean_validation() -> None:
     assert [one.config for one in chosen["film", "sup1"]] == ["a"]
 
 
-def test_a_configuration_that_failed_once_gives_way() -> None:
+def test_configuration_with_a_failed_seed_ranks_last() -> None:
     rows = [row("a", 0, 0.99), row("a", 1, 0.0, "no number"), row("b", 0, 0.7)]
     assert [one.config for one in best(rows)["film", "pos"]] == ["b"]
     assert [one.seed for one in best(rows[:2])["film", "pos"]] == [0]
@@ -345,8 +354,8 @@ def made_up() -> Iterator[SweepRow]:
 
 def test_tables_by_hand() -> None:
     """Published figures: Pezzelle & Fernández 2019, Tables 1 to 3."""
-    found = summary(made_up())
-    assert [(one.table, one.column, one.network, one.published) for one in found] == [
+    table_cells = summary(made_up())
+    assert [(one.table, one.column, one.network, one.published) for one in table_cells] == [
         ("Table 1", "POS", "film", 0.933),
         ("Table 1", "SET+POS", "stacked-attention", 0.775),
         ("Table 1", "SET+POS", "object-centred", None),
@@ -355,12 +364,12 @@ def test_tables_by_hand() -> None:
         ("Table 3", "unseen", "film", 0.153),
         (OTHERS, "comparative test", "film", None),
     ]
-    pos = found[0]
+    pos = table_cells[0]
     assert (pos.config, pos.seeds) == ("a", 3)
     assert pos.mean == pytest.approx(0.92)
     assert pos.sd == pytest.approx(0.02)
-    assert found[3].sd == pytest.approx(0.0)
-    assert found[5] == TableCell("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
+    assert table_cells[3].sd == pytest.approx(0.0)
+    assert table_cells[5] == TableCell("Table 3", "unseen", "film", "preset", 1, 0.25, None, 0.153)
 
 
 def test_best_configurations_by_hand(tmp_path: Path) -> None:
@@ -371,7 +380,7 @@ def test_best_configurations_by_hand(tmp_path: Path) -> None:
         for seed, value in enumerate((0.90, 0.94))
     ]
     # 5e-3, 0.5, plain
-    config = sweep.plan_trainings(["film"], ["pos"], 1, "paper", preset="cpu")[-1].config
+    config = SweepPlan(["film"], ["pos"], 1, "paper", preset="cpu").trainings()[-1].config
     settings = config.schedule.settings() | checkpoints.training_settings(config, {})
     checkpoint.check_settings(tmp_path / "1" / "training", settings)
     (line,) = best_configurations(rows)
@@ -389,17 +398,11 @@ def test_best_configurations_by_hand(tmp_path: Path) -> None:
 def test_the_papers_sweep_is_planned_and_timed(tmp_path: Path) -> None:
     """16 configurations x 3 seeds of SET+POS and three runs of compositional. 640 items are 20
     batches of the preset's 32, of 30 epochs (compositional: 60)."""
-    plan = {
-        "networks": ["film"],
-        "tasks": ["set+pos", "compositional"],
-        "seeds": 3,
-        "grid": "paper",
-        "preset": "paper",
-    }
-    left = trainings_left(tmp_path, plan)
-    assert [training.key[1] for training in left] == ["set+pos"] * 48 + ["compositional"] * 3
-    small = trainings_left(tmp_path, {**plan, "preset": "cpu", "items": 640})
-    lines = estimate(small)
+    plan = SweepPlan(["film"], ["set+pos", "compositional"], 3, "paper", "paper")
+    tasks = [training.key[1] for training in remaining_trainings(tmp_path, plan)]
+    assert tasks == ["set+pos"] * 48 + ["compositional"] * 3
+    small = replace(plan, preset="cpu", items=640)
+    lines = estimate(remaining_trainings(tmp_path, small))
     assert [(line.task, line.trainings, line.steps) for line in lines] == [
         ("set+pos", 48, 30 * 20),
         ("compositional", 3, 60 * 20),
@@ -408,20 +411,12 @@ def test_the_papers_sweep_is_planned_and_timed(tmp_path: Path) -> None:
     assert lines[0].hours == pytest.approx(48 * 600 * lines[0].seconds_per_step / 3600)
 
 
-def test_the_tasks_of_a_curriculum_take_their_time(tmp_path: Path) -> None:
-    plan = {
-        "networks": ["film"],
-        "tasks": ["pos"],
-        "seeds": 1,
-        "grid": "preset",
-        "preset": "cpu",
-        "items": 640,
-    }
-    (alone,), (after,) = (
-        estimate(trainings_left(tmp_path, {**plan, "curriculum": first}))
-        for first in ((), ("sup1", "pos1"))
-    )
-    assert after.steps == 3 * alone.steps
+def test_estimate_includes_the_tasks_of_a_curriculum(tmp_path: Path) -> None:
+    plan = SweepPlan(["film"], ["pos"], 1, "preset", "cpu", items=640)
+    (plain,) = estimate(remaining_trainings(tmp_path, plan))
+    longer = replace(plan, curriculum=("sup1", "pos1"))
+    (with_curriculum,) = estimate(remaining_trainings(tmp_path, longer))
+    assert with_curriculum.steps == 3 * plain.steps
 
 
 def test_hours_of_a_cluster_by_hand() -> None:
@@ -433,6 +428,6 @@ def test_hours_of_a_cluster_by_hand() -> None:
     assert [cluster_hours(lines, workers) for workers in (1, 2, 5)] == [12, 7, 3]
 
 
-def test_the_ceiling_as_published() -> None:
+def test_published_ceiling() -> None:
     columns = ("SUP1", "POS", "POS-hard", "SET+POS-hard", "unseen", "comparative test")
     assert [published(column) for column in columns] == [1.0, 0.97, 0.92, None, None, None]

@@ -22,9 +22,8 @@ ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 def plan() -> list[sweep.SweepTraining]:
     """Three small trainings of three epochs."""
-    return sweep.plan_trainings(
-        ["object-centred"], ["set+pos"], 3, preset="cpu", items=80, epochs=3
-    )
+    plan = sweep.SweepPlan(["object-centred"], ["set+pos"], 3, preset="cpu", items=80, epochs=3)
+    return plan.trainings()
 
 
 def train_and_test(
@@ -59,7 +58,7 @@ def digits(
 
 
 @pytest.mark.slow
-def test_a_killed_workers_training_resumes_and_the_table_is_the_same(
+def test_training_of_a_killed_worker_resumes_with_the_same_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))

@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_weights(name: str, tmp_path: Path) -> None
     config = small_config(name, augment=name in OVER_PIXELS)
     first = run(tmp_path / "a", config)
     assert equal(first, run(tmp_path / "b", config))
-    other = replace(config, schedule=config.schedule.changed(seed=1))
+    other = replace(config, schedule=config.schedule.override(seed=1))
     assert not equal(first, run(tmp_path / "c", other))
 
 
@@ -105,7 +105,7 @@ def test_interrupted_and_resumed_it_ends_with_the_same_weights(
 
 
 @pytest.mark.parametrize("name", OVER_PIXELS)
-def test_it_learns_64_items_by_heart(name: str, tmp_path: Path) -> None:
+def test_network_memorises_64_items(name: str, tmp_path: Path) -> None:
     items = scene_items(name, total=80)
     sizes = {"width": 16, "blocks": 2, "embedding": 16, "hidden": 32, "classifier": 32}
     config = small_config(name, sizes=sizes, epochs=40, learning_rate=5e-3, decay="cosine")
@@ -140,7 +140,7 @@ def test_other_settings_in_the_same_folder_are_refused(tmp_path: Path) -> None:
         run(tmp_path, replace(config, batch_size=8))
 
 
-def test_the_object_centred_reasoner_says_yes_or_no(tmp_path: Path) -> None:
+def test_object_centred_network_requires_yes_no_answers(tmp_path: Path) -> None:
     items = ReasonerDataset(
         np.zeros((2, 12, 73), dtype=np.float32),
         ("a", "b"),
@@ -205,7 +205,7 @@ def centred(canvas: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.roll(canvas, middle, (0, 1))
 
 
-def test_every_item_comes_once_an_epoch() -> None:
+def test_every_item_occurs_once_per_epoch() -> None:
     items = scene_items("film")
     words = SentenceVocabulary.of(items.sentences).encode(items.sentences)
     order = np.random.default_rng(0).permutation(len(items))
@@ -219,7 +219,7 @@ def test_every_item_comes_once_an_epoch() -> None:
     )
 
 
-def test_a_training_begins_with_another_ones_weights(tmp_path: Path) -> None:
+def test_training_starts_from_the_weights_of_another(tmp_path: Path) -> None:
     """POS has the word "object", which SET+POS lacks; the vectors of all words that both have are
     taken over."""
     before = run(tmp_path / "pos", small_config("film"))
@@ -245,7 +245,7 @@ def test_a_training_begins_with_another_ones_weights(tmp_path: Path) -> None:
     assert all(torch.equal(after[name], before[name]) for name in before if name != vectors)
 
 
-def test_weights_of_another_network_do_not_fit(tmp_path: Path) -> None:
+def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     run(tmp_path / "film", small_config("film"))
     with pytest.raises(UserError, match="other layers"):
         run(tmp_path / "on", small_config("stacked-attention"), start=tmp_path / "film")

@@ -20,7 +20,7 @@ from seesay.scenes.reasoners.vocabulary import (
 WORD = st.from_regex(r"[a-z][a-z'-]{0,6}", fullmatch=True)
 
 
-def test_the_layout_is_the_published_files() -> None:
+def test_layout_equals_the_published_vocabulary() -> None:
     assert published.SPECIAL == SPECIAL
     assert (START, END, UNKNOWN) == (published.START, published.END, published.UNKNOWN)
     sentences = ["the red square is a big object", "the blue circle is the smallest"]

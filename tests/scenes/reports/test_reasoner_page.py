@@ -40,7 +40,7 @@ def made_up(network: str, task: str, tests: tuple[str, ...], look: AttentionMap)
         name=f"out/{network}",
         network=network,
         task=task,
-        own=own,
+        task_tests=own,
         accuracy=tuple(share(test, (who,), right, 10) for test in tests for who, right in marks),
         types=tuple(share(test, (*kind, "circle"), 2, 3) for test in tests for kind in TYPES),
         colors=tuple(share(test, ("red",), 8, 10) for test in tests),
@@ -93,10 +93,10 @@ def tooltips(chart: str) -> list[str]:
 def test_accuracy_beside_rules() -> None:
     drawn = reasoner_charts.accuracy([FILM, OBJECTS])
     assert list(drawn) == ["pos", "pos-hard", "compositional-seen", "compositional-unseen"]
-    told = tooltips(str(drawn["pos-hard"]))
-    assert "FiLM, POS, reasoners: 0.8 (0.4902 to 0.9433)" in told  # Wilson's interval of 8 of 10
-    assert any(text.startswith("k = 0.29 (ceiling), rules: 0.9 ") for text in told)
-    assert any(text.startswith("only the biggest is big, rules: 0.5 ") for text in told)
+    hints = tooltips(str(drawn["pos-hard"]))
+    assert "FiLM, POS, reasoners: 0.8 (0.4902 to 0.9433)" in hints  # Wilson's interval of 8 of 10
+    assert any(text.startswith("k = 0.29 (ceiling), rules: 0.9 ") for text in hints)
+    assert any(text.startswith("only the biggest is big, rules: 0.5 ") for text in hints)
 
 
 def test_right_and_wrong_by_distance() -> None:
@@ -108,7 +108,7 @@ def test_right_and_wrong_by_distance() -> None:
     assert "k = 0.29: 0.4, 1" in tooltips(str(accuracy))
 
 
-def test_names_that_would_be_shared_carry_their_folder() -> None:
+def test_shared_names_include_the_folder() -> None:
     assert reasoner_charts.labels([FILM, OBJECTS]) == ["FiLM, POS", "object-centred, seen only"]
     twice = reasoner_charts.labels([FILM, replace(FILM, name="out/other")])
     assert twice == ["FiLM, POS (out/film)", "FiLM, POS (out/other)"]
@@ -126,7 +126,7 @@ def test_unseen_accuracy_by_number_of_examples() -> None:
     ]
 
 
-def test_veil_lies_where_the_weight_is() -> None:
+def test_overlay_follows_the_weights() -> None:
     """An even share is 1: the cell with 3 is veiled by two thirds, the others not at all; a box by
     its probability."""
     black = np.zeros((4, 4, 3), dtype=np.uint8)
@@ -249,7 +249,7 @@ def test_page_in_a_browser(tmp_path: Path) -> None:
         assert noise == []
 
 
-def test_a_reasoner_without_maps_is_told_too(tmp_path: Path) -> None:
+def test_page_of_a_reasoner_without_attention_maps(tmp_path: Path) -> None:
     plain = replace(FILM, network="cnn-lstm", k=(), distance=(), examples=())
     page, *figures = reasoner_page(tmp_path / "page.html", [plain])
     text = page.read_text(encoding="utf-8")

@@ -51,7 +51,7 @@ def test_generated_tasks(name: str) -> None:
     assert accuracy(task, "fixed-k") >= (1 if name in ("sup1", "comparative") else 0.8)
 
 
-def test_wordings() -> None:
+def test_templates() -> None:
     task = malevic.load("set-pos")
     question = next(
         q for q in task.questions if q.fields["sentence"] == "The red square is a big square"
@@ -72,7 +72,7 @@ def test_wordings() -> None:
     assert comparative.fields["question"].startswith("Is the red circle bigger than the ")
 
 
-def test_published_data_is_asked_too() -> None:
+def test_published_data_becomes_questions() -> None:
     seen = malevic.load("compositional-seen", shared("malevic/set-pos-compositional"))
     assert len(seen.questions) == 1000
     assert accuracy(seen, "fixed-k") == pytest.approx(0.976)
@@ -81,14 +81,14 @@ def test_published_data_is_asked_too() -> None:
     assert accuracy(sup1, "fixed-k") == 1
 
 
-def test_published_examples_are_asked_with_their_pictures() -> None:
+def test_published_examples_become_questions_with_pictures() -> None:
     task = malevic.load("pos", shared("malevic/examples/pos"))
     assert len(task.questions) == 164
     assert all(Path(q.picture or "").is_file() for q in task.questions)
     assert accuracy(task, "fixed-k") > 0.9
 
 
-def test_published_figures_go_along() -> None:
+def test_task_has_the_published_figures() -> None:
     figures = {(p.model, p.value) for p in malevic.load("set-pos").published}
     assert figures == {
         ("CNN+LSTM", 0.551),
@@ -98,7 +98,7 @@ def test_published_figures_go_along() -> None:
     }
 
 
-def test_bad_rows_are_told_and_the_rest_is_asked(tmp_path: Path) -> None:
+def test_bad_rows_are_reported_and_the_others_used(tmp_path: Path) -> None:
     good = {
         "question": "The red square is a big object",
         "answer": "yes",
@@ -110,7 +110,7 @@ def test_bad_rows_are_told_and_the_rest_is_asked(tmp_path: Path) -> None:
     (tmp_path / "dataset" / "test.json").write_text(json.dumps({"questions": rows}))
     task = malevic.load("pos", tmp_path)
     assert len(task.questions) == 1
-    assert len(task.bad_rows) == 3
+    assert len(task.provenance.bad_rows) == 3
     with pytest.raises(UserError, match="no file or folder"):
         malevic.load("pos", tmp_path / "nowhere")
     with pytest.raises(UserError, match="no file"):

@@ -209,7 +209,7 @@ def test_there_are_more_than_thirty() -> None:
     assert len(BROKEN) >= 30
 
 
-def test_everything_is_said_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     text = (
         GOOD.replace("{a fruit}", "{a friut}").replace("object: fruit", "object: fruits")
         + "metrics: [acuracy]\ntitel: x\n"

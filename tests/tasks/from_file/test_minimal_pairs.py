@@ -109,13 +109,13 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'bad' is missing"):
         written(tmp_path, text="rows: pairs.jsonl\npairs: {good: sentence_good}\n")
     task = written(tmp_path, [("A cat.", "A cat."), ("a cat", "cat a"), ("", "x")])
-    assert [row.row for row in task.bad_rows] == [1, 3]
+    assert [row.row for row in task.provenance.bad_rows] == [1, 3]
     # as written, without a capital
     assert task.templates[0].ask(task.questions[0]).options[0] in ("a cat", "cat a")
     assert json_schema()["anyOf"][1] == {"required": ["pairs"]}
 
 
-def test_a_tiny_bert(tmp_path: Path) -> None:
+def test_tiny_bert(tmp_path: Path) -> None:
     """Pseudo-log-likelihood: each word masked in turn, its pieces from left to right, by plain
     transformers."""
     folder = save_tiny("bert", tmp_path / "bert")

@@ -30,8 +30,8 @@ def test_four_lines_are_a_task(tmp_path: Path) -> None:
         ("green", "purple", "red", "yellow"),
     )
     assert task.questions[1].gold == {"red": 1.0}
-    assert [source.name for source in task.data] == ["fruit.csv"]
-    assert not task.as_published
+    assert [source.name for source in task.provenance.data] == ["fruit.csv"]
+    assert not task.provenance.as_published
 
 
 def test_a_task_file_is_probed_like_any_task(tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_options_of_columns_with_gold_by_letter_index_and_column(tmp_path: Path)
         ("number", "number"),
         ("column", "col"),
     ):
-        rest = f"options: {{columns: [A, B, C]}}\ngold: {{column: {column}, says: {says}}}"
-        question = inline(tmp_path, rows, rest).questions[0]
+        declaration = f"options: {{columns: [A, B, C]}}\ngold: {{column: {column}, says: {says}}}"
+        question = inline(tmp_path, rows, declaration).questions[0]
         assert (question.options, question.gold) == (("one", "two"), {"two": 1.0})
 
 
@@ -165,8 +165,8 @@ def test_gold_as_list_weights_votes_and_share(tmp_path: Path) -> None:
         }
     ]
 
-    def gold(rest: str) -> tuple[dict[str, float], tuple[str, ...]]:
-        task = inline(tmp_path, rows, f"options: [red, blue, green]\n{rest}")
+    def gold(declaration: str) -> tuple[dict[str, float], tuple[str, ...]]:
+        task = inline(tmp_path, rows, f"options: [red, blue, green]\n{declaration}")
         return dict(task.questions[0].gold), task.metrics
 
     assert gold("gold: {column: y, separator: ;}") == (
@@ -207,7 +207,9 @@ def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
         "validation": ["b"],
         "test": ["c"],
     }
-    assert str(task.bad_rows[0]) == "row 5: 'part' is 'fest', not train, validation or test"
+    assert (
+        str(task.provenance.bad_rows[0]) == "row 5: 'part' is 'fest', not train, validation or test"
+    )
     seeded = task_of(tmp_path, FILE + "split: {seed: 1}\n", fruit=more)
     assert len(seeded.questions) == 100
     assert {name: len(part.questions) for name, part in seeded.splits().items()} == {
@@ -253,7 +255,7 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
     file = FILE + "id: fruit\noptions: [red, green, yellow]\ntags: [kind]\n"
     task = task_of(tmp_path, file.replace("is [MASK]", "({kind}) is [MASK]"), fruit=rows)
     assert [q.id for q in task.questions] == ["lemon"]
-    assert [str(row) for row in task.bad_rows] == [
+    assert [str(row) for row in task.provenance.bad_rows] == [
         "row 2: gold 'yelow' is not among the options (did you mean 'yellow'?)",
         "row 3: not CSV (',' expected after '\"')",
         "row 4: has 2 cells where there are 3 columns",
@@ -265,7 +267,7 @@ def test_every_bad_row_is_reported_and_none_is_lost(tmp_path: Path) -> None:
     ]
 
 
-def test_gold_cells_without_a_label_cost_their_row_only(tmp_path: Path) -> None:
+def test_gold_cells_without_a_label_are_bad_rows(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"x": "a", "y": "red;blue"},
         {"x": "b", "y": []},
@@ -277,7 +279,7 @@ def test_gold_cells_without_a_label_cost_their_row_only(tmp_path: Path) -> None:
     assert [(q.fields["x"], q.options) for q in task.questions] == [
         (x, ("blue", "green", "red")) for x in "ae"
     ]
-    assert [str(row) for row in task.bad_rows] == [
+    assert [str(row) for row in task.provenance.bad_rows] == [
         "row 2: 'y' is empty: there is no gold answer",
         "row 3: 'y' is empty: there is no gold answer",
         "row 4: 'y' is neither a label nor a list of labels",
@@ -306,10 +308,10 @@ def test_a_row_in_none_of_the_nested_sets_is_reported(tmp_path: Path) -> None:
     ]
     task = inline(tmp_path, rows, "gold: y\ntags: [level]\nnested_by: level")
     assert len(task.parts) == len(task.questions) == 2
-    assert [row.row for row in task.bad_rows] == [3]
+    assert [row.row for row in task.provenance.bad_rows] == [3]
 
 
-def test_parquet_with_texts_that_are_none_is_one_sentence(tmp_path: Path) -> None:
+def test_parquet_with_broken_texts_is_one_sentence(tmp_path: Path) -> None:
     texts = pa.array([b"\xff", b"red"], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"color": texts}), tmp_path / "rows.parquet")
     with pytest.raises(UserError, match="not a Parquet file"):
@@ -341,11 +343,11 @@ def test_pictures_stay_inside_the_folder(tmp_path: Path) -> None:
     task = inline(tmp_path, rows, 'gold: y\npicture: "pictures/{p}"')
     assert [Path(str(q.picture)).name for q in task.questions] == ["a.png", "c.png"]
     reason = (
-        "the picture 'pictures/../../secret' leaves the folder of the rows, or is no name of a file"
+        "the picture 'pictures/../../secret' leaves the folder of the rows, or is not a file name"
     )
-    assert str(task.bad_rows[0]) == f"row 2: {reason}"
-    assert [bad.row for bad in task.bad_rows] == [2, 4, 5, 6]
-    assert "1 pictures are not there, such as pictures/c.png" in task.data_notes
+    assert str(task.provenance.bad_rows[0]) == f"row 2: {reason}"
+    assert [bad.row for bad in task.provenance.bad_rows] == [2, 4, 5, 6]
+    assert "1 pictures are not there, such as pictures/c.png" in task.provenance.notes
 
 
 @pytest.mark.parametrize("name", ["../fruit.csv", "/etc/passwd", "link.csv"])
@@ -381,7 +383,7 @@ def test_rows_of_the_hub_are_read_at_a_revision(
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     task = task_of(tmp_path, FILE.replace("fruit.csv", "hf:owner/fruit@main"))
     assert len(task.questions) == 4
-    assert task.data_notes == ("rows of hf:owner/fruit@main, split test",)
+    assert task.provenance.notes == ("rows of hf:owner/fruit@main, split test",)
     with pytest.raises(
         TaskFileError, match="is not a data set on the Hub: write hf:owner/name@revision"
     ):
@@ -426,11 +428,11 @@ def test_pictures_inside_rows_become_files(
     assert [path.read_bytes() for path in paths[:3]] == [picture["bytes"] for picture in pictures]
     assert paths[0] == paths[2]
     assert task.questions[3].picture is None
-    assert "1 questions have no picture" in task.data_notes
+    assert "1 questions have no picture" in task.provenance.notes
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["task-pictures"]
 
 
-def test_pictures_that_are_none_and_large_ones_cost_their_row(
+def test_broken_and_large_pictures_are_bad_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
@@ -443,7 +445,7 @@ def test_pictures_that_are_none_and_large_ones_cost_their_row(
     pq.write_table(pa.table(rows), tmp_path / "seen.parquet")
     task = task_of(tmp_path, f"rows: seen.parquet\n{SEEN}")
     assert [question.object for question in task.questions] == ["a"]
-    assert [row.reason for row in task.bad_rows] == [
+    assert [row.reason for row in task.provenance.bad_rows] == [
         "a picture has no bytes",
         "a picture has more than 0 MB",
     ]
@@ -454,7 +456,7 @@ def test_pictures_that_are_none_and_large_ones_cost_their_row(
         task_of(tmp_path, f"rows: seen.jsonl\n{SEEN}")
 
 
-def test_pictures_of_the_hub_that_are_files_are_read_from_what_was_downloaded_alone(
+def test_hub_pictures_are_read_from_downloads_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = pytest.importorskip("datasets")

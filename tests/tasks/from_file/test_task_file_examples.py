@@ -43,7 +43,7 @@ def test_there_are_seven_without_a_problem(examples: Path) -> None:
         assert [str(problem) for problem in check(examples / name).errors] == [], name
 
 
-def test_what_the_page_says_of_them(examples: Path) -> None:
+def test_page_describes_them(examples: Path) -> None:
     fruit, animals, votes, legs, sizes, seen, grammar = (
         load_task(str(examples / name))
         for name in (
@@ -59,7 +59,7 @@ def test_what_the_page_says_of_them(examples: Path) -> None:
     prompt = grammar.templates[0].ask(grammar.questions[1])
     assert set(prompt.options) == {"I saw a red apple.", "I saw a apple red."}
     assert asked(fruit)[1] == "The color of an apple is [MASK]."
-    assert fruit.licence == "CC0-1.0"
+    assert fruit.provenance.licence == "CC0-1.0"
     assert animals.questions[0].options == ("a cow", "a bat", "a fish")
     assert animals.questions[0].gold == {"a bat": 1.0}
     assert votes.questions[1].gold == {"yes": 0.7, "no": 0.3}
@@ -68,7 +68,7 @@ def test_what_the_page_says_of_them(examples: Path) -> None:
         "a week has [MASK] days.",
         "[MASK] months have thirty days.",
     ]
-    assert legs.data_notes == ("1 rows left out: answer is ? (nobody knew)",)
+    assert legs.provenance.notes == ("1 rows left out: answer is ? (nobody knew)",)
     assert len(sizes.questions) == 8
     assert {question.tags["certainty"] for question in sizes.questions} == {"sure", "unsure"}
     assert seen.name == "seen"

@@ -77,7 +77,7 @@ def test_memory_colors_imported_equals_the_built_in_task(tmp_path: Path) -> None
     task = task_of(copied("memory_colors", tmp_path, "memory_colors.jsonl"), MEMORY_COLORS)
     built_in = load_task("memory-colors", shared("memory_colors"))
     assert task.questions == built_in.questions
-    assert not task.bad_rows
+    assert not task.provenance.bad_rows
     assert [t.text for t in task.templates] == [
         built_in.templates[6].text,
         built_in.templates[8].text,
@@ -87,7 +87,7 @@ def test_memory_colors_imported_equals_the_built_in_task(tmp_path: Path) -> None
 def test_viphy_places_imported_have_the_published_counts_and_answers(tmp_path: Path) -> None:
     folder = copied("viphy/dataset/spatial", tmp_path, "train.csv", "val.csv", "test.csv")
     task = task_of(folder, VIPHY_SPACE)
-    assert not task.bad_rows
+    assert not task.provenance.bad_rows
     counts = {name: len(part.questions) for name, part in task.splits().items()}
     assert counts == {"train": 1314, "validation": 657, "test": 4599}  # 20, 10 and 70 % of 6,570
     assert Counter(len(q.gold) for q in task.questions)[1] == 1491 + 360 + 1460
@@ -106,11 +106,11 @@ def test_verb_physics_size_has_the_published_counts() -> None:
     counts = {name: len(part.questions) for name, part in task.splits().items()}
     assert counts == {"train": 517, "validation": 770, "test": 1265}
     assert sum(counts.values()) == 2552
-    assert task.data_notes == (
+    assert task.provenance.notes == (
         "563 rows left out: size-maj is -42 (no majority, or not comparable)",
     )
-    assert task.as_published
-    assert not task.bad_rows
+    assert task.provenance.as_published
+    assert not task.provenance.bad_rows
     assert {round(sum(q.gold.values()) * 3) for q in task.questions} == {2, 3}
 
 
@@ -121,5 +121,5 @@ def test_numersense_has_200_questions_one_sentence_of_which_occurs_twice() -> No
     assert (
         sum(len(part.questions) for name, part in task.splits().items() if name != "test") == 10_444
     )
-    assert task.as_published
+    assert task.provenance.as_published
     assert prompts(task)[1][0] == "a [MASK] door car has four entrances for passengers to enter."

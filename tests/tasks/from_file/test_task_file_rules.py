@@ -14,7 +14,7 @@ from tests.tasks.written_tasks import inline, prompts
 from seesay.errors import UserError
 
 
-def test_rules_rename_drop_threshold_and_count_and_say_so(tmp_path: Path) -> None:
+def test_rules_rename_drop_threshold_and_count_and_report_it(tmp_path: Path) -> None:
     rows = [
         {"x": "a", "y": 1, "n": "[1, 2]", "p": 0.95},
         {"x": "b", "y": -1, "n": "[]", "p": 0.5},
@@ -41,7 +41,7 @@ rules:
         ({"more": 1.0}, {"votes": "2", "certainty": "sure"}),
         ({"less": 1.0}, {"votes": "0", "certainty": "unsure"}),
     ]
-    assert task.data_notes == (
+    assert task.provenance.notes == (
         "1 rows left out: y is -42 (nobody agreed)",
         "1 rows left out: the same x as a row before",
     )
@@ -51,7 +51,7 @@ def test_keep_is_by_value_or_by_range(tmp_path: Path) -> None:
     rows = [{"x": str(n), "n": n, "y": "ab"[n % 2]} for n in range(6)]
     ranged = inline(tmp_path, rows, "gold: y\nrules: [{keep: n, at_least: 2, at_most: 4}]")
     assert [q.fields["x"] for q in ranged.questions] == ["2", "3", "4"]
-    assert ranged.data_notes == ("3 rows left out: n is not at least 2 and at most 4",)
+    assert ranged.provenance.notes == ("3 rows left out: n is not at least 2 and at most 4",)
 
 
 def test_a_sentence_is_cut_at_its_blank_and_a_row_without_one_is_reported(tmp_path: Path) -> None:
@@ -60,13 +60,15 @@ def test_a_sentence_is_cut_at_its_blank_and_a_row_without_one_is_reported(tmp_pa
         {"s": "___ suns shine.", "y": "no"},
         {"s": "nothing to fill.", "y": "no"},
     ]
-    rest = 'gold: y\nrules: [{cut: s, at: "___", into: [l, r]}]'
-    task = inline(tmp_path, rows, rest, "{l}[MASK]{r}")
+    declaration = 'gold: y\nrules: [{cut: s, at: "___", into: [l, r]}]'
+    task = inline(tmp_path, rows, declaration, "{l}[MASK]{r}")
     assert prompts(task) == [
         ("a bird has [MASK] legs.", ("no", "two")),
         ("[MASK] suns shine.", ("No", "Two")),
     ]
-    assert [str(row) for row in task.bad_rows] == ["row 3: 's' has no '___' where one is needed"]
+    assert [str(row) for row in task.provenance.bad_rows] == [
+        "row 3: 's' has no '___' where one is needed"
+    ]
 
 
 def test_rows_are_paired_up_by_a_column(tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ def test_rows_are_paired_up_by_a_column(tmp_path: Path) -> None:
         {"x": "dog", "n": 2, "pair": "p"},
         {"x": "ant", "n": 0, "pair": "q"},
     ]
-    rest = """
+    declaration = """
 gold: {weights: [larger, smaller]}
 options: [larger, smaller]
 rules:
@@ -83,11 +85,11 @@ rules:
   - compare: [n_a, n_b]
     into: [larger, smaller]
 """
-    task = inline(tmp_path, rows, rest, "a {x_a} is [MASK] than a {x_b}")
+    task = inline(tmp_path, rows, declaration, "a {x_a} is [MASK] than a {x_b}")
     assert [(q.fields, q.gold) for q in task.questions] == [
         ({"x_a": "cat", "x_b": "dog"}, {"smaller": 1.0})
     ]
-    assert [str(row) for row in task.bad_rows] == [
+    assert [str(row) for row in task.provenance.bad_rows] == [
         "row 3: 1 rows have 'q' in 'pair' where two make a pair"
     ]
 
@@ -97,29 +99,29 @@ def test_the_share_that_says_larger_comes_from_means_and_standard_deviations(
 ) -> None:
     """Φ((10 − 7) / √(3² + 4²)) = Φ(0.6) = 0.725747 (tables of the normal distribution)."""
     rule = "{compare: [m, k], sd: [s, t], into: [more, less]}"
-    rest = f"gold: {{weights: [more, less]}}\noptions: [more, less]\nrules: [{rule}]"
-    task = inline(tmp_path, [{"x": "a", "m": 10, "k": 7, "s": 3, "t": 4}], rest)
+    declaration = f"gold: {{weights: [more, less]}}\noptions: [more, less]\nrules: [{rule}]"
+    task = inline(tmp_path, [{"x": "a", "m": 10, "k": 7, "s": 3, "t": 4}], declaration)
     assert task.questions[0].gold == {"more": 0.725747, "less": 0.274253}
 
 
-@given(rows=st.integers(2, 30), wanted=st.integers(1, 60), seed=st.integers(0, 5))
-def test_drawn_pairs_are_distinct_and_even(rows: int, wanted: int, seed: int) -> None:
+@given(rows=st.integers(2, 30), pair_count=st.integers(1, 60), seed=st.integers(0, 5))
+def test_random_pairs_are_distinct_and_balanced(rows: int, pair_count: int, seed: int) -> None:
     from seesay.data.rows import Row
     from seesay.data.task_files.row_rules import DrawPairs
     from seesay.data.task_files.rules import apply
     from seesay.data.task_files.tables import Table
 
     table = Table([Row(n, {"x": str(n)}) for n in range(rows)], {"x": None})
-    rule = DrawPairs(draw_pairs=wanted, seed=seed)
-    drawn = apply(rule, table)
-    pairs = [tuple(sorted((row.cells["x_a"], row.cells["x_b"]))) for row in drawn.rows]
-    assert len(set(pairs)) == len(pairs) == min(wanted, rows * (rows - 1) // 2)
-    assert drawn.rows == apply(rule, table).rows
-    if wanted <= rows // 2:  # one order is enough: nobody is in two pairs
+    rule = DrawPairs(draw_pairs=pair_count, seed=seed)
+    result = apply(rule, table)
+    pairs = [tuple(sorted((row.cells["x_a"], row.cells["x_b"]))) for row in result.rows]
+    assert len(set(pairs)) == len(pairs) == min(pair_count, rows * (rows - 1) // 2)
+    assert result.rows == apply(rule, table).rows
+    if pair_count <= rows // 2:  # one order is enough: nobody is in two pairs
         assert max(Counter(name for pair in pairs for name in pair).values()) == 1
 
 
-def test_rename_leaves_what_is_no_text(tmp_path: Path) -> None:
+def test_rename_keeps_values_that_are_not_texts(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"x": "a", "y": "1", "k": ["old", {"old": 1}]},
         {"x": "b", "y": "2", "k": "old"},
@@ -140,13 +142,16 @@ def test_expected_values_and_lists(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"x": str(number), "y": value} for number, value in enumerate(values)
     ]
-    rules = 'rules: [{expect: y, values: [red, green], separator: ";"}]\ngold: {column: y, separator: ";"}'
+    rules = (
+        'rules: [{expect: y, values: [red, green], separator: ";"}]\n'
+        'gold: {column: y, separator: ";"}'
+    )
     task = inline(tmp_path, rows, f"{rules}\noptions: [red, green]")
     assert [dict(question.gold) for question in task.questions] == [
         {"red": 1.0},
         {"green": 0.5, "red": 0.5},
     ]
-    assert [(bad.row, bad.reason) for bad in task.bad_rows] == [
+    assert [(bad.row, bad.reason) for bad in task.provenance.bad_rows] == [
         (2, "'y' is empty"),
         (3, "'y' is 'blue', not one of 'red', 'green'"),
         (4, "'y' names a word twice: 'red;red'"),
@@ -155,18 +160,19 @@ def test_expected_values_and_lists(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "asked", "bad"), [("", 3, 0), (", any_case: true", 2, 0), (", refuse: true", 3, 1)]
+    ("options", "question_count", "bad"),
+    [("", 3, 0), (", any_case: true", 2, 0), (", refuse: true", 3, 1)],
 )
 def test_equal_rows_are_left_out_or_refused(
-    tmp_path: Path, options: str, asked: int, bad: int
+    tmp_path: Path, options: str, question_count: int, bad: int
 ) -> None:
     rows = [
         {"x": name, "y": color} for name, color in (("a", "1"), ("A", "2"), ("a", "2"), ("b", "2"))
     ]
     task = inline(tmp_path, rows, f"gold: y\nrules: [{{unique: x{options}}}]")
-    assert len(task.questions) == asked
-    assert [row.reason for row in task.bad_rows] == ["repeats row 1"] * bad
-    assert bool(task.data_notes) != bool(bad)
+    assert len(task.questions) == question_count
+    assert [row.reason for row in task.provenance.bad_rows] == ["repeats row 1"] * bad
+    assert bool(task.provenance.notes) != bool(bad)
 
 
 def test_options_in_the_order_of_the_rows(tmp_path: Path) -> None:
@@ -217,13 +223,15 @@ def test_pairs_are_ranked_and_balanced(tmp_path: Path) -> None:
     assert {"|".join(reversed(name.split("|"))) for name in ids} == ids
 
 
-def test_rows_without_a_number_are_bad_and_too_few_pairs_are_said(tmp_path: Path) -> None:
+def test_rows_without_a_number_are_bad_and_too_few_pairs_are_reported(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"x": name, "n": n, "kind": "k"} for name, n in (("a", 1), ("b", 5), ("c", "much"))
     ]
     task = inline(tmp_path, rows, RANKED, "{x_a} is [MASK] than {x_b}")
-    assert [row.reason for row in task.bad_rows] == ["'n' is 'much', not a number above 0"]
-    assert task.data_notes == ("1 pairs drawn, where 8 were wanted",)
+    assert [row.reason for row in task.provenance.bad_rows] == [
+        "'n' is 'much', not a number above 0"
+    ]
+    assert task.provenance.notes == ("1 pairs drawn, where 8 were wanted",)
 
 
 def test_ratios_must_rise_from_above_one(tmp_path: Path) -> None:
@@ -262,7 +270,7 @@ def test_both_ways_adds_what_is_missing_and_refuses_contradictions(tmp_path: Pat
         "b|a": "beside",
     }
     assert {question.object for question in task.questions} == {"pot|stove", "lamp|shelf", "a|b"}
-    assert [(row.row, row.reason) for row in task.bad_rows] == [
+    assert [(row.row, row.reason) for row in task.provenance.bad_rows] == [
         (2, "row 1 says that 'pot' is over 'stove'"),
         (3, "compares 'cup' with itself"),
     ]

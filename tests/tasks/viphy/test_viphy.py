@@ -103,8 +103,8 @@ def test_published_files_give_the_published_splits(name: str) -> None:
     again = [q for q in tasks["test"].questions if q.id in learnt]
     assert len(again) == (13 if name == "viphy-size-transitive" else 0)
     assert load_task(name, published()) == tasks["test"]
-    assert tasks["test"].as_published
-    assert all(source.as_published for source in tasks["test"].data)
+    assert tasks["test"].provenance.as_published
+    assert all(source.as_published for source in tasks["test"].provenance.data)
     assert not tasks["train"].published
 
 
@@ -168,15 +168,15 @@ def test_tags_and_gold_of_published_questions() -> None:
     )
 
 
-def test_the_transitive_repeats_are_said() -> None:
+def test_the_transitive_repeats_are_reported() -> None:
     task = load_task("viphy-size-transitive", published())
-    assert len(task.bad_rows) == 1_714
-    assert task.bad_rows[0].row == 264
-    assert task.bad_rows[0].reason == "repeats row 222"
+    assert len(task.provenance.bad_rows) == 1_714
+    assert task.provenance.bad_rows[0].row == 264
+    assert task.provenance.bad_rows[0].reason == "repeats row 222"
     assert {tuple(q.gold) for q in task.questions} == {("<",)}
 
 
-def test_published_figures_stand_beside_the_published_questions_only(tmp_path: Path) -> None:
+def test_published_figures_are_shown_with_published_questions_only(tmp_path: Path) -> None:
     values = {
         (row.model, row.metric): row.value for row in load_task("viphy-size", published()).published
     }
@@ -190,15 +190,15 @@ def test_published_figures_stand_beside_the_published_questions_only(tmp_path: P
     )
     changed = load_task("viphy-size", folder)
     assert changed.published == ()
-    assert not changed.as_published
-    assert not changed.data[0].as_published
+    assert not changed.provenance.as_published
+    assert not changed.provenance.data[0].as_published
 
 
-def test_linear_figures_are_at_hand_by_metric() -> None:
+def test_linear_figures_are_found_by_metric() -> None:
     clip = {
         name: {
             row.metric: row.value
-            for row in load_task(name, published()).linear_published
+            for row in load_task(name, published()).training.linear_published
             if "CLIP" in row.model
         }
         for name in task_groups()["viphy"]
@@ -223,17 +223,17 @@ def test_mined_knowledge_makes_the_same_tasks(mined: Path) -> None:
             int(s * total) for s in (0.2, 0.1, 0.7)
         ]
         assert all(
-            not task.published and not task.bad_rows and not task.citation
+            not task.published and not task.provenance.bad_rows and not task.provenance.citation
             for task in tasks.values()
         )
-        assert [source.name for source in tasks["test"].data] == [
+        assert [source.name for source in tasks["test"].provenance.data] == [
             knowledge.FILES[fact_kinds()[name]]
         ]
-        assert not tasks["test"].as_published
+        assert not tasks["test"].provenance.as_published
         left_over = (
             () if total == 10 else ("2 of 48 rows in no split: each split's size is rounded down",)
         )
-        assert tasks["test"].data_notes == left_over
+        assert tasks["test"].provenance.notes == left_over
     color = load_task("viphy-color", mined).questions[0]
     assert sorted(color.gold.values()) == [0.25, 0.75]
     assert color.tags == {"labels": "2"}
@@ -252,8 +252,11 @@ def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
     assert all(
         name.startswith(("red ", "old ")) for q in subtypes.questions for name in q.fields.values()
     )
-    assert [source.name for source in subtypes.data] == ["sizes.parquet", "subtypes.parquet"]
-    assert subtypes.data_notes == ("derived by seesay (seed 0)",)
+    assert [source.name for source in subtypes.provenance.data] == [
+        "sizes.parquet",
+        "subtypes.parquet",
+    ]
+    assert subtypes.provenance.notes == ("derived by seesay (seed 0)",)
     transitive = load_task("viphy-size-transitive", mined)
     # Things 4 to 6 sizes apart are known through one other thing: 6 + 5 + 4 pairs.
     assert len(transitive.questions) == 15
@@ -262,7 +265,7 @@ def test_derived_sets_are_built_of_mined_knowledge(mined: Path) -> None:
         assert question.gold == {">" if a > b else "<": 1.0}
 
 
-def test_mined_facts_that_ask_nothing_are_said(mined: Path) -> None:
+def test_mined_facts_that_make_no_question_are_reported(mined: Path) -> None:
     facts = [
         SizeFact("cup", "bus", 5, 5, (">", "<")),
         SizeFact("cup", "car", 5, 5, ()),
@@ -276,8 +279,8 @@ def test_mined_facts_that_ask_nothing_are_said(mined: Path) -> None:
     ]
     knowledge.write(mined, facts, SizeFact)
     task = load_task("viphy-size", mined)
-    assert [row.row for row in task.bad_rows] == [1, 2, 3, 5, 6, 7, 8]
-    assert task.bad_rows[5].reason == "van, van: compares 'van' with itself"
+    assert [row.row for row in task.provenance.bad_rows] == [1, 2, 3, 5, 6, 7, 8]
+    assert task.provenance.bad_rows[5].reason == "van, van: compares 'van' with itself"
     assert len(task.questions) == 7
     knowledge.write(mined, [PlaceFact("attic", "a", "b", 1, 1, 1, (">", "=", "<"))] * 2, PlaceFact)
     with pytest.raises(UserError, match="no questions"):
@@ -290,7 +293,7 @@ def test_mined_facts_that_ask_nothing_are_said(mined: Path) -> None:
 def test_a_table_of_its_own_is_asked_whole() -> None:
     task = load_task("viphy-size", shared("viphy/examples/size_examples.tsv"))
     assert len(task.questions) == 99
-    assert [row.row for row in task.bad_rows] == [42]
+    assert [row.row for row in task.provenance.bad_rows] == [42]
     assert task.published == ()
     assert (
         len(load_task("viphy-space", shared("viphy/examples/spatial_examples.tsv")).questions)
@@ -328,15 +331,15 @@ def test_a_sample_takes_a_fraction() -> None:
 
 def test_people_of_coda_on_the_shared_things() -> None:
     rows, _ = files.read(shared("viphy/results/colors.json"), ColorFact)
-    found = human.human_figures(rows, shared("coda/objects.jsonl").parent)
-    assert found.objects == 432
-    assert round(found.any_overlap, 4) == 0.9745  # published: 97.45
-    assert found.confidence == pytest.approx(0.7865, abs=2e-4)  # published: 78.65
-    assert found.any_overlap * 432 == pytest.approx(421)
-    assert found.most_frequent * 432 == pytest.approx(375)
+    figures = human.human_figures(rows, shared("coda/objects.jsonl").parent)
+    assert figures.objects == 432
+    assert round(figures.any_overlap, 4) == 0.9745  # published: 97.45
+    assert figures.confidence == pytest.approx(0.7865, abs=2e-4)  # published: 78.65
+    assert figures.any_overlap * 432 == pytest.approx(421)
+    assert figures.most_frequent * 432 == pytest.approx(375)
 
 
-def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path) -> None:
+def test_human_rows_are_shown_if_coda_is_available(tmp_path: Path) -> None:
     without = color.load(published()).published
     shutil.copytree(shared("coda/objects.jsonl").parent, tmp_path / "stored" / "coda")
     added = color.load(published()).published[len(without) :]
@@ -352,7 +355,7 @@ def test_peoples_rows_stand_beside_the_models_where_coda_is_there(tmp_path: Path
     assert linear[-4:] == added, "a probe is shown people's rows too"
 
 
-def test_a_damaged_coda_costs_its_rows_only(
+def test_damaged_coda_loses_the_human_rows_only(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     without = color.load(published())
@@ -384,7 +387,7 @@ def test_files_beside_the_colours_have_bad_rows_too(tmp_path: Path) -> None:
     (tmp_path / "results" / "col_meta.csv").write_text("object,total\nthing 1,12\nthing 2,many\n")
     (tmp_path / "extra" / "obj2cat.json").write_text(json.dumps({"thing 1": "food", "thing 2": 7}))
     task = load_task("viphy-color", tmp_path)
-    assert task.bad_rows == (
+    assert task.provenance.bad_rows == (
         BadRow(3, "'total' is 'many', not a count", "col_meta.csv"),
         BadRow(2, "'thing 2': its category is not a text", "obj2cat.json"),
     )
@@ -404,10 +407,10 @@ def test_derived_sets_are_built_where_the_published_ones_are_absent(tmp_path: Pa
         "as many as the published draw, but for repeats"
     )
     for task in (subtypes, transitive):
-        assert task.data_notes == ("derived by seesay (seed 0)",)
-        assert task.citation
+        assert task.provenance.notes == ("derived by seesay (seed 0)",)
+        assert task.provenance.citation
         assert linear_task(task).published == ()
     assert linear_task(load_task("viphy-size", tmp_path)).published
-    assert load_task("viphy-size", tmp_path).data_notes == (
+    assert load_task("viphy-size", tmp_path).provenance.notes == (
         "1 of 43,096 rows in no split: each split's size is rounded down",
     )

@@ -1,2 +1,4 @@
-"""Captions as the COCO evaluation scores them, without Java: BLEU, METEOR, ROUGE-L and CIDEr-D,
-with NumPy alone."""
+"""Captions as the COCO evaluation scores them, without Java.
+
+BLEU, METEOR, ROUGE-L and CIDEr-D need nothing but NumPy.
+"""

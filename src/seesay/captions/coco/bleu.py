@@ -1,5 +1,7 @@
-"""BLEU as the COCO evaluation counts it (Papineni et al., 2002, with its own constants), and
-unigram precision."""
+"""BLEU as the COCO evaluation counts it, and unigram precision.
+
+The method is that of Papineni et al. (2002); the smoothing constants are the evaluation's own.
+"""
 
 from __future__ import annotations
 
@@ -10,44 +12,60 @@ from functools import partial
 import numpy as np
 
 from seesay.captions.coco.corpus import CaptionCorpus
-from seesay.captions.coco.ngrams import ORDERS
+from seesay.captions.coco.ngrams import ORDERS, Ints, changes
 from seesay.metrics.base import FloatArray, Measurement, Metric, measure
 
-_TINY, _SMALL = 1e-15, 1e-9
-"""Added above and below each fraction: no n-gram at all gives nearly 0, not a division by zero."""
+# COCO's constants, added above and below each fraction: without a single n-gram it is nearly 0 and
+# not a division by zero. They show in the digits of short captions.
+_TINY = 1e-15
+_SMALL = 1e-9
 
 
 def statistics(corpus: CaptionCorpus) -> FloatArray:
-    """One row per caption: clipped matches of order 1 to 4, n-grams of order 1 to 4, length,
-    closest reference length.
+    """Return one row of counts per caption.
 
-    Of two references equally close the shorter one counts.
+    The columns are clipped matches of order 1 to 4, n-grams of order 1 to 4, the length, and the
+    length of the closest reference.
     """
     n = len(corpus)
-    lengths = corpus.words.lengths
+    lengths = corpus.words.lengths[:n]
     rows = np.zeros((n, 2 * ORDERS + 2))
     for k, pair in enumerate(corpus.gram_pairs):
-        rows[:, k] = np.bincount(
-            pair.hypotheses.text, np.minimum(pair.hypotheses.count, pair.most), minlength=n
-        )
-        rows[:, ORDERS + k] = np.maximum(0, lengths[:n] - k)
-    rows[:, -2] = lengths[:n]
-    gap = np.abs(lengths[n:] - lengths[:n][corpus.owner])
-    nearest = np.lexsort((lengths[n:], gap, corpus.owner))
-    firsts = np.flatnonzero(np.diff(corpus.owner[nearest], prepend=-1))
-    rows[:, -1] = lengths[n:][nearest][firsts]
+        captions = pair.hypotheses
+        # Papineni et al., section 2.1: a gram counts at most as often as in one reference.
+        clipped = np.minimum(captions.count, pair.largest_counts)
+        rows[:, k] = np.bincount(captions.text, clipped, minlength=n)
+        rows[:, ORDERS + k] = np.maximum(0, lengths - k)
+    rows[:, -2] = lengths
+    rows[:, -1] = _closest_lengths(corpus)
     return rows
 
 
+def _closest_lengths(corpus: CaptionCorpus) -> Ints:
+    """Return for each caption the length of the reference closest in length.
+
+    Of two equally close it is the shorter one.
+    """
+    lengths, reference_lengths = np.split(corpus.words.lengths, [len(corpus)])
+    gap = np.abs(reference_lengths - lengths[corpus.owner])
+    nearest = np.lexsort((reference_lengths, gap, corpus.owner))
+    firsts = changes(corpus.owner[nearest])
+    return np.asarray(reference_lengths[nearest][firsts])
+
+
 def pooled(order: int, sums: FloatArray) -> FloatArray:
-    """BLEU-`order` of each row of summed statistics."""
+    """Return BLEU-`order` of each row of summed statistics."""
     matches = sums[..., :order]
     grams = sums[..., ORDERS : ORDERS + order]
-    precision = np.prod((matches + _TINY) / (grams + _SMALL), axis=-1) ** (1 / order)
-    ratio = (sums[..., -2] + _TINY) / (sums[..., -1] + _SMALL)
+    precisions = (matches + _TINY) / (grams + _SMALL)
+    mean = np.prod(precisions, axis=-1) ** (1 / order)
+    length = sums[..., -2]
+    reference_length = sums[..., -1]
+    ratio = (length + _TINY) / (reference_length + _SMALL)
+    # An empty caption's ratio is tiny; `where` evaluates the exponential for every row.
     with np.errstate(over="ignore"):
         brevity = np.where(ratio < 1, np.exp(1 - 1 / ratio), 1.0)
-    return np.asarray(precision * brevity)
+    return np.asarray(mean * brevity)
 
 
 BLEU = tuple(
@@ -55,22 +73,24 @@ BLEU = tuple(
         f"BLEU-{order}",
         f"Shared n-grams of 1 to {order} words, with a brevity penalty.",
         statistics,
-        value,
+        partial(pooled, order),
     )
     for order in range(1, ORDERS + 1)
-    for value in [partial(pooled, order)]
 )
 
 
 def bleu(corpus: CaptionCorpus) -> list[Measurement]:
-    """BLEU-1 to BLEU-4, of the corpus and of each caption."""
+    """Return BLEU-1 to BLEU-4, of the corpus and of each caption."""
     return measure(BLEU, corpus)
 
 
 def unigram_precision(
-    hypothesis: str, references: Sequence[str], *, clipped: bool = False
+    hypothesis: str,
+    references: Sequence[str],
+    *,
+    clipped: bool = False,
 ) -> float:
-    """The share of a caption's words that occur in any reference.
+    """Return the share of a caption's words that occur in any reference.
 
     Clipped, a word counts at most as often as in the reference that has it most often (the modified
     precision of Papineni et al., 2002, section 2.1).
@@ -84,21 +104,25 @@ def unigram_precision(
     words = Counter(hypothesis.split())
     if not words:
         return 0.0
-    most: Counter[str] = Counter()
+    largest: Counter[str] = Counter()
     for reference in references:
-        most |= Counter(reference.split())
-    matched = sum(
-        min(count, most[word]) if clipped else count
-        for word, count in words.items()
-        if word in most
-    )
+        largest |= Counter(reference.split())
+    matched = 0
+    for word, count in words.items():
+        if clipped:
+            matched += min(count, largest[word])
+        elif word in largest:
+            matched += count
     return matched / words.total()
 
 
 def _words(corpus: CaptionCorpus) -> FloatArray:
-    """One row per caption: its words that occur in any reference, and all its words."""
-    n, (pair, *_) = len(corpus), corpus.gram_pairs
-    common = np.bincount(pair.hypotheses.text, pair.hypotheses.count * (pair.most > 0), minlength=n)
+    """Return one row per caption: its words that occur in any reference, and all its words."""
+    n = len(corpus)
+    unigrams = corpus.gram_pairs[0]
+    captions = unigrams.hypotheses
+    in_references = captions.count * (unigrams.largest_counts > 0)
+    common = np.bincount(captions.text, in_references, minlength=n)
     return np.column_stack([common, corpus.words.lengths[:n]]).astype(np.float64)
 
 
@@ -111,5 +135,5 @@ PRECISION = Metric(
 
 
 def precision(corpus: CaptionCorpus) -> Measurement:
-    """Unigram precision over all words of the corpus, and of each caption."""
+    """Return unigram precision over all words of the corpus, and of each caption."""
     return measure([PRECISION], corpus)[0]

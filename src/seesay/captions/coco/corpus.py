@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -28,13 +29,15 @@ class CaptionCorpus:
     """Tokenised captions of one system, each with one or more tokenised references."""
 
     hypotheses: Sequence[str]
+    """One caption per image."""
     references: Sequence[Sequence[str]]
+    """The references of each caption."""
 
     def __post_init__(self) -> None:
         if len(self.hypotheses) != len(self.references):
             raise UserError(
-                f"{len(self.hypotheses)} captions stand against {len(self.references)} sets of "
-                "references."
+                f"There are {len(self.hypotheses)} captions but {len(self.references)} sets of "
+                "references: give one set for each caption."
             )
         if not len(self.hypotheses):
             raise UserError("There is no caption to score.")
@@ -44,12 +47,14 @@ class CaptionCorpus:
 
     @classmethod
     def tokenized(
-        cls, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+        cls,
+        hypotheses: Sequence[str],
+        references: Sequence[Sequence[str]],
     ) -> CaptionCorpus:
-        """From raw text."""
+        """Tokenise raw text."""
         return cls(
             [tokenize(text) for text in hypotheses],
-            [[tokenize(text) for text in refs] for refs in references],
+            [list(map(tokenize, texts)) for texts in references],
         )
 
     def __len__(self) -> int:
@@ -58,14 +63,18 @@ class CaptionCorpus:
     @cached_property
     def owner(self) -> Ints:
         """The caption that each reference, in order, belongs to."""
-        return np.repeat(np.arange(len(self)), [len(references) for references in self.references])
+        counts = [len(references) for references in self.references]
+        return np.repeat(np.arange(len(self)), counts)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The captions, then all references in order."""
+        return [*self.hypotheses, *chain.from_iterable(self.references)]
 
     @cached_property
     def words(self) -> Words:
         """Words of the captions, then of all references."""
-        return number_words(
-            [*self.hypotheses, *(reference for row in self.references for reference in row)]
-        )
+        return number_words(self.texts)
 
     @cached_property
     def grams(self) -> Grams:
@@ -79,16 +88,27 @@ class CaptionCorpus:
 
 
 class GramPair:
-    """The n-grams of one order: of captions and of references, with keys of gram and image, in
-    order."""
+    """The n-grams of one order: of captions and of references, with keys of gram and image.
 
-    def __init__(self, table: GramCounts, owner: Ints, images: int) -> None:
-        caption = table.text < images
-        self.hypotheses = table.take(caption)
-        self.references = table.take(~caption)
-        self.references.text[:] -= images
-        self.hypothesis_key = self.hypotheses.gram * np.int64(images) + self.hypotheses.text
-        self.reference_key = self.references.gram * np.int64(images) + owner[self.references.text]
+    Both keys are sorted, because rows are sorted by gram and then by text.
+    """
+
+    def __init__(
+        self,
+        table: GramCounts,
+        owner: Ints,
+        images: int,
+    ) -> None:
+        is_caption = table.text < images
+        captions = table.take(is_caption)
+        references = table.take(~is_caption)
+        # References are numbered from 0 on, as captions are.
+        references.text[:] -= images
+        self.hypotheses = captions
+        self.references = references
+        kinds = np.int64(images)
+        self.hypothesis_key = captions.gram * kinds + captions.text
+        self.reference_key = references.gram * kinds + owner[references.text]
 
     @cached_property
     def image_rows(self) -> Ints:
@@ -96,10 +116,10 @@ class GramPair:
         return np.flatnonzero(changes(self.reference_key))
 
     @cached_property
-    def most(self) -> FloatArray:
+    def largest_counts(self) -> FloatArray:
         """For each of the captions' rows the most that one of its references has of the gram."""
         starts = self.image_rows
         if not len(starts):
             return np.zeros(len(self.hypothesis_key))
-        most = np.maximum.reduceat(self.references.count, starts).astype(np.float64)
-        return lookup(self.reference_key[starts], most, self.hypothesis_key)
+        largest = np.maximum.reduceat(self.references.count, starts).astype(np.float64)
+        return lookup(self.reference_key[starts], largest, self.hypothesis_key)

@@ -26,46 +26,55 @@ def evaluate(
     frequency: DocumentFrequency | None = None,
     jobs: int = 1,
 ) -> list[Measurement]:
-    """BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D, their average, and unigram precision.
+    """Return BLEU-1 to 4, METEOR, ROUGE-L, CIDEr-D, their average, and unigram precision.
 
     Without `resources`, neither METEOR nor the average.
     """
-    blues = bleu(corpus)
-    words = precision(corpus)
-    rest = [rouge(corpus), cider_d(corpus, frequency)]
+    bleus = bleu(corpus)
+    unigrams = precision(corpus)
+    longest = rouge(corpus)
+    consensus = cider_d(corpus, frequency)
     if resources is None:
-        return [*blues, *rest, words]
-    best = meteor(corpus, resources, jobs)
-    name = FUSION if resources.complete else f"{FUSION} with {best.name}"
-    return [*blues, best, *rest, fuse([blues[-1], best, *rest], name), words]
+        return [*bleus, longest, consensus, unigrams]
+    alignment = meteor(corpus, resources, jobs)
+    # A lesser METEOR gives another average, which must not pass for the published one.
+    name = FUSION if resources.complete else f"{FUSION} with {alignment.name}"
+    fusion = fuse([bleus[-1], alignment, longest, consensus], name)
+    return [*bleus, alignment, longest, consensus, fusion, unigrams]
 
 
 def fuse(parts: Sequence[Measurement], name: str = FUSION) -> Measurement:
-    """The plain mean of figures, as one figure: of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the
-    average fusion.
+    """Return the plain mean of figures, as one figure.
+
+    Of BLEU-4, METEOR, ROUGE-L and CIDEr-D it is the average fusion (Li et al., 2018).
 
     The mean is taken of the corpus figures, so that a resample of captions moves all parts
     together.
     """
-    ends = np.cumsum([part.statistics.shape[1] for part in parts])[:-1].tolist()
+    widths = [part.statistics.shape[1] for part in parts]
+    ends = np.cumsum(widths)[:-1].tolist()
 
     def value(sums: FloatArray) -> FloatArray:
         columns = np.split(sums, ends, axis=-1)
-        return np.asarray(
-            np.mean([part.metric.value(c) for part, c in zip(parts, columns, strict=True)], axis=0)
-        )
+        values = [
+            part.metric.value(part_sums) for part, part_sums in zip(parts, columns, strict=True)
+        ]
+        return np.asarray(np.mean(values, axis=0))
 
     def stats(corpus: CaptionCorpus) -> FloatArray:
         return np.hstack([part.metric.stats(corpus) for part in parts])
 
-    metric = Metric(name, f"The mean of {', '.join(part.name for part in parts)}.", stats, value)
+    names = ", ".join(part.name for part in parts)
+    metric = Metric(name, f"The mean of {names}.", stats, value)
     return Measurement(metric, np.hstack([part.statistics for part in parts]))
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Two systems by one metric: the difference with its interval, and the p-value of the sign-flip
-    test."""
+    """Two systems by one metric.
+
+    Their difference has an interval by the bootstrap; the p-value is the sign-flip test's.
+    """
 
     name: str
     difference: Difference
@@ -73,18 +82,28 @@ class PairedTest:
 
 
 def compare(
-    a: Sequence[Measurement], b: Sequence[Measurement], objects: Sequence[str], resamples: Resamples
+    a: Sequence[Measurement],
+    b: Sequence[Measurement],
+    objects: Sequence[str],
+    resamples: Resamples,
 ) -> list[PairedTest]:
-    """Paired tests of two systems on the same captions' references, metric by metric."""
+    """Return paired tests of two systems on the same references, metric by metric."""
     tests = []
-    for ours, theirs in zip(a, b, strict=True):
-        left = ours.statistics[None]
-        right = theirs.statistics[None]
-        difference = paired_bootstrap(left, right, resamples, ours.metric.value)
+    for first, second in zip(a, b, strict=True):
+        value = first.metric.value
+        # The tests take several groups of statistics; captions are one.
+        first_statistics = first.statistics[None]
+        second_statistics = second.statistics[None]
+        difference = paired_bootstrap(first_statistics, second_statistics, resamples, value)
         p = sign_flip(
-            left, right, objects, ours.metric.value, flips=resamples.resamples, seed=resamples.seed
+            first_statistics,
+            second_statistics,
+            objects,
+            value,
+            flips=resamples.resamples,
+            seed=resamples.seed,
         )
-        tests.append(PairedTest(ours.name, difference, p))
+        tests.append(PairedTest(first.name, difference, p))
     return tests
 
 
@@ -95,18 +114,26 @@ def signature(
     resamples: int,
     seed: int,
 ) -> str:
-    """How the numbers were made, in one line."""
+    """Say in one line how the numbers were made."""
     counts = {len(references) for references in corpus.references}
     if len(counts) == 1:
         references = str(counts.pop())
     else:
         references = f"{min(counts)}-{max(counts)}"
     if frequency:
-        document = f"given:{frequency.images}"
+        documents = f"given:{frequency.images}"
     else:
-        document = f"references:{len(corpus)}"
+        documents = f"references:{len(corpus)}"
     matchers = resources.modules if resources else "none"
-    return (
-        f"tok:ptb-3.4.1-lc-nopunct|nrefs:{references}|bleu:coco|meteor:1.5-{matchers}|rouge:l-1.2|"
-        f"cider:d-df={document}|fusion:mean(bleu4,meteor,rougeL,ciderD)|boot:{resamples}-seed{seed}|seesay:{__version__}"
-    )
+    parts = [
+        "tok:ptb-3.4.1-lc-nopunct",
+        f"nrefs:{references}",
+        "bleu:coco",
+        f"meteor:1.5-{matchers}",
+        "rouge:l-1.2",
+        f"cider:d-df={documents}",
+        "fusion:mean(bleu4,meteor,rougeL,ciderD)",
+        f"boot:{resamples}-seed{seed}",
+        f"seesay:{__version__}",
+    ]
+    return "|".join(parts)

@@ -21,12 +21,14 @@ ORDERS = 4
 
 @dataclass(frozen=True)
 class Words:
-    """The words of many texts in a row, as numbers of a vocabulary, and the number of words of each
-    text."""
+    """The words of many texts in a row, as numbers of a vocabulary."""
 
     vocabulary: list[str]
+    """The words by number."""
     numbers: Ints
+    """The number of each word of the texts."""
     lengths: Ints
+    """How many words each text has."""
 
     @property
     def text(self) -> Ints:
@@ -35,98 +37,120 @@ class Words:
 
 
 def number_words(texts: Sequence[str]) -> Words:
-    """The words of texts, split at white space."""
+    """Number the words of texts, split at white space."""
     words: list[str] = []
     lengths = []
     for text in texts:
-        split = text.split()
-        words += split
-        lengths.append(len(split))
+        text_words = text.split()
+        words += text_words
+        lengths.append(len(text_words))
     numbers = numbering()
     flat = np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
     return Words(list(numbers), flat, np.asarray(lengths, np.int64))
 
 
 def numbering() -> defaultdict[str, int]:
-    """A table that gives every new word the next number."""
+    """Return a table that gives every new word the next number."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     return numbers
 
 
 def expand(starts: Ints, counts: Ints) -> Ints:
-    """For each start so many numbers from it on, one after the other."""
-    ends = np.cumsum(counts)
-    return np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())
+    """Return for each start so many numbers from it on, one after the other."""
+    # Counting goes on through all runs: each is shifted by what came before it.
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(counts.sum())
 
 
 @dataclass(frozen=True)
 class GramCounts:
     """The grams of one order: row i says that text `text[i]` holds gram `gram[i]` `count[i]` times.
 
-    Rows are sorted by gram, then text. `place` says where among all words each gram is first
-    written.
+    Rows are sorted by gram, then text.
     """
 
     text: Ints
+    """The text of each row."""
     gram: Ints
+    """The number of each row's gram."""
     count: Ints
+    """How often the text holds the gram."""
     place: Ints
+    """Where among all words each gram, by number, is first written."""
 
     def take(self, rows: BoolArray) -> GramCounts:
-        """Some of the rows; the grams keep their numbers."""
-        return GramCounts(self.text[rows], self.gram[rows], self.count[rows], self.place)
+        """Return some of the rows; the grams keep their numbers."""
+        return GramCounts(
+            self.text[rows],
+            self.gram[rows],
+            self.count[rows],
+            self.place,
+        )
 
 
 @dataclass(frozen=True)
 class Grams:
-    """Numbered words and their grams of order 1, 2, …"""
+    """Numbered words and their grams."""
 
     words: Words
     tables: list[GramCounts]
+    """The grams of order 1, 2, …"""
 
     def spell(self, order: int) -> list[str]:
-        """The grams of an order by number, their words joined by blanks."""
-        rows = self.words.numbers[self.tables[order - 1].place[:, None] + np.arange(order)]
-        return [" ".join(map(self.words.vocabulary.__getitem__, row)) for row in rows.tolist()]
+        """Return the grams of an order by number, their words joined by blanks."""
+        starts = self.tables[order - 1].place
+        rows = self.words.numbers[starts[:, None] + np.arange(order)]
+        word = self.words.vocabulary.__getitem__
+        return [" ".join(map(word, row)) for row in rows.tolist()]
 
 
 def count_grams(words: Words) -> Grams:
-    """The grams of order 1 to `ORDERS`."""
+    """Count the grams of order 1 to `ORDERS`."""
     numbers = words.numbers
+    kinds = np.int64(len(words.vocabulary))
     text_of = words.text
-    at = np.arange(len(words.numbers))
-    left = np.cumsum(words.lengths)[text_of] - at  # words from here to the text's end
+    at = np.arange(len(numbers))
+    words_to_end = np.cumsum(words.lengths)[text_of] - at
     key = gram = numbers
     tables = []
     for order in range(1, ORDERS + 1):
         if order > 1:
-            keep = left[at] >= order
-            at = at[keep]
-            key = gram[keep] * np.int64(len(words.vocabulary)) + numbers[at + order - 1]
+            # A gram must not run over the end of its text.
+            fits = words_to_end[at] >= order
+            at = at[fits]
+            key = gram[fits] * kinds + numbers[at + order - 1]
+        # Stable: places rise with texts, so the texts of a gram come out in order.
         by_key = np.argsort(key, kind="stable")
         texts = text_of[at[by_key]]
         new = changes(key[by_key])
         number = np.cumsum(new) - 1
         gram = np.empty_like(key)
         gram[by_key] = number
+        # Equal pairs of gram and text lie together: the length of such a run is the count.
         rows = np.flatnonzero(new | changes(texts))
-        tables.append(
-            GramCounts(texts[rows], number[rows], np.diff(rows, append=len(at)), at[by_key[new]])
+        table = GramCounts(
+            text=texts[rows],
+            gram=number[rows],
+            count=np.diff(rows, append=len(at)),
+            place=at[by_key[new]],
         )
+        tables.append(table)
     return Grams(words, tables)
 
 
 def changes(values: Ints) -> BoolArray:
-    """Where a value differs from the one before it; the first one does."""
+    """Return where a value differs from the one before it; the first one does."""
     changed = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=changed[1:])
     return changed
 
 
 def lookup(keys: Ints, values: FloatArray, queries: Ints) -> FloatArray:
-    """`values` at the keys `queries`, 0 where a key is absent; `keys` are sorted."""
+    """Return `values` at the keys `queries`, 0 where a key is absent; `keys` are sorted."""
     if not len(keys):
         return np.zeros(len(queries))
-    place = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
+    place = np.searchsorted(keys, queries)
+    # A query above all keys would lie beyond the end.
+    place = np.minimum(place, len(keys) - 1)
     return np.where(keys[place] == queries, values[place], 0.0)

@@ -1,5 +1,8 @@
-"""PARSEVAL (Black et al., 1991) as evalb does it (Sekine and Collins, 1997): brackets that gold and
-test share."""
+"""PARSEVAL (Black et al., 1991) as evalb does it (Sekine and Collins, 1997).
+
+Recall is the share of the gold brackets that the test has, precision the share of the test
+brackets that gold has.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, compress
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from seesay.captions.parses.parameters import EvalbParameters
 from seesay.captions.parses.trees import Bracket, ParseTree
 from seesay.metrics.base import FloatArray, Measurement, Metric, measure, ratio
 
+# What follows a label's first hyphen or equals sign is a function tag or an index; a label that
+# begins with one, such as -NONE-, keeps it.
 _FUNCTION = re.compile(r"(?<=.)[-=].*", re.DOTALL)
 DEFAULT = EvalbParameters()
 
@@ -25,82 +30,96 @@ class MismatchError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParseScore:
-    """One sentence as a row of evalb's table; `unlabelled` are the brackets that match if labels do
-    not count."""
+    """One sentence as a row of evalb's table."""
 
     length: int
+    """Words of the sentence, without traces."""
     matched: int
+    """Test brackets that match a gold one."""
     unlabelled: int
+    """Test brackets that match if labels do not count."""
     gold: int
+    """Brackets of the gold parse."""
     test: int
+    """Brackets of the test parse."""
     crossing: int
+    """Test brackets that cross a gold one."""
     words: int
+    """Words that count, without punctuation."""
     tags: int
+    """Words with the gold tag."""
 
 
-def score(gold: ParseTree, test: ParseTree, parameters: EvalbParameters = DEFAULT) -> ParseScore:
+def score(
+    gold: ParseTree,
+    test: ParseTree,
+    parameters: EvalbParameters = DEFAULT,
+) -> ParseScore:
     """Compare two parses of a sentence. Raises MismatchError if their words differ."""
-    kept_gold = _kept(gold, parameters)
-    kept_test = _kept(test, parameters)
-    if sum(kept_gold) != sum(kept_test):
-        kept_gold, kept_test = _reconcile(gold, kept_gold, test, kept_test, parameters)
-    ours = _words(gold, kept_gold)
-    theirs = _words(test, kept_test)
-    if len(ours) != len(theirs):
-        raise MismatchError(f"the lengths differ: {len(ours)} words in gold, {len(theirs)} in test")
-    for (word, _), (other, _) in zip(ours, theirs, strict=True):
-        if not parameters.same_word(word, other):
-            raise MismatchError(f"the words differ: '{word}' in gold, '{other}' in test")
-    golds = _brackets(gold, kept_gold, parameters)
-    tests = _brackets(test, kept_test, parameters)
+    gold_mask = [tag not in parameters.delete for tag in gold.tags]
+    test_mask = [tag not in parameters.delete for tag in test.tags]
+    if sum(gold_mask) != sum(test_mask):
+        _reconcile(gold, gold_mask, test, test_mask, parameters)
+    gold_words = list(compress(zip(gold.words, gold.tags, strict=True), gold_mask))
+    test_words = list(compress(zip(test.words, test.tags, strict=True), test_mask))
+    if len(gold_words) != len(test_words):
+        raise MismatchError(
+            f"the lengths differ: {len(gold_words)} words in gold, {len(test_words)} in test"
+        )
+    tags = 0
+    for (word, tag), (test_word, test_tag) in zip(gold_words, test_words, strict=True):
+        if not parameters.same_word(word, test_word):
+            raise MismatchError(f"the words differ: '{word}' in gold, '{test_word}' in test")
+        tags += parameters.same_label(tag, test_tag)
+    golds = _brackets(gold, gold_mask, parameters)
+    tests = _brackets(test, test_mask, parameters)
     return ParseScore(
         length=sum(tag not in parameters.delete_for_length for tag in gold.tags),
-        matched=_matched(golds, tests, parameters, labelled=True),
-        unlabelled=_matched(golds, tests, parameters, labelled=False),
+        matched=_count_matches(golds, tests, parameters, labelled=True),
+        unlabelled=_count_matches(golds, tests, parameters, labelled=False),
         gold=len(golds),
         test=len(tests),
-        crossing=sum(any(_crosses(bracket, other) for other in golds) for bracket in tests),
-        words=len(ours),
-        tags=sum(parameters.same_label(a, b) for (_, a), (_, b) in zip(ours, theirs, strict=True)),
+        crossing=sum(_crosses_any(bracket, golds) for bracket in tests),
+        words=len(gold_words),
+        tags=tags,
     )
-
-
-def _kept(tree: ParseTree, parameters: EvalbParameters) -> list[bool]:
-    return [tag not in parameters.delete for tag in tree.tags]
 
 
 def _reconcile(
     gold: ParseTree,
-    kept_gold: list[bool],
+    gold_mask: list[bool],
     test: ParseTree,
-    kept_test: list[bool],
+    test_mask: list[bool],
     parameters: EvalbParameters,
-) -> tuple[list[bool], list[bool]]:
-    """A word that only one side deletes, because the other tagged it wrongly, goes back (evalb
-    since 2006)."""
-    at_gold = [i for i, tag in enumerate(gold.tags) if tag not in parameters.delete_for_length]
-    at_test = [i for i, tag in enumerate(test.tags) if tag not in parameters.delete_for_length]
-    if [gold.words[i] for i in at_gold] != [test.words[i] for i in at_test]:
-        return kept_gold, kept_test
-    kept_gold = list(kept_gold)
-    kept_test = list(kept_test)
-    for i, j in zip(at_gold, at_test, strict=True):
-        kept_gold[i] = kept_test[j] = kept_gold[i] or kept_test[j]
-    return kept_gold, kept_test
+) -> None:
+    """Put back, in both masks, words that only one side deletes.
+
+    The other side tagged such a word wrongly (evalb does so since 2006).
+    """
+    gold_places = _places_of_words(gold, parameters)
+    test_places = _places_of_words(test, parameters)
+    if [gold.words[i] for i in gold_places] != [test.words[j] for j in test_places]:
+        return
+    for i, j in zip(gold_places, test_places, strict=True):
+        gold_mask[i] = test_mask[j] = gold_mask[i] or test_mask[j]
 
 
-def _words(tree: ParseTree, kept: list[bool]) -> list[tuple[str, str]]:
-    return [
-        pair
-        for pair, keep in zip(zip(tree.words, tree.tags, strict=True), kept, strict=True)
-        if keep
-    ]
+def _places_of_words(tree: ParseTree, parameters: EvalbParameters) -> list[int]:
+    """Return the places of the words that count for the length: traces do not."""
+    return [i for i, tag in enumerate(tree.tags) if tag not in parameters.delete_for_length]
 
 
-def _brackets(tree: ParseTree, kept: list[bool], parameters: EvalbParameters) -> list[Bracket]:
-    """Brackets over what is left, without function tags, deleted labels and those that cover
-    nothing."""
-    before = list(accumulate(kept, initial=0))
+def _brackets(
+    tree: ParseTree,
+    mask: list[bool],
+    parameters: EvalbParameters,
+) -> list[Bracket]:
+    """Return the brackets over the words of a mask.
+
+    Function tags, deleted labels and brackets that cover nothing are dropped.
+    """
+    # How many of the mask's words stand before each word: that is its place among them.
+    before = list(accumulate(mask, initial=0))
     brackets = []
     for bracket in tree.brackets:
         label = _FUNCTION.sub("", bracket.label)
@@ -111,105 +130,139 @@ def _brackets(tree: ParseTree, kept: list[bool], parameters: EvalbParameters) ->
     return brackets
 
 
-def _matched(
-    golds: list[Bracket], tests: list[Bracket], parameters: EvalbParameters, *, labelled: bool
+def _count_matches(
+    golds: list[Bracket],
+    tests: list[Bracket],
+    parameters: EvalbParameters,
+    *,
+    labelled: bool,
 ) -> int:
-    """How many test brackets find a gold one that no other has taken."""
+    """Count the test brackets that find a gold one that no other has taken."""
     free: dict[tuple[int, int], list[str]] = {}
     for bracket in golds:
         free.setdefault((bracket.start, bracket.end), []).append(bracket.label)
+
+    def has_no_equal(bracket: Bracket) -> bool:
+        return bracket.label not in free.get((bracket.start, bracket.end), [])
+
     count = 0
-    for bracket in sorted(tests, key=lambda b: not _exact(b, free)):
+    # Those with an equal gold bracket choose first: a bracket that fits by an equivalence of labels
+    # (ADVP and PRT) must not take the only one that another needs.
+    for bracket in sorted(tests, key=has_no_equal):
         labels = free.get((bracket.start, bracket.end), [])
         if labelled:
-            labels_that_fit = [x for x in labels if parameters.same_label(x, bracket.label)]
+            label = _find_label(bracket.label, labels, parameters)
         else:
-            labels_that_fit = labels
-        if labelled and bracket.label in labels_that_fit:
-            choice: str | None = bracket.label
-        else:
-            choice = next(iter(labels_that_fit), None)
-        if choice is not None:
-            labels.remove(choice)
+            label = next(iter(labels), None)
+        if label is not None:
+            labels.remove(label)
             count += 1
     return count
 
 
-def _exact(bracket: Bracket, free: dict[tuple[int, int], list[str]]) -> bool:
-    return bracket.label in free.get((bracket.start, bracket.end), [])
+def _find_label(
+    label: str,
+    labels: list[str],
+    parameters: EvalbParameters,
+) -> str | None:
+    """Return the label itself if it is among the labels, else the first that counts as the same."""
+    if label in labels:
+        return label
+    return next((other for other in labels if parameters.same_label(other, label)), None)
 
 
-def _crosses(a: Bracket, b: Bracket) -> bool:
-    return a.start < b.start < a.end < b.end or b.start < a.start < b.end < a.end
+def _crosses_any(a: Bracket, brackets: list[Bracket]) -> bool:
+    """Return whether a bracket overlaps one of the others and neither holds the other."""
+    return any(
+        a.start < b.start < a.end < b.end or b.start < a.start < b.end < a.end for b in brackets
+    )
 
 
+# Beside a score's own counts: whether all brackets match, none crosses, at most two cross; and 1.
 _COLUMNS = (*(field.name for field in fields(ParseScore)), "complete", "none", "two", "one")
 
 
 def statistics(scores: Sequence[ParseScore]) -> FloatArray:
-    """One row per sentence, in the order of `_COLUMNS`."""
-    rows = [
-        (*astuple(s), s.matched == s.gold == s.test, s.crossing == 0, s.crossing <= 2, 1)
-        for s in scores
-    ]
+    """Return one row per sentence, in the order of `_COLUMNS`."""
+    rows = []
+    for sentence in scores:
+        complete = sentence.matched == sentence.gold == sentence.test
+        crossing = sentence.crossing
+        rows.append((*astuple(sentence), complete, crossing == 0, crossing <= 2, 1))
     return np.asarray(rows, np.float64).reshape(-1, len(_COLUMNS))
 
 
 def _share(above: str, below: str, sums: FloatArray) -> FloatArray:
-    return ratio(sums[..., _COLUMNS.index(above)], sums[..., _COLUMNS.index(below)], undefined=0.0)
+    """Return one column of summed statistics over another, 0 where that is 0."""
+    numerator = sums[..., _COLUMNS.index(above)]
+    denominator = sums[..., _COLUMNS.index(below)]
+    return ratio(numerator, denominator, undefined=0.0)
 
 
 def _f1(matched: str, sums: FloatArray) -> FloatArray:
+    """Return the harmonic mean of precision and recall of summed statistics."""
     precision = _share(matched, "test", sums)
     recall = _share(matched, "gold", sums)
     return ratio(2 * precision * recall, precision + recall, undefined=0.0)
 
 
 def parseval(
-    scores: Sequence[ParseScore], parameters: EvalbParameters = DEFAULT
+    scores: Sequence[ParseScore],
+    parameters: EvalbParameters = DEFAULT,
 ) -> list[Measurement]:
-    """evalb's summary: precision, recall and F1, labelled and not, complete match, crossing
-    brackets, tags."""
-    metrics = []
-    for kind, matched in [("labelled", "matched")] * parameters.labelled + [
-        ("unlabelled", "unlabelled")
-    ]:
-        metrics += [
-            (
+    """Return evalb's summary.
+
+    It has precision, recall and F1, labelled and not, complete match, crossing brackets and tags.
+    """
+    metrics = [Metric(*row, statistics, partial(_share, *columns)) for row, columns in _SHARES]
+    kinds = [("unlabelled", "unlabelled")]
+    if parameters.labelled:
+        kinds.insert(0, ("labelled", "matched"))
+    brackets = []
+    for kind, matched in kinds:
+        brackets += [
+            Metric(
                 f"{kind} precision",
                 "Share of the test brackets that gold has too.",
+                statistics,
                 partial(_share, matched, "test"),
             ),
-            (
+            Metric(
                 f"{kind} recall",
                 "Share of the gold brackets that test has too.",
+                statistics,
                 partial(_share, matched, "gold"),
             ),
-            (f"{kind} F1", "Harmonic mean of precision and recall.", partial(_f1, matched)),
+            Metric(
+                f"{kind} F1",
+                "Harmonic mean of precision and recall.",
+                statistics,
+                partial(_f1, matched),
+            ),
         ]
-    metrics += [
-        (
-            "complete match",
-            "Share of sentences with equal brackets.",
-            partial(_share, "complete", "one"),
-        ),
-        (
-            "average crossing",
-            "Test brackets that cross a gold one, per sentence.",
-            partial(_share, "crossing", "one"),
-        ),
-        (
-            "no crossing",
-            "Share of sentences without a crossing bracket.",
-            partial(_share, "none", "one"),
-        ),
-        (
-            "two or less crossing",
-            "Share of sentences with 2 crossings or fewer.",
-            partial(_share, "two", "one"),
-        ),
-        ("tagging accuracy", "Share of words with the gold tag.", partial(_share, "tags", "words")),
-    ]
-    return measure(
-        [Metric(name, meaning, statistics, value) for name, meaning, value in metrics], scores
-    )
+    return measure([*brackets, *metrics], scores)
+
+
+_SHARES = (
+    (
+        ("complete match", "Share of sentences with equal brackets."),
+        ("complete", "one"),
+    ),
+    (
+        ("average crossing", "Test brackets that cross a gold one, per sentence."),
+        ("crossing", "one"),
+    ),
+    (
+        ("no crossing", "Share of sentences without a crossing bracket."),
+        ("none", "one"),
+    ),
+    (
+        ("two or less crossing", "Share of sentences with 2 crossings or fewer."),
+        ("two", "one"),
+    ),
+    (
+        ("tagging accuracy", "Share of words with the gold tag."),
+        ("tags", "words"),
+    ),
+)
+"""The name and the meaning of each figure beside brackets, and the columns that it divides."""

@@ -1,7 +1,7 @@
-"""Scoring text against references, from files or from memory: captions as COCO does, parses as
-evalb does.
+"""Score text against references, from files or from memory: captions and parses.
 
->>> scores = score_captions(["A dog runs."] * 2, [["A dog is running."], ["A cat sleeps."]], use_meteor=False)
+>>> references = [["A dog is running."], ["A cat sleeps."]]
+>>> scores = score_captions(["A dog runs."] * 2, references, use_meteor=False)
 >>> round(scores.figures["BLEU-1"].value, 3)
 0.423
 """

@@ -1,5 +1,4 @@
-"""Captions against references, as the COCO evaluation scores them, with intervals and paired
-tests."""
+"""Captions against references, as the COCO evaluation scores them, with intervals and tests."""
 
 from __future__ import annotations
 
@@ -7,14 +6,16 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from seesay.captions.coco.cider import DocumentFrequency
 from seesay.captions.coco.corpus import CaptionCorpus
 from seesay.captions.coco.evaluate import compare, evaluate, signature
-from seesay.captions.coco.meteor import load
+from seesay.captions.coco.meteor import MeteorResources, load
 from seesay.captions.defaults import RESAMPLES
 from seesay.captions.pairs import (
+    CaptionSet,
     CaptionSource,
     ReferenceSource,
     load_captions,
@@ -37,46 +38,53 @@ class SystemCaptions:
     name: str
     corpus: CaptionCorpus
     measurements: list[Measurement]
+    """The figures of all metrics, with the statistics of each caption."""
 
 
 @dataclass(frozen=True)
 class CaptionScores:
-    """The figures of one or two systems; `left_out` says in a sentence each which rows could not be
-    used."""
+    """The figures of one or two systems."""
 
     systems: list[SystemCaptions]
     images: list[str]
+    """The images that every system has a caption of."""
     records: list[TextRecord]
+    """The figures of all systems with their intervals."""
     comparisons: list[TextComparison]
+    """Paired tests of two systems; none of one."""
     left_out: list[str]
+    """Which rows could not be used, in a sentence each."""
     signature: str
 
     @property
     def figures(self) -> dict[str, TextRecord]:
         """The first system's figures by the name of the metric."""
-        return {
-            record.metric: record for record in self.records if record.model == self.systems[0].name
-        }
+        name = self.systems[0].name
+        return {record.metric: record for record in self.records if record.model == name}
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """One row per system and caption: its tokens and its own scores."""
+        """Return one row per system and caption: its tokens and its own scores."""
         for system in self.systems:
             for i, image in enumerate(self.images):
-                scores = {each.name: float(each.scores[i]) for each in system.measurements}
-                yield {
+                row: dict[str, object] = {
                     "model": system.name,
                     "image_id": image,
                     "tokens": system.corpus.hypotheses[i],
-                    **scores,
                 }
+                for measurement in system.measurements:
+                    row[measurement.name] = float(measurement.scores[i])
+                yield row
 
     def document_frequency(self) -> DocumentFrequency:
-        """In how many images' references each n-gram occurs, for scoring other captions by the same
-        idf."""
+        """Count in how many images' references each n-gram occurs.
+
+        It serves to score other captions by the same idf.
+        """
         return DocumentFrequency.of(self.systems[0].corpus.references)
 
 
-def score_captions(
+# It has a keyword for each option of `seesay score captions`.
+def score_captions(  # noqa: PLR0913
     hypotheses: CaptionSource,
     references: ReferenceSource,
     *,
@@ -89,7 +97,7 @@ def score_captions(
     jobs: int = 0,
     notify: Callable[[str], None] | None = None,
 ) -> CaptionScores:
-    """BLEU, METEOR, ROUGE-L, CIDEr-D and their average, with 95 % intervals.
+    """Score captions by BLEU, METEOR, ROUGE-L, CIDEr-D and their average, with 95 % intervals.
 
     Captions and references are files (COCO's JSON, JSON lines, plain text) or in memory: by image
     id, or in order. With `versus`, a second system, paired tests are added. METEOR needs its own
@@ -99,69 +107,92 @@ def score_captions(
     """
     reference_set = load_references(references)
     sources = [source for source in (hypotheses, versus) if source is not None]
-    captions = [load_captions(source) for source in sources]
-    if len({each.plain for each in captions}) > 1:
+    caption_sets = [load_captions(source) for source in sources]
+    if len({captions.plain for captions in caption_sets}) > 1:
         raise UserError(
             "Both systems' captions must be plain text, or neither: plain text has no image ids."
         )
-    pairs = [pair(each, reference_set) for each in captions]
-    images = [image for image in pairs[0][0] if all(image in each.texts for each in captions)]
-    resources = load(meteor, notify) if use_meteor else None
-    if resources is not None and not resources.complete:
-        log.warning(
-            "METEOR's data are incomplete, so the reduced variant METEOR(%s) is computed. Install "
-            "them with "
-            "`pip install --no-deps pycocoevalcap`, or give their folder with --meteor.",
-            resources.modules,
-        )
+    images, left_out = _pair_all(caption_sets, reference_set)
+    resources = _load_meteor(meteor, notify) if use_meteor else None
     if isinstance(document_frequency, Path):
         document_frequency = DocumentFrequency.load(document_frequency)
     systems = []
     reference_texts = [reference_set.texts[image] for image in images]
-    for name, each in zip(system_names(sources), captions, strict=True):
-        corpus = CaptionCorpus.tokenized(
-            [each.texts[image][0] for image in images], reference_texts
-        )
+    for name, captions in zip(system_names(sources), caption_sets, strict=True):
+        texts = [captions.texts[image][0] for image in images]
+        corpus = CaptionCorpus.tokenized(texts, reference_texts)
         measurements = evaluate(corpus, resources, document_frequency, jobs or os.cpu_count() or 1)
         systems.append(SystemCaptions(name, corpus, measurements))
     line = signature(systems[0].corpus, resources, document_frequency, resamples, seed)
-    drawn = Resamples(images, resamples, seed)
+    # All figures share their resamples of images, so that differences of systems are paired.
+    resampled = Resamples(images, resamples, seed)
+    records = []
+    for system in systems:
+        records += make_records("captions", system.name, system.measurements, resampled, line)
     return CaptionScores(
-        systems,
-        images,
-        [
-            record
-            for each in systems
-            for record in make_records("captions", each.name, each.measurements, drawn, line)
-        ],
-        _comparisons(systems[0], systems[1], images, drawn, line) if len(systems) > 1 else [],
-        list(dict.fromkeys(row for _, left_out in pairs for row in left_out)),
-        line,
+        systems=systems,
+        images=images,
+        records=records,
+        comparisons=_compare_systems(systems, images, resampled, line),
+        left_out=left_out,
+        signature=line,
     )
 
 
-def _comparisons(
-    a: SystemCaptions, b: SystemCaptions, images: list[str], drawn: Resamples, line: str
+def _pair_all(
+    caption_sets: list[CaptionSet],
+    references: CaptionSet,
+) -> tuple[list[str], list[str]]:
+    """Return the images that all systems and the references have, and what was left out."""
+    pairs = [pair(captions, references) for captions in caption_sets]
+    images = [
+        image for image in pairs[0][0] if all(image in captions.texts for captions in caption_sets)
+    ]
+    # A bad row of the references would be reported once for each system.
+    left_out = dict.fromkeys(chain.from_iterable(rows for _, rows in pairs))
+    return images, list(left_out)
+
+
+def _load_meteor(folder: Path | None, notify: Callable[[str], None] | None) -> MeteorResources:
+    """Load METEOR's data, and warn if they give only a lesser variant."""
+    resources = load(folder, notify)
+    if not resources.complete:
+        log.warning(
+            "METEOR's data are incomplete, so the reduced variant METEOR(%s) is computed. Install "
+            "them with `pip install --no-deps pycocoevalcap`, or give their folder with --meteor.",
+            resources.modules,
+        )
+    return resources
+
+
+def _compare_systems(
+    systems: list[SystemCaptions],
+    images: list[str],
+    resamples: Resamples,
+    line: str,
 ) -> list[TextComparison]:
-    tests = compare(a.measurements, b.measurements, images, drawn)
+    """Return the paired tests of two systems, p-values adjusted over the metrics; none of one."""
+    if len(systems) == 1:
+        return []
+    a, b = systems
+    tests = compare(a.measurements, b.measurements, images, resamples)
     adjusted = holm([test.p_signflip for test in tests])
     comparisons = []
     for test, p_holm in zip(tests, adjusted.tolist(), strict=True):
         figures = asdict(test.difference)
         p_bootstrap = figures.pop("p")
-        comparisons.append(
-            TextComparison(
-                task="captions",
-                metric=test.name,
-                a=a.name,
-                b=b.name,
-                **figures,
-                p_bootstrap=p_bootstrap,
-                p_signflip=test.p_signflip,
-                p_holm=p_holm,
-                n=len(images),
-                signature_a=line,
-                signature_b=line,
-            )
+        comparison = TextComparison(
+            task="captions",
+            metric=test.name,
+            a=a.name,
+            b=b.name,
+            **figures,
+            p_bootstrap=p_bootstrap,
+            p_signflip=test.p_signflip,
+            p_holm=p_holm,
+            n=len(images),
+            signature_a=line,
+            signature_b=line,
         )
+        comparisons.append(comparison)
     return comparisons

@@ -42,7 +42,7 @@ class ParseScores:
         return {record.metric: record for record in self.records if record.slice is None}
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """One row per sentence."""
+        """Return one row per sentence."""
         for number, counts in self.sentences.items():
             yield {"sentence": number, **asdict(counts)}
 
@@ -55,8 +55,9 @@ def score_parses(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> ParseScores:
-    """Labelled and unlabelled brackets, crossings and tags, over all sentences and up to evalb's
-    cutoff length.
+    """Score labelled and unlabelled brackets, crossings and tags.
+
+    There are figures over all sentences, and up to evalb's cutoff length.
 
     `parameters` are evalb's, from its file or in memory; by default those of COLLINS.prm.
     """
@@ -64,7 +65,8 @@ def score_parses(
         rules = read_parameters(parameters)
     else:
         rules = parameters or EvalbParameters()
-    (gold_name, golds), (test_name, tests) = _load(gold, "gold"), _load(test, "test")
+    gold_name, golds = _load(gold, "gold")
+    test_name, tests = _load(test, "test")
     if len(golds) != len(tests):
         raise UserError(
             f"{gold_name} has {len(golds)} parses and {test_name} has {len(tests)}: they are "
@@ -73,11 +75,11 @@ def score_parses(
     sentences: dict[int, ParseScore] = {}
     left_out: list[str] = []
     for number, rows in enumerate(zip(golds, tests, strict=True), 1):
-        compared = _compare(number, (gold_name, test_name), rows, rules)
-        if isinstance(compared, ParseScore):
-            sentences[number] = compared
+        result = _compare(number, (gold_name, test_name), rows, rules)
+        if isinstance(result, ParseScore):
+            sentences[number] = result
         else:
-            left_out += compared
+            left_out += result
     if not sentences:
         raise UserError(
             f"No sentence of {test_name} could be compared with {gold_name}: {left_out[0]}."
@@ -89,30 +91,41 @@ def score_parses(
     else:
         source = "custom"
     line = f"evalb:{source}|sentences:{len(golds)}|boot:{resamples}-seed{seed}|seesay:{__version__}"
-    short = {
-        number: counts for number, counts in sentences.items() if counts.length <= rules.cutoff
-    }
-    parts: dict[str | None, dict[int, ParseScore]] = {None: sentences}
-    if short and len(short) < len(sentences):
-        parts[f"length<={rules.cutoff}"] = short
     records = []
-    for part, scores in parts.items():
-        drawn = Resamples([str(number) for number in scores], resamples, seed)
+    for part, scores in _slices(sentences, rules.cutoff).items():
+        resampled = Resamples([str(number) for number in scores], resamples, seed)
         measurements = parseval(list(scores.values()), rules)
-        records += make_records("parses", system_names([test])[0], measurements, drawn, line, part)
+        name = system_names([test])[0]
+        records += make_records("parses", name, measurements, resampled, line, part)
     return ParseScores(records, sentences, left_out, line)
 
 
+def _slices(
+    sentences: dict[int, ParseScore],
+    cutoff: int,
+) -> dict[str | None, dict[int, ParseScore]]:
+    """Return all sentences, and those up to the cutoff length if only some of them are."""
+    slices: dict[str | None, dict[int, ParseScore]] = {None: sentences}
+    short = {number: counts for number, counts in sentences.items() if counts.length <= cutoff}
+    if 0 < len(short) < len(sentences):
+        slices[f"length<={cutoff}"] = short
+    return slices
+
+
 def _load(source: ParseSource, name: str) -> tuple[str, list[TreeRow]]:
+    """Return what to call the source, and its parses."""
     if isinstance(source, str | Path):
         return str(source), read_trees(Path(source))
     return name, split_trees(list(source))
 
 
 def _compare(
-    number: int, names: tuple[str, str], rows: tuple[TreeRow, TreeRow], rules: EvalbParameters
+    number: int,
+    names: tuple[str, str],
+    rows: tuple[TreeRow, TreeRow],
+    rules: EvalbParameters,
 ) -> ParseScore | list[str]:
-    """The sentence's counts, or why it cannot be compared."""
+    """Return the sentence's counts, or why it cannot be compared."""
     (_, gold), (line, test) = rows
     if isinstance(gold, ParseTree) and isinstance(test, ParseTree):
         try:

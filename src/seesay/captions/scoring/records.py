@@ -19,7 +19,9 @@ class TextRecord:
     """
 
     model: str
+    """The system's name."""
     task: str
+    """`captions` or `parses`."""
     metric: str
     template: None = None
     slice: str | None = None
@@ -27,7 +29,9 @@ class TextRecord:
     low: float
     high: float
     n: int
+    """The number of texts."""
     signature: str
+    """How the figure was made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,7 @@ class TextComparison:
     p_bootstrap: float
     p_signflip: float
     p_holm: float
+    """The sign-flip test's p-value, adjusted over the metrics."""
     p_mcnemar: None = None
     n: int
     signature_a: str
@@ -61,7 +66,8 @@ def make_records(
     signature: str,
     part: str | None = None,
 ) -> list[TextRecord]:
-    """Each measurement with its 95 % interval."""
+    """Return each measurement with its 95 % interval."""
+    intervals = resamples.measurements(measurements)
     return [
         TextRecord(
             model=system,
@@ -72,22 +78,22 @@ def make_records(
             n=len(measurement.statistics),
             signature=signature,
         )
-        for measurement, interval in zip(
-            measurements, resamples.measurements(measurements), strict=True
-        )
+        for measurement, interval in zip(measurements, intervals, strict=True)
     ]
 
 
 def system_names(sources: Sequence[object]) -> list[str]:
-    """File names without endings; whole paths where two would be the same, and numbers for systems
-    in memory."""
-    paths = [
-        source if isinstance(source, str | Path) else f"system {i}"
-        for i, source in enumerate(sources, 1)
-    ]
-    names = [
-        Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name for path in paths
-    ]
-    if len(set(names)) == len(names):
-        return names
-    return [str(path) for path in paths]
+    """Return names of systems: file names without endings.
+
+    Where two would be the same they are whole paths; systems in memory have numbers.
+    """
+    paths = []
+    for i, source in enumerate(sources, 1):
+        in_file = isinstance(source, str | Path)
+        paths.append(str(source) if in_file else f"system {i}")
+    names = []
+    for path in paths:
+        name = Path(path).name
+        names.append(name.removesuffix(".gz").rpartition(".")[0] or name)
+    # Two files called captions.json in two folders must not become one system.
+    return names if len(set(names)) == len(names) else paths

@@ -1,5 +1,6 @@
-"""One reader for every corpus of captions: it recognises the form, reads one caption at a time and
-counts.
+"""One reader for every corpus of captions.
+
+It recognises the form, reads one caption at a time, and counts.
 
 Which picture a caption describes matters when some are held out: five captions of one picture say
 the same thing five times. Most forms name the picture. Files of plain text whose names differ only
@@ -49,23 +50,24 @@ class CorpusSummary:
     left_out: int
 
     def as_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Return the summary for `--json`."""
         return asdict(self)
 
 
 class Corpus:
-    """Captions (or any texts) of a file, of a data set's folder or of standard input ("-"), read
-    once.
+    """Captions (or any texts) of a file, of a data set's folder or of standard input ("-").
 
-    The form is recognised when the source is opened; one of no known form is refused. The first few
-    unusable rows are kept with their reasons (`bad_rows`).
+    It is read once. The form is recognised when the source is opened; one of no known form is
+    refused. The first few unusable rows are kept with their reasons (`bad_rows`).
     """
 
     def __init__(self, source: Path | str, *, longest: int = LONGEST_TEXT_LINE) -> None:
         self.name = str(source)
         self.form = ""
         self.unit = "line"
-        self.captions = self.blank = self.bad = 0
+        self.captions = 0
+        self.blank = 0
+        self.bad = 0
         self.bad_rows: list[BadRow] = []
         self.size: int | None = None
         self._longest = longest
@@ -75,6 +77,7 @@ class Corpus:
         self._raw: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
+        # A file opened before an error is closed again: only a corpus that is ready keeps it.
         with ExitStack() as stack:
             try:
                 self._open(stack)
@@ -99,7 +102,9 @@ class Corpus:
     @property
     def position(self) -> int:
         """How many bytes of the file have been read."""
-        return self._raw.tell() if self._raw else 0
+        if self._raw is None:
+            return 0
+        return self._raw.tell()
 
     @property
     def digest(self) -> str:
@@ -112,10 +117,11 @@ class Corpus:
         return CorpusSummary(self.name, self.form, self.captions, self.blank, self.bad)
 
     def read(self, limit: int | None = None) -> Iterator[Caption]:
-        """The captions, `limit` of them at most; blank and unusable rows are counted."""
+        """Yield the captions, `limit` of them at most; blank and unusable rows are counted."""
         return islice(self._usable(), limit)
 
     def _usable(self) -> Iterator[Caption]:
+        """Yield the captions that are text; the others are counted with their reasons."""
         for row in self._rows:
             if isinstance(row, BadRow):
                 self.leave_out(row.row, row.reason)
@@ -127,6 +133,7 @@ class Corpus:
                 self.blank += 1
             else:
                 self.captions += 1
+                # The digest says which texts a model was trained on, whatever files they came in.
                 self._digest.update(row.text.encode() + b"\n")
                 yield row
 
@@ -142,6 +149,7 @@ class Corpus:
             self.bad_rows.append(BadRow(row, reason))
 
     def _open(self, stack: ExitStack) -> None:
+        """Recognise the form of the source and prepare its rows, of which none is read yet."""
         path = Path(self.name).expanduser()
         if self.name != STANDARD_INPUT and not path.exists():
             raise UserError(f"There is no file '{self.name}'.")
@@ -149,44 +157,52 @@ class Corpus:
             self.form, self._rows = data_sets.read(path)
             self.unit = "row"
             return
-        parallel = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
         file, head, whole = self._open_file(stack, path)
-        form = forms.recognise_text(head, whole=whole)
-        if form is not None:
-            self.form = form.name
-            self._rows = form.read(decode_lines(file, f"'{self.name}'", self._longest), parallel)
+        text_form = forms.recognise_text(head, whole=whole)
+        if text_form is None:
+            self._open_json(file, path)
             return
+        self.form = text_form.name
+        # One name for parallel files, whose lines with one number describe one picture.
+        parallel = re.sub(r"\d+", "#", path.name.removesuffix(".gz"))
+        lines = decode_lines(file, f"'{self.name}'", self._longest)
+        self._rows = text_form.read(lines, parallel)
+
+    def _open_json(self, file: IO[bytes], path: Path) -> None:
+        """Recognise a JSON document by its entries; it is read one entry at a time."""
         try:
-            json_form, numbered = forms.recognise_json(decode_entries(file))
+            form, numbered = forms.recognise_json(decode_entries(file))
         except BrokenFileError as error:
             raise forms.UnknownFormError(f"it is not JSON: {error}") from error
-        self.form = json_form.name
+        self.form = form.name
         self.unit = "entry"
-        if json_form is forms.VQA_ANSWERS:
+        if form is forms.VQA_ANSWERS:
             raise UserError(
                 f"'{self.name}' holds the answers of VQA: give its questions, and the answers are "
                 "read beside them."
             )
-        answers = _vqa_answers(path) if json_form is forms.VQA else {}
-        self._rows = self._whole(forms.read_json(json_form, numbered, path.name, answers))
+        answers = _vqa_answers(path) if form is forms.VQA else {}
+        self._rows = self._whole(forms.read_json(form, numbered, path.name, answers))
 
     def _open_file(self, stack: ExitStack, path: Path) -> tuple[IO[bytes], bytes, bool]:
-        """The file, decompressed, its first bytes, and whether these are all."""
+        """Return the file, decompressed, its first bytes, and whether these are all."""
         if self.name == STANDARD_INPUT:
-            return (
-                sys.stdin.buffer,
-                cast("BufferedReader", sys.stdin.buffer).peek(forms.HEAD)[: forms.HEAD],
-                False,
-            )
+            # Standard input cannot be read twice: a look ahead leaves its first bytes where they
+            # are.
+            stdin = cast("BufferedReader", sys.stdin.buffer)
+            return stdin, stdin.peek(forms.HEAD)[: forms.HEAD], False
         self.size = path.stat().st_size
         head = read_head(path, forms.HEAD)
         file = stack.enter_context(open_bytes(path))
+        # Progress is measured in bytes of the file on disk, gzipped or not.
         self._raw = file.compressed if isinstance(file, BoundedGzipFile) else file
         return file, head, len(head) < forms.HEAD
 
     def _whole(self, rows: Iterator[Caption | BadRow]) -> Iterator[Caption | BadRow]:
-        """The rows of a JSON document; one that breaks off is an error, and not a shorter
-        corpus."""
+        """Yield the rows of a JSON document.
+
+        One that breaks off is an error, and not a shorter corpus.
+        """
         number = 0
         try:
             for row in rows:
@@ -199,12 +215,14 @@ class Corpus:
 
 
 def distinct_sources(paths: Iterable[Path]) -> list[Path]:
-    """The sources to read of those that were given: VQA's answers are read with their questions."""
-    paths = list(paths)
-    read_beside = {
-        path.with_name(_answers_name(path.name)) for path in paths if "questions" in path.name
-    }
-    return [path for path in paths if path not in read_beside]
+    """Return the sources to read of those that were given.
+
+    VQA's answers are read with their questions, and not once more by themselves.
+    """
+    sources = list(paths)
+    questions = [path for path in sources if "questions" in path.name]
+    read_beside = {path.with_name(_answers_name(path.name)) for path in questions}
+    return [path for path in sources if path not in read_beside]
 
 
 def _answers_name(questions: str) -> str:
@@ -213,22 +231,26 @@ def _answers_name(questions: str) -> str:
 
 
 def _vqa_answers(questions: Path) -> dict[Any, str]:
-    """The commonest answer to each question, by its number."""
+    """Read the commonest answer to each question, by its number."""
     path = questions.with_name(_answers_name(questions.name))
     if path == questions or not path.is_file():
         raise UserError(
             f"'{questions}' holds questions of VQA: put their answers, {path.name}, into the same "
             "folder."
         )
+    answers: dict[Any, str] = {}
     try:
         form, numbered = forms.recognise_json(entries(path))
         if form is not forms.VQA_ANSWERS:
             raise UserError(f"'{path}' does not hold the answers of VQA.")
-        rows = (entry for _, entry in numbered if isinstance(entry, dict))
-        return {
-            row.get("question_id"): answer for row in rows if (answer := answer_of(row)) is not None
-        }
+        for _, entry in numbered:
+            if not isinstance(entry, dict):
+                continue
+            answer = answer_of(entry)
+            if answer is not None:
+                answers[entry.get("question_id")] = answer
     except (BrokenFileError, forms.UnknownFormError) as error:
         raise UserError(
             f"'{path}' is damaged, or not the answers of VQA ({error}): fetch it again."
         ) from error
+    return answers

@@ -1,17 +1,20 @@
-"""Records of other people (JSON objects, rows of tables and data sets) as captions with the
-pictures they describe."""
+"""Records of other people as captions with the pictures they describe.
+
+They are JSON objects, or rows of tables and data sets.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from seesay.questions import BadRow
 
 Record = Mapping[str, Any]
 
+# Published corpora call these fields by many names; the first kind that a record has is taken.
 _TEXTS = tuple(
     re.compile(name, re.IGNORECASE)
     for name in (
@@ -58,71 +61,90 @@ class Fields(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
-        return [*self.texts, *self.answers, *filter(None, [self.picture])]
+        """The names of all fields that are read."""
+        names = [*self.texts, *self.answers]
+        if self.picture is not None:
+            names.append(self.picture)
+        return names
 
 
 def find_fields(names: Iterable[str]) -> Fields | None:
-    """The fields that hold captions, or questions with answers; None if there is none."""
+    """Return the fields that hold captions, or questions with answers; None if there is none."""
     names = [name.strip() for name in names]
-    texts = next(
-        filter(None, ([name for name in names if kind.fullmatch(name)] for kind in _TEXTS)), None
-    )
-    if texts is None:
+    texts = _first_match(names, _TEXTS)
+    if not texts:
         return None
+    answers: list[str] = []
     if texts[0].lower() == "question":
-        answers = tuple(name for name in _ANSWERS if name in names)[:1]
-    else:
-        answers = ()
-    if texts[0].lower() == "question" and not answers:
-        return None
-    return Fields(
-        tuple(texts),
-        answers,
-        next((name for kind in _PICTURES for name in names if kind.fullmatch(name)), None),
-    )
+        # A question without its answer describes nothing of a picture.
+        answers = [name for name in _ANSWERS if name in names][:1]
+        if not answers:
+            return None
+    pictures = _first_match(names, _PICTURES)
+    return Fields(tuple(texts), tuple(answers), next(iter(pictures), None))
+
+
+def _first_match(names: Sequence[str], kinds: Iterable[re.Pattern[str]]) -> list[str]:
+    """Return the names of the first kind that any name is of."""
+    for kind in kinds:
+        matches = [name for name in names if kind.fullmatch(name)]
+        if matches:
+            return matches
+    return []
 
 
 def captions_of(
-    fields: Fields, record: object, row: int, pictures: str
+    fields: Fields,
+    record: object,
+    row: int,
+    pictures: str,
 ) -> Iterator[Caption | BadRow]:
-    """The captions of a record, or why it has none. `pictures` is the collection that numbers the
-    pictures."""
+    """Yield the captions of a record, or why it has none.
+
+    `pictures` is the collection that numbers the pictures.
+    """
     if not isinstance(record, Mapping):
         yield BadRow(row, "not a JSON object")
         return
     picture = record.get(fields.picture) if fields.picture else None
-    named = f"{pictures}:{picture if isinstance(picture, int | str) else f'row {row}'}"
+    # A record that names no picture describes one of its own.
+    if not isinstance(picture, int | str):
+        picture = f"row {row}"
     for name in fields.texts:
         value = record.get(name)
+        problem = f"no text in '{name}'"
         if fields.answers:
             value = {"question": value, "answer": record.get(fields.answers[0])}
+            problem = "no question or no answer"
         for text in texts_of(value):
             if text is None:
-                yield BadRow(
-                    row,
-                    f"no text in '{name}'" if not fields.answers else "no question or no answer",
-                )
+                yield BadRow(row, problem)
             else:
-                yield Caption(text, named, row)
+                yield Caption(text, f"{pictures}:{picture}", row)
 
 
 def texts_of(value: object) -> Iterator[str | None]:
-    """The texts in a field: one, a list of them, or objects that hold one; None for what is no
-    text.
+    """Yield the texts in a field: one, a list of them, or objects that hold one.
 
-    A question is read with its answer, as CLIP-BERT was trained on Visual Genome's.
+    None stands for what is no text. A question is read with its answer, as CLIP-BERT was trained on
+    Visual Genome's.
     """
     if isinstance(value, str):
-        yield None if "\N{REPLACEMENT CHARACTER}" in value else " ".join(value.split())
+        # The mark of a byte that could not be decoded: the text was damaged on its way here.
+        if "\N{REPLACEMENT CHARACTER}" in value:
+            yield None
+        else:
+            yield " ".join(value.split())
     elif isinstance(value, list):
         for part in value:
             yield from texts_of(part)
     elif isinstance(value, Mapping) and "question" in value:
         question = value["question"]
         answer = answer_of(value)
-        complete = isinstance(question, str) and question.strip() and answer
-        yield from texts_of(f"{question} {answer}" if complete else None)
+        if isinstance(question, str) and question.strip() and answer:
+            yield from texts_of(f"{question} {answer}")
+        else:
+            yield None
     elif isinstance(value, Mapping) and any(name in value for name in _INNER):
         yield from texts_of(next(value[name] for name in _INNER if name in value))
     else:
@@ -130,10 +152,16 @@ def texts_of(value: object) -> Iterator[str | None]:
 
 
 def answer_of(record: Record) -> str | None:
-    """The answer in a record; of several people's, the commonest, and the first of equals."""
+    """Return the answer in a record.
+
+    Of several people's it is the commonest, and the first of equals.
+    """
     value = next((record[name] for name in _ANSWERS if name in record), None)
     if isinstance(value, list):
+        # VQA's list holds an object per person, others hold the texts themselves.
         answers = [part.get("answer") if isinstance(part, Mapping) else part for part in value]
-        common = Counter(answer for answer in answers if isinstance(answer, str)).most_common(1)
-        value = common[0][0] if common else None
-    return value if isinstance(value, str) and value.strip() else None
+        counts = Counter(answer for answer in answers if isinstance(answer, str))
+        value = max(counts, key=counts.__getitem__, default=None)
+    if isinstance(value, str) and value.strip():
+        return value
+    return None

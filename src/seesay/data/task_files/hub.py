@@ -22,8 +22,12 @@ LARGEST_PICTURE = 64 << 20
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 
 
-def hub_rows(address: str, split: str, config: str) -> Iterator[Mapping[str, Any]]:
-    """The rows of a data set at one revision, its pictures as bytes; no code of it is run."""
+def hub_rows(
+    address: str,
+    split: str,
+    config: str,
+) -> Iterator[Mapping[str, Any]]:
+    """Read the rows of a data set at one revision, its pictures as bytes; no code of it is run."""
     match = ADDRESS.fullmatch(address)
     if match is None:
         raise UserError(
@@ -35,44 +39,54 @@ def hub_rows(address: str, split: str, config: str) -> Iterator[Mapping[str, Any
     except ImportError as error:
         raise missing_extra("Reading a data set from the Hub", "datasets", error) from error
     try:
-        loaded = load_dataset(
-            match["name"], config or None, split=match["split"] or split, revision=match["revision"]
+        dataset = load_dataset(
+            match["name"],
+            config or None,
+            split=match["split"] or split,
+            revision=match["revision"],
         )
     except Exception as error:  # whatever the library raises, its message belongs to the user
         raise UserError(f"Cannot read {address}: {first_line(error)}.") from error
-    refuse_too_many(address, len(loaded))
-    features = dict(loaded.features.items())
-    loaded = loaded.remove_columns(
-        [name for name, kind in features.items() if isinstance(kind, Audio | Video)]
-    )
+    refuse_too_many(address, len(dataset))
+    features = dict(dataset.features.items())
+    # Sound and video would be decoded with every row, and no question can show them.
+    unusable = [name for name, kind in features.items() if isinstance(kind, Audio | Video)]
+    dataset = dataset.remove_columns(unusable)
     pictures = [name for name, kind in features.items() if isinstance(kind, Image)]
     for name in pictures:
-        loaded = loaded.cast_column(name, Image(decode=False))
-    return (_with_bytes(row, pictures) for row in loaded)
+        # Undecoded: the bytes are stored as they came, and none is opened that nobody asks about.
+        dataset = dataset.cast_column(name, Image(decode=False))
+    return (_with_bytes(row, pictures) for row in dataset)
 
 
 def is_picture(value: Any) -> bool:
-    """Whether a value of Arrow is a picture: its bytes, or what `datasets` makes of one."""
-    if isinstance(value, dict) and value.keys() == {"bytes", "path"}:
-        value = b"" if value["bytes"] is None else value["bytes"]
-    return isinstance(value, bytes)
+    """Return whether a value of Arrow is a picture: bytes, or what `datasets` makes of them."""
+    if isinstance(value, bytes):
+        return True
+    if not isinstance(value, dict) or value.keys() != {"bytes", "path"}:
+        return False
+    return value["bytes"] is None or isinstance(value["bytes"], bytes)
 
 
 def picture_folder() -> Path:
-    """Where pictures go that rows hold themselves."""
+    """Return the folder for pictures that rows hold themselves."""
     return caches.TASK_PICTURES.folder
 
 
 def store_picture(value: Any) -> str:
-    """The name of the file with a picture's bytes; equal pictures are one file."""
-    content, path = (value, "") if isinstance(value, bytes) else (value["bytes"], value["path"])
+    """Store a picture's bytes and return the name of the file; equal pictures are one file."""
+    if isinstance(value, bytes):
+        value = {"bytes": value, "path": ""}
+    content = value["bytes"]
     if not content:
         raise BadValueError("a picture has no bytes")
     if len(content) > LARGEST_PICTURE:
         raise BadValueError(f"a picture has more than {LARGEST_PICTURE >> 20} MB")
-    suffix = Path(str(path)).suffix.lower()
-    digest = text_digest(content, 16)
-    target = picture_folder() / f"{digest}{suffix if suffix in SUFFIXES else '.png'}"
+    # Of the path only a known suffix is used: the rest is whatever somebody wrote.
+    suffix = Path(str(value["path"])).suffix.lower()
+    if suffix not in SUFFIXES:
+        suffix = ".png"
+    target = picture_folder() / f"{text_digest(content, 16)}{suffix}"
     if not target.is_file():
         with atomic_write(target) as unfinished:
             unfinished.write_bytes(content)
@@ -80,20 +94,23 @@ def store_picture(value: Any) -> str:
 
 
 def _with_bytes(row: Mapping[str, Any], pictures: list[str]) -> dict[str, Any]:
-    """The row with the bytes of pictures that `datasets` has as files: those it has downloaded, and
-    no others."""
-    from datasets import config
-    from huggingface_hub import constants
-
+    """Return the row with the bytes of pictures that `datasets` has as files."""
     filled = dict(row)
     for name in pictures:
         value = row[name]
-        if value is not None and value["bytes"] is None and value["path"]:
-            path = Path(value["path"]).resolve()
-            downloaded = (
-                Path(config.HF_DATASETS_CACHE).resolve(),
-                Path(constants.HF_HUB_CACHE).resolve(),
-            )
-            if any(path.is_relative_to(folder) for folder in downloaded) and path.is_file():
-                filled[name] = {**value, "bytes": path.read_bytes()}
+        if value is None or value["bytes"] is not None or not value["path"]:
+            continue
+        path = Path(value["path"]).resolve()
+        # Only of files that it downloaded: a row may name any other path of this machine.
+        if _is_download(path) and path.is_file():
+            filled[name] = {**value, "bytes": path.read_bytes()}
     return filled
+
+
+def _is_download(path: Path) -> bool:
+    """Return whether a file is in a folder that the Hub's libraries download into."""
+    from datasets import config
+    from huggingface_hub import constants
+
+    folders = (config.HF_DATASETS_CACHE, constants.HF_HUB_CACHE)
+    return any(path.is_relative_to(Path(folder).resolve()) for folder in folders)

@@ -1,6 +1,6 @@
-"""Minimal pairs: two whole sentences that differ in one respect, of which one is acceptable or fits
-the picture (the shape of BLiMP, SugarCrepe and What's Up).
+"""Minimal pairs: two whole sentences that differ in one respect.
 
+One of them is acceptable, or fits the picture (the shape of BLiMP, SugarCrepe and What's Up).
 The two stand as first and second by a digest of the question's name, so that neither place is the
 right one more often.
 """
@@ -26,27 +26,37 @@ class Pairs(Part):
     """The column with the sentence that is not, or does not."""
 
 
-def expanded(fields: Any) -> Any:
-    """A task file that declares `pairs`, with the fields that this stands for."""
+def expand_pairs(fields: Any) -> Any:
+    """Return a task file that declares `pairs`, with the fields that this stands for."""
     if not isinstance(fields, dict) or "pairs" not in fields:
         return fields
-    if superfluous := [name for name in STANDS_FOR if name in fields]:
+    superfluous = [name for name in STANDS_FOR if name in fields]
+    if superfluous:
         raise ValueError(f"'pairs' says what is asked: leave out {', '.join(superfluous)}")
     pairs = fields["pairs"]
+    # Whatever is wrong with `pairs` is reported there, and not as a fault of a gold nobody wrote.
+    gold: Any = "good"
+    if isinstance(pairs, dict) and isinstance(pairs.get("good"), str):
+        gold = {"column": pairs["good"]}
+    # Each option is a whole sentence of the row, which fills the slot by itself.
     words = {place: f"{{{place}}}" for place in PLACES}
     return {
         **fields,
         "options": list(PLACES),
-        "gold": {"column": pairs["good"]}
-        if isinstance(pairs, dict) and isinstance(pairs.get("good"), str)
-        else "good",
+        "gold": gold,
         "templates": {"sentence": {"text": SLOT, "words": words}},
     }
 
 
-def in_order(key: str, good: str, bad: str) -> tuple[dict[str, str], dict[str, float]]:
-    """The two sentences as fields, and which of them is gold."""
+def order_sentences(
+    key: str,
+    good: str,
+    bad: str,
+) -> tuple[dict[str, str], dict[str, float]]:
+    """Return the two sentences as fields, and which of them is gold."""
+    # A digest and not a draw: the order stays when rows are added or left out.
     digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=1).digest()
-    place = digest[0] % 2
-    sentences = (good, bad) if place == 0 else (bad, good)
-    return dict(zip(PLACES, sentences, strict=True)), {PLACES[place]: 1.0}
+    good_place = digest[0] % 2
+    sentences = [bad, good] if good_place else [good, bad]
+    fields = dict(zip(PLACES, sentences, strict=True))
+    return fields, {PLACES[good_place]: 1.0}

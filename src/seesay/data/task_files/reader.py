@@ -36,8 +36,10 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 @dataclass
 class Declaration:
-    """A task file as it was read: what it declares, where, and what is wrong. Without `file`
-    nothing can be built."""
+    """A task file as it was read: what it declares, where, and what is wrong.
+
+    Without `file` nothing can be built.
+    """
 
     path: Path
     document: YamlDocument
@@ -54,11 +56,12 @@ class Declaration:
         """The task's name: its own, else that of the file or, for `task.yaml`, of the folder."""
         if self.file is not None and self.file.name:
             return self.file.name
-        if self.path.stem != "task":
-            stem = self.path.stem
-        else:
+        stem = self.path.stem
+        if stem == "task":
             stem = self.path.resolve().parent.name
-        return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("-._")[:64] or "task"
+        # Whatever a file is called, its task's name keeps to the grammar of names.
+        name = re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("-._")
+        return name[:64] or "task"
 
     def add(self, message: str, *at: str | int, hint: bool = False) -> None:
         """Report a problem at a path of the file."""
@@ -66,24 +69,31 @@ class Declaration:
 
 
 def locate(path: Path) -> Path:
-    """The task file of a path: that file, or the one in a folder."""
+    """Return the task file of a path: that file, or the one in a folder."""
     if not path.is_dir():
         return path
     files = sorted(file for suffix in SUFFIXES for file in path.glob(f"*{suffix}"))
-    named = [file for file in files if file.stem in ("task", path.resolve().name)]
-    if len(named) == 1 or len(files) == 1:
-        return (named or files)[0]
+    if not files:
+        raise UserError(f"'{path}' has no task file (*.yaml).")
+    if len(files) == 1:
+        return files[0]
+    # Of several files, the one that is named after the folder, or plainly "task", is meant.
+    obvious = [file for file in files if file.stem in ("task", path.resolve().name)]
+    if len(obvious) == 1:
+        return obvious[0]
     names = ", ".join(file.name for file in files[:5])
-    raise UserError(
-        f"'{path}' has "
-        f"{f'several task files ({names}): name one' if files else 'no task file (*.yaml)'}."
-    )
+    raise UserError(f"'{path}' has several task files ({names}): name one.")
 
 
 def read_declaration(path: Path, text: str | None = None) -> Declaration:
-    """Read a task file, or the text of one. What is wrong with one field does not hide what is
-    wrong with another."""
-    document = read_yaml(path) if text is None else parse_yaml(text, path.name)
+    """Read a task file, or the text of one.
+
+    What is wrong with one field does not hide what is wrong with another.
+    """
+    if text is None:
+        document = read_yaml(path)
+    else:
+        document = parse_yaml(text, path.name)
     declaration = Declaration(path, document, problems=list(document.problems))
     if not isinstance(document.value, dict):
         if not document.problems:
@@ -92,31 +102,32 @@ def read_declaration(path: Path, text: str | None = None) -> Declaration:
     try:
         declaration.file = TaskFile.model_validate(document.value)
     except ValidationError as error:
-        wrong = error.errors(include_url=False)
-        for detail in wrong:
+        details = error.errors(include_url=False)
+        for detail in details:
             declaration.add(_message(detail), *detail["loc"])
+        # In the order of the file, and not of the grammar: a user works through it from the top.
         declaration.problems.sort(key=lambda problem: (problem.line, problem.column))
-        declaration.file = _without(document.value, [detail["loc"] for detail in wrong])
+        declaration.file = _without(document.value, [detail["loc"] for detail in details])
     return declaration
 
 
 def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> TaskFile | None:
-    """What remains of a file without its wrong parts, so that the rest of it is checked too.
+    """Return what remains of a file without its wrong parts, so that the rest is checked too.
 
     None where a part is wrong, or seems to be misspelt, that decides what a row is: everything
     after it would look wrong as well.
     """
+    # The document itself stays whole: places of later problems are looked up in it.
     content = copy.deepcopy(value)
+    absent_fields = [field for field in TaskFile.model_fields if field not in value]
     for place in places:
         name = str(place[0]) if place else "rows"
-        meant = did_you_mean(name, [field for field in TaskFile.model_fields if field not in value])
-        if name in DECISIVE or any(f"'{field}'" in meant for field in DECISIVE):
+        suggestion = did_you_mean(name, absent_fields)
+        if name in DECISIVE or any(f"'{field}'" in suggestion for field in DECISIVE):
             return None
-        if (
-            name in ("templates", "choice_templates")
-            and isinstance(content.get(name), dict)
-            and len(place) > 1
-        ):
+        # One wrong template costs only itself: the others are checked against the columns.
+        is_template = name in ("templates", "choice_templates") and len(place) > 1
+        if is_template and isinstance(content.get(name), dict):
             content[name].pop(place[1], None)
         else:
             content.pop(name, None)
@@ -127,41 +138,52 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
 
 
 def _message(detail: ErrorDetails) -> str:
-    """What pydantic found, as a sentence about the field."""
-    name = next(
-        (str(step) for step in reversed(detail["loc"]) if not str(step).startswith("<")), "the file"
-    )
-    kind = detail["type"]
-    if kind in ("too_short", "too_long"):
-        least, most = (detail["ctx"].get(bound) for bound in ("min_length", "max_length"))
-        bounds = f"at least {least}" if kind == "too_short" else f"at most {most}"
-        return f"'{name}' needs {bounds} entries, and has {detail['ctx']['actual_length']}"
-    if kind == "missing":
-        return f"'{name}' is missing"
-    if kind == "extra_forbidden":
-        return f"unknown field '{name}'{did_you_mean(name, _siblings(detail['loc']))}"
-    if kind in ("value_error", "rule"):
-        return detail["msg"].removeprefix("Value error, ")
-    if kind == "string_pattern_mismatch":
-        return f"'{name}' is {detail['input']!r}: use small letters, digits, '-', '.' and '_'"
-    wanted = detail["msg"].removeprefix("Input should be ")
-    value = detail["input"]
+    """Return an error of pydantic as a sentence about the field."""
+    # Steps in angle brackets are branches of a union, which the file does not have.
+    steps = [str(step) for step in detail["loc"]]
+    names = [step for step in steps if not step.startswith("<")]
+    name = names[-1] if names else "the file"
+    match detail["type"]:
+        case "too_short":
+            bounds = f"at least {detail['ctx'].get('min_length')}"
+            return f"'{name}' needs {bounds} entries, and has {detail['ctx']['actual_length']}"
+        case "too_long":
+            bounds = f"at most {detail['ctx'].get('max_length')}"
+            return f"'{name}' needs {bounds} entries, and has {detail['ctx']['actual_length']}"
+        case "missing":
+            return f"'{name}' is missing"
+        case "extra_forbidden":
+            return f"unknown field '{name}'{did_you_mean(name, _siblings(detail['loc']))}"
+        case "value_error" | "rule":
+            return detail["msg"].removeprefix("Value error, ")
+        case "string_pattern_mismatch":
+            return f"'{name}' is {detail['input']!r}: use small letters, digits, '-', '.' and '_'"
+    expected = detail["msg"].removeprefix("Input should be ")
+    expected = expected[:1].lower() + expected[1:]
+    return f"'{name}' is {_describe(detail['input'])}: it should be {expected}"
+
+
+def _describe(value: Any) -> str:
+    """Return a wrong value for a message: a text itself, of anything larger only its kind."""
     if value is None:
-        shown = "empty"
-    else:
-        shown = f"a {'list' if isinstance(value, list) else 'mapping'}"
-    shown = repr(value) if isinstance(value, str) else shown
-    return f"'{name}' is {shown}: it should be {wanted[:1].lower()}{wanted[1:]}"
+        return "empty"
+    if isinstance(value, str):
+        return repr(value)
+    if isinstance(value, list):
+        return "a list"
+    return "a mapping"
 
 
 def _siblings(location: tuple[str | int, ...]) -> list[str]:
-    """The fields that may stand where an unknown one does."""
+    """Return the fields that may stand where an unknown one does."""
     if len(location) == 1:
         return list(TaskFile.model_fields)
     if location[0] == "rules":
-        kind = row_rules.KINDS.get(str(location[2]).strip("<>"))
-        if kind:
-            return list(kind.model_fields)
-        return list(row_rules.KINDS)
+        rule = row_rules.KINDS.get(str(location[2]).strip("<>"))
+        if rule is None:
+            return list(row_rules.KINDS)
+        return list(rule.model_fields)
     part = _PARTS.get(str(location[0]))
-    return list(part.model_fields) if part else []
+    if part is None:
+        return []
+    return list(part.model_fields)

@@ -4,7 +4,7 @@ anything."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from seesay.data.task_files.schema_base import READS, Column, Columns, OneOrMore, Part, Text
 
 
-class Condition(Part):
+class RowFilter(Part):
     """Which values of a column are meant: some values, or a range of numbers."""
 
     values: OneOrMore = ()
@@ -25,29 +25,30 @@ class Condition(Part):
     """Why, for the report."""
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _check_range(self) -> Self:
+        """Refuse a filter that filters nothing, or by values and by a range at once."""
         if bool(self.values) == (self.at_least is not None or self.at_most is not None):
             raise ValueError("give either 'values' or 'at_least' and 'at_most'")
         return self
 
     def meets(self, value: Any) -> bool:
-        """Whether a cell is meant. A cell that is not a number is in no range."""
+        """Return whether a cell is meant. A cell that is not a number is in no range."""
         if self.values:
             return value in self.values
-        number = as_number(value)
-        return (self.at_least is None or number >= self.at_least) and (
-            self.at_most is None or number <= self.at_most
-        )
+        low = -math.inf if self.at_least is None else self.at_least
+        high = math.inf if self.at_most is None else self.at_most
+        # NaN, which stands for no number, is within no bounds.
+        return low <= as_number(value) <= high
 
 
-class Drop(Condition):
+class Drop(RowFilter):
     """Leave out the rows whose value is meant, and report how many."""
 
     drop: Column
     """The column."""
 
 
-class Keep(Condition):
+class Keep(RowFilter):
     """Leave out all rows but those whose value is meant, and report how many."""
 
     keep: Column
@@ -83,7 +84,8 @@ class ThresholdRule(Part):
     """The column for the names. Default: the same one."""
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _check_thresholds(self) -> Self:
+        """Refuse thresholds that do not rise, or do not fit the names of their ranges."""
         if len(self.names) != len(self.at) + 1:
             raise ValueError(
                 f"{len(self.at)} thresholds make {len(self.at) + 1} ranges, and 'names' has "
@@ -197,7 +199,8 @@ class RankPairs(Part):
     """The seed."""
 
     @model_validator(mode="after")
-    def _rise(self) -> Self:
+    def _check_ratios(self) -> Self:
+        """Refuse ranges of ratios that do not rise from above 1."""
         starts = list(self.ratios.values())
         if starts != sorted(set(starts)) or starts[0] <= 1:
             raise ValueError("'ratios' must rise, and begin above 1")
@@ -223,7 +226,8 @@ class BothWays(Part):
     """A column for the names of the two, in one order for both rows."""
 
     @model_validator(mode="after")
-    def _turns(self) -> Self:
+    def _check_opposites(self) -> Self:
+        """Refuse a label that nothing turns round, and opposites of no label."""
         if bool(self.label) != bool(self.opposites):
             raise ValueError(
                 "'label' and 'opposites' go together: the column, and what its answers turn into"
@@ -238,26 +242,35 @@ class BothWays(Part):
     @property
     def exchanged(self) -> dict[str, str]:
         """Every column that is exchanged, with its counterpart."""
-        return {**self.both_ways, **{second: first for first, second in self.both_ways.items()}}
+        return self.both_ways | _inverse(self.both_ways)
 
     def columns_read(self) -> Iterator[tuple[str, str]]:
-        """The columns that are exchanged, and those that other fields name."""
-        yield from (("both_ways", column) for column in self.exchanged)
+        """Yield the columns that are exchanged, and those that other fields name."""
+        for column in self.exchanged:
+            yield "both_ways", column
         yield from super().columns_read()
 
     def opposite(self, answer: str) -> str:
-        """The answer to the same question the other way round."""
-        turned = {**{second: first for first, second in self.opposites.items()}, **self.opposites}
-        return turned.get(answer, answer)
+        """Return the answer to the same question the other way round."""
+        # What is declared outdoes what is inferred from it.
+        opposites = _inverse(self.opposites) | self.opposites
+        return opposites.get(answer, answer)
+
+
+def _inverse(names: Mapping[str, str]) -> dict[str, str]:
+    """Return a mapping the other way round."""
+    return {second: first for first, second in names.items()}
 
 
 def as_number(value: Any) -> float:
-    """A cell as a number, NaN where it is none."""
+    """Return a cell as a number, NaN where it is none."""
     try:
         number = float(value)
     except (TypeError, ValueError):
         return math.nan
-    return number if math.isfinite(number) else math.nan
+    if math.isinf(number):
+        return math.nan
+    return number
 
 
 KINDS: dict[str, type[Part]] = {
@@ -278,14 +291,19 @@ KINDS: dict[str, type[Part]] = {
 
 
 def rule_name(rule: Part) -> str:
-    """What a rule is called in a task file."""
+    """Return what a rule is called in a task file."""
     return next(name for name, kind in KINDS.items() if type(rule) is kind)
 
 
 def _kind(value: Any) -> str | None:
+    """Return the tag of a rule's kind: a rule is known by the field that it begins with."""
     if isinstance(value, Part):
         return f"<{rule_name(value)}>"
-    return next((f"<{name}>" for name in KINDS if isinstance(value, dict) and name in value), None)
+    if isinstance(value, dict):
+        for name in KINDS:
+            if name in value:
+                return f"<{name}>"
+    return None
 
 
 Rule = Annotated[

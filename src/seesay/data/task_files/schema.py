@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from seesay import metrics
-from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expanded
+from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expand_pairs
 from seesay.data.task_files.row_rules import Rule
 from seesay.data.task_files.schema_base import (
     READS,
@@ -38,6 +38,11 @@ from seesay.data.task_files.schema_base import (
 from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
 from seesay.questions import SLOT
 from seesay.registry import did_you_mean
+
+Source = str | list[str] | list[dict[str, Any]]
+"""A file or data set, several of them, or rows."""
+Sources = dict[str, Source]
+"""A source of rows for each split."""
 
 MOST_TEMPLATES = 1_000
 MOST_OPTIONS = 10_000
@@ -64,7 +69,8 @@ class Options(Part):
     """With `sets`: the column that names the row's set."""
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_sources(self) -> Self:
+        """Refuse options from several places, and halves of fields that go together."""
         exactly_one(self, "column", "columns", "answers", "sets")
         if bool(self.sets) != bool(self.by):
             raise ValueError(
@@ -103,7 +109,8 @@ class Gold(Part):
     votes; a label weighs its share."""
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_sources(self) -> Self:
+        """Refuse gold answers from several places, and halves of fields that go together."""
         exactly_one(self, "column", "weights", "votes")
         if bool(self.share) != (self.of is not None):
             raise ValueError("'share' and 'of' go together: how many gave the label, of how many")
@@ -122,7 +129,8 @@ class TemplateText(Part):
 
     @field_validator("text")
     @classmethod
-    def _slot(cls, text: str) -> str:
+    def _check_slot(cls, text: str) -> str:
+        """Refuse a template in which a model would find no slot, or two."""
         if text.count(SLOT) != 1:
             raise ValueError(
                 f"a template needs exactly one {SLOT}, and this has {text.count(SLOT) or 'none'}: "
@@ -132,7 +140,10 @@ class TemplateText(Part):
 
 
 def _as_template(value: Any) -> Any:
-    return {"text": value} if isinstance(value, str) else value
+    """Return a bare text in the long form of a template."""
+    if isinstance(value, str):
+        return {"text": value}
+    return value
 
 
 def _by_name(value: Any) -> Any:
@@ -193,12 +204,11 @@ TagSources = Annotated[
 ]
 
 
-class Wording(Part):
-    """How a task puts its questions, where Python code reads their rows, and what was published
-    about it."""
+class TemplateFile(Part):
+    """The templates of a task whose rows Python code reads, and what was published about it."""
 
     templates: Templates
-    """The ways to put a question, by name."""
+    """The templates by name."""
     choice_templates: Templates = Field(default={})
     """How to put it to a model that is shown the options."""
     linear_text: Text = ""
@@ -266,8 +276,8 @@ class TaskFile(Part):
     """A tag whose values are nested sets of the same questions: each has its figure, and there is
     none over all of them."""
     templates: Templates = Field(min_length=1)
-    """The ways to put a question, by name: a text with one [MASK] and columns in braces, or a
-    mapping with `text` and `words`. One text, or a list of them, will do too."""
+    """The templates by name: a text with one [MASK] and columns in braces, or a mapping with `text`
+    and `words`. One text, or a list of them, will do too."""
     words: dict[str, Text] = Field(default={})
     """The word that stands for an option in every template."""
     choice_templates: Templates = Field(default={})
@@ -284,12 +294,14 @@ class TaskFile(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _pairs(cls, fields: Any) -> Any:
-        return expanded(fields)
+    def _expand_pairs(cls, fields: Any) -> Any:
+        """Write `pairs` out as the fields that it stands for, before these are checked."""
+        return expand_pairs(fields)
 
     @field_validator("metrics")
     @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_metrics(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse metrics that do not exist, with the one that may be meant."""
         for name in names:
             if name not in metrics.names():
                 raise ValueError(f"unknown metric '{name}'{did_you_mean(name, metrics.names())}")
@@ -312,18 +324,17 @@ class TaskFile(Part):
         return self.options
 
     @property
-    def sources(self) -> dict[str, str | list[str] | list[dict[str, Any]]]:
-        """The sources of rows by split: a file or data set, several of them, or rows; one alone is
-        asked, as `test`."""
+    def sources(self) -> Sources:
+        """The sources of rows by split; one alone is asked, as `test`."""
         if not isinstance(self.rows, SplitRows):
-            return cast("dict[str, str | list[str] | list[dict[str, Any]]]", {"test": self.rows})
+            return {"test": cast("Source", self.rows)}
         parts = {
             "test": self.rows.test,
             "train": self.rows.train,
             "validation": self.rows.validation,
         }
-        declared = {name: source for name, source in parts.items() if source is not None}
-        return cast("dict[str, str | list[str] | list[dict[str, Any]]]", declared)
+        sources = {name: source for name, source in parts.items() if source is not None}
+        return cast("Sources", sources)
 
     @property
     def tag_sources(self) -> Mapping[str, str]:
@@ -334,9 +345,11 @@ class TaskFile(Part):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema of a task file."""
+    """Return the JSON schema of a task file."""
     schema = TaskFile.model_json_schema()
+    # `pairs` stands for some of the required fields, which pydantic's schema does not say.
     always = [name for name in schema["required"] if name not in STANDS_FOR]
     without_pairs = [name for name in schema["required"] if name in STANDS_FOR]
-    schema |= {"required": always, "anyOf": [{"required": without_pairs}, {"required": ["pairs"]}]}
+    schema["required"] = always
+    schema["anyOf"] = [{"required": without_pairs}, {"required": ["pairs"]}]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -14,7 +14,10 @@ Text = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
 
 
 def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+    """Return one text as a list of it."""
+    if isinstance(value, str):
+        return [value]
+    return value
 
 
 Names = tuple[Text, ...]
@@ -30,6 +33,7 @@ ListBranch = Annotated[Names, Tag("<list>")]
 
 
 def _describe_on_one_line(schema: dict[str, Any]) -> None:
+    """Unwrap the fields' docstrings: editors show a line break as one."""
     for field in schema["properties"].values():
         field["description"] = " ".join(field["description"].split())
 
@@ -40,28 +44,35 @@ class Part(Document):
     model_config = ConfigDict(json_schema_extra=_describe_on_one_line)
 
     def columns_read(self) -> Iterator[tuple[str, str]]:
-        """The columns that must be there, each with the field that names it."""
+        """Yield the columns that must be there, each with the field that names it."""
         for name, field in type(self).model_fields.items():
-            if READS in field.metadata:
-                yield from ((name, column) for column in as_names(getattr(self, name)) if column)
+            if READS not in field.metadata:
+                continue
+            for column in as_names(getattr(self, name)):
+                if column:
+                    yield name, column
 
 
 def as_names(value: Any) -> list[str]:
-    """The names that a field holds: one, several, those that a mapping leads to, or none."""
-    names = value.values() if isinstance(value, dict) else _as_list(value)
-    return list(names or ())
+    """Return the names that a field holds: one, several, those of a mapping's values, or none."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(_as_list(value) or ())
 
 
 def kind_of(value: Any) -> str:
-    """Which branch of a union a value belongs to: text, list or mapping."""
+    """Return which branch of a union a value belongs to: text, list or mapping."""
     if isinstance(value, str):
         return "<text>"
-    return "<list>" if isinstance(value, list | tuple) else "<mapping>"
+    if isinstance(value, list | tuple):
+        return "<list>"
+    return "<mapping>"
 
 
 def exactly_one(part: Part, *names: str) -> None:
     """Refuse a part that gives none, or more than one, of these fields."""
     present = [name for name in names if name in part.model_fields_set]
-    if len(present) != 1:
-        state = f"has {' and '.join(present)}" if present else "has none of them"
-        raise ValueError(f"give one of {', '.join(names)}; this {state}")
+    if len(present) == 1:
+        return
+    state = f"has {' and '.join(present)}" if present else "has none of them"
+    raise ValueError(f"give one of {', '.join(names)}; this {state}")

@@ -82,7 +82,8 @@ class Split(Part):
     """Draw 20 % of the objects for training and 10 % for validation with this seed."""
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_sources(self) -> Self:
+        """Refuse a split by a column and by a seed at once, and one by neither."""
         exactly_one(self, "column", "seed")
         return self
 

@@ -24,8 +24,11 @@ Cell = Any
 
 @dataclass
 class Table:
-    """Rows with their columns; `bad` are those that cannot be used, `notes` what was done to them,
-    `pictures` the columns that held pictures themselves."""
+    """Rows with their columns.
+
+    `bad` are the rows that cannot be used, `notes` say what was done to them, and `pictures` are
+    the columns that held pictures themselves.
+    """
 
     rows: list[Row] = field(default_factory=list)
     columns: dict[str, None] = field(default_factory=dict)
@@ -34,10 +37,17 @@ class Table:
     pictures: set[str] = field(default_factory=set)
 
 
-def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
-    """The rows of a file; `pictures` that they hold are stored as files if wanted."""
+def read_file(
+    path: Path,
+    reading: Reading,
+    *,
+    pictures: bool = False,
+) -> Table:
+    """Read the rows of a file; with `pictures`, those that they hold are stored as files."""
     kind = reading.format or format_of(path)
-    delimiter = "\t" if kind == "tsv" else reading.delimiter
+    delimiter = reading.delimiter
+    if kind == "tsv":
+        delimiter = "\t"
     columns = reading.columns
     rows = read_rows(
         path,
@@ -49,40 +59,48 @@ def read_file(path: Path, reading: Reading, *, pictures: bool = False) -> Table:
     )
     table = _table(rows, reading, pictures)
     if kind in ("csv", "tsv"):
-        # also where no row is usable
+        # From the header and not from the rows: messages name columns even if no row is usable.
         table.columns = dict.fromkeys(columns or column_names(path, delimiter))
     return table
 
 
 def inside(folder: Path, name: str) -> Path:
-    """A path below a folder; one that leaves it is refused."""
+    """Return a path below a folder; one that leaves it is refused."""
     path = path_below(folder, name)
     if path is None or Path(name).is_absolute():
         raise UserError(
-            f"'{name[:80]}' leaves the folder of the task file, or is no name of a file: put it "
-            "into it."
+            f"'{name[:80]}' leaves the folder of the task file, or is not a file name: put the "
+            "file into that folder."
         )
     return path
 
 
 def read_inline(rows: Sequence[Mapping[str, Any]], reading: Reading) -> Table:
-    """Rows that stand in the task file."""
-    return _table(_numbered(rows), reading)
+    """Return the rows that a task file holds itself."""
+    return _table(_number_rows(rows), reading)
 
 
-def read_hub(address: str, split: str, reading: Reading, *, pictures: bool = False) -> Table:
-    """Rows of a data set on the Hub, at one revision."""
-    return _table(_numbered(hub_rows(address, split, reading.config)), reading, pictures)
+def read_hub(
+    address: str,
+    split: str,
+    reading: Reading,
+    *,
+    pictures: bool = False,
+) -> Table:
+    """Read the rows of a data set on the Hub, at one revision."""
+    rows = hub_rows(address, split, reading.config)
+    return _table(_number_rows(rows), reading, pictures)
 
 
-def named(table: Table, file: str) -> Table:
-    """The table with the file's name on every row."""
+def name_rows(table: Table, file: str) -> Table:
+    """Return the table with the file's name on every row."""
     rows = [row._replace(file=file) for row in table.rows]
-    return Table(rows, table.columns, [replace(row, file=file) for row in table.bad], table.notes)
+    bad = [replace(row, file=file) for row in table.bad]
+    return Table(rows, table.columns, bad, table.notes)
 
 
-def joined(tables: Sequence[Table]) -> Table:
-    """The rows of several files."""
+def join_tables(tables: Sequence[Table]) -> Table:
+    """Return one table with the rows of several files."""
     whole = Table()
     for table in tables:
         whole.rows += table.rows
@@ -92,44 +110,50 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 def column_values(table: Table, column: str) -> Iterator[str]:
-    """The texts of a column, row by row."""
+    """Yield the texts of a column, row by row."""
     for row in table.rows:
         value = row.cells.get(column)
         if isinstance(value, str):
             yield value
 
 
-def _numbered(rows: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+def _number_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Return rows with their numbers, from 1."""
     return (Row(number, dict(cells)) for number, cells in enumerate(rows, start=1))
 
 
-def _table(rows: Rows, reading: Reading, pictures: bool = False) -> Table:
+def _table(
+    rows: Rows,
+    reading: Reading,
+    pictures: bool = False,
+) -> Table:
+    """Collect rows into a table, their values as cells and their pictures as files."""
     table = Table()
     for row in rows:
         if isinstance(row, BadRow):
             table.bad.append(row)
             continue
-        values = row.cells
-        if held := [name for name, value in values.items() if is_picture(value)]:
-            table.pictures.update(held)
-            try:
-                values = {
-                    **values,
-                    **{name: store_picture(values[name]) if pictures else None for name in held},
-                }
-            except BadValueError as error:
-                table.bad.append(row.bad(str(error)))
-                table.columns |= dict.fromkeys(map(str, values))
-                continue
+        values = dict(row.cells)
+        picture_columns = [name for name, value in values.items() if is_picture(value)]
+        table.pictures.update(picture_columns)
+        try:
+            for name in picture_columns:
+                values[name] = store_picture(values[name]) if pictures else None
+        except BadValueError as error:
+            table.bad.append(row.bad(str(error)))
+            # The columns exist even if every picture is bad: a rule may refer to them.
+            table.columns |= dict.fromkeys(map(str, values))
+            continue
         cells = {str(name): as_cell(value, reading.strip) for name, value in values.items()}
         table.rows.append(Row(row.number, cells))
+        # Rows of JSON may have different keys: a column is one that any row has.
         if cells.keys() - table.columns.keys():
             table.columns |= dict.fromkeys(cells)
     return table
 
 
 def as_cell(value: Any, strip: bool = True) -> Cell:
-    """A value of JSON or Arrow as a cell: numbers and truth values as they are written."""
+    """Return a value of JSON or Arrow as a cell: numbers and truth values as they are written."""
     if isinstance(value, str):
         return value.strip() if strip else value
     if value is None:
@@ -140,4 +164,4 @@ def as_cell(value: Any, strip: bool = True) -> Cell:
         return [as_cell(item, strip) for item in value]
     if isinstance(value, Mapping):
         return {str(name): as_cell(item, strip) for name, item in value.items()}
-    return repr(value) if isinstance(value, float) else str(value)
+    return str(value)

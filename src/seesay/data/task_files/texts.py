@@ -17,9 +17,10 @@ from seesay.registry import did_you_mean
 
 LONGEST = 20_000
 _SYNTAX = re.compile(r"[.\[\]]")
+# By sound, not by letter: an hour, but a unicorn, a European, a one-way street.
 _AN = re.compile(r"(?:[aeio]|u(?!ni|se|ti|k|r[aie]))|(?:hour|honest|hono|heir)", re.IGNORECASE)
 _A = re.compile(r"(?:eu|ewe|one\b|once|ouija)", re.IGNORECASE)
-# line ends, tabs and spaces of other widths
+# Line ends, tabs and spaces of other widths are not printable, but do no harm in a prompt.
 _HARMLESS = str.maketrans("\n\t\u00a0\u2009\u202f", "     ")
 _HAS_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 
@@ -28,16 +29,18 @@ Getter = Callable[[Cells], str | None]
 
 
 def article(noun: str) -> str:
-    """The indefinite article of a noun.
+    """Return the indefinite article of a noun.
 
     >>> [article(noun) for noun in ("lemon", "egg", "hour", "unicorn", "umbrella", "eucalyptus")]
     ['a', 'an', 'an', 'a', 'an', 'a']
     """
-    return "an" if _AN.match(noun) and not _A.match(noun) else "a"
+    if _AN.match(noun) and not _A.match(noun):
+        return "an"
+    return "a"
 
 
 def with_article(noun: str) -> str:
-    """The noun with its article, unless it has one.
+    """Return the noun with its article, unless it has one.
 
     >>> with_article("apple"), with_article("the sky")
     ('an apple', 'the sky')
@@ -48,57 +51,73 @@ def with_article(noun: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as it opens a sentence."""
+    """Return the text as it opens a sentence."""
     return text[:1].upper() + text[1:]
 
 
 def references(text: str) -> list[str]:
-    """The names in a text's braces, each once. A text whose braces cannot be read is a
-    ValueError."""
-    names: dict[str, None] = {}
+    """Return the names in a text's braces, each once.
+
+    A text whose braces cannot be read is a ValueError.
+    """
     try:
         parts = list(Formatter().parse(text))
     except ValueError:
         raise ValueError(
             f"the braces of {text!r} do not match: write {{{{ and }}}} for braces that stay"
         ) from None
+    names: dict[str, None] = {}
     for _, name, spec, conversion in parts:
         if name is None:
             continue
+        # Python would follow `{x.y}` and `{x[0]}` into the value: here a name is only looked up.
         if spec or conversion or not name or _SYNTAX.search(name):
-            shown = (
-                "{"
-                + name
-                + (f":{spec}" if spec else "")
-                + (f"!{conversion}" if conversion else "")
-                + "}"
-            )
-            if name in ("a", "A") and spec:
-                article_hint = f": write {{{name} {spec}}}"
-            else:
-                article_hint = ""
-            raise ValueError(f"{shown} is not a column's name{article_hint}")
+            raise ValueError(_not_a_name(name, spec, conversion))
         names[name] = None
     return list(names)
 
 
+def _not_a_name(
+    name: str,
+    spec: str | None,
+    conversion: str | None,
+) -> str:
+    """Return the message about braces that hold more than a name."""
+    reference = name
+    if spec:
+        reference += f":{spec}"
+    if conversion:
+        reference += f"!{conversion}"
+    hint = ""
+    if name in ("a", "A") and spec:
+        hint = f": write {{{name} {spec}}}"
+    return f"{{{reference}}} is not a column's name{hint}"
+
+
 def column_of(reference: str, columns: Collection[str]) -> str | None:
-    """The column that a name in braces refers to, or None."""
+    """Return the column that a name in braces refers to, or None."""
     if reference in columns:
         return reference
     if reference[:2] in ("a ", "A "):
         return column_of(reference[2:], columns)
-    lowered = reference[:1].lower() + reference[1:]
-    return lowered if lowered in columns else None
+    uncapitalised = reference[:1].lower() + reference[1:]
+    if uncapitalised in columns:
+        return uncapitalised
+    return None
 
 
 def unknown_columns(source: str, columns: Collection[str]) -> list[str]:
-    """What is wrong with a text source: columns that do not exist, braces that cannot be read."""
-    return unknown_in_text(source if "{" in source or "}" in source else f"{{{source}}}", columns)
+    """Return what is wrong with a text source: unknown columns, or braces that cannot be read."""
+    if "{" not in source and "}" not in source:
+        source = f"{{{source}}}"
+    return unknown_in_text(source, columns)
 
 
 def unknown_in_text(text: str, columns: Collection[str]) -> list[str]:
-    """The same for a text whose words are words, whether it has braces or not."""
+    """Return what is wrong with the braces of a text: unknown columns, or unreadable braces.
+
+    Without braces a text is only words: nothing is wrong with it.
+    """
     try:
         names = references(text)
     except ValueError as error:
@@ -107,67 +126,80 @@ def unknown_in_text(text: str, columns: Collection[str]) -> list[str]:
 
 
 def no_column(name: str, columns: Collection[str]) -> str:
-    """That there is no such column, and which one may be meant."""
+    """Return the message that there is no such column, and which one may be meant."""
     return f"there is no column '{name}'{did_you_mean(name, columns)}"
 
 
 def reference_getter(reference: str, columns: Collection[str]) -> Getter:
-    """A function from a row to what a name in braces stands for; None where the row has no such
-    cell."""
+    """Return a function from a row to what a name in braces stands for.
+
+    It gives None where the row has no such cell.
+    """
     column = column_of(reference, columns)
     if column is None:
         raise KeyError(reference)
     if column == reference:
 
-        def plain(cells: Cells) -> str | None:
+        def get_plain(cells: Cells) -> str | None:
+            # Called for every field of every row: nearly all cells are texts already.
             value = cells.get(column)
             return value if type(value) is str else _text(cells, column)
 
-        return plain
-    articled = reference[:2] in ("a ", "A ")
-    capitals = reference[:1].isupper()
+        return get_plain
+    has_article = reference[:2] in ("a ", "A ")
+    has_capital = reference[:1].isupper()
 
-    def formed(cells: Cells) -> str | None:
+    def get_formed(cells: Cells) -> str | None:
         value = _text(cells, column)
         if not value:
             return value
-        value = with_article(value) if articled else value
-        return capital(value) if capitals else value
+        if has_article:
+            value = with_article(value)
+        if has_capital:
+            value = capital(value)
+        return value
 
-    return formed
+    return get_formed
 
 
 def source_getter(source: str, columns: Collection[str]) -> Getter:
-    """A function from a row to the text of a text source. In a text with braces, runs of spaces
-    become one."""
+    """Return a function from a row to the text of a text source.
+
+    In a text with braces, runs of spaces become one: an empty cell leaves no gap.
+    """
     if "{" not in source:
         return reference_getter(source, columns)
     getters = {name: reference_getter(name, columns) for name in references(source)}
 
-    def filled(cells: Cells) -> str | None:
+    def get_filled(cells: Cells) -> str | None:
         values = {name: getter(cells) for name, getter in getters.items()}
         if None in values.values():
             return None
         return " ".join(source.format_map(values).split())
 
-    return filled
+    return get_filled
 
 
 def _text(cells: Cells, column: str) -> str | None:
+    """Return a cell as a text, None where the row has no such cell."""
     value = cells.get(column)
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise BadValueError(
-            f"'{column}' is a {'list' if isinstance(value, list) else 'mapping'}, not a text"
-        )
-    return value
+    if value is None or isinstance(value, str):
+        return value
+    kind = "list" if isinstance(value, list) else "mapping"
+    raise BadValueError(f"'{column}' is a {kind}, not a text")
 
 
-def usable(value: str, name: str, *, empty: bool = False) -> str:
-    """A text that may stand in a prompt: not empty, not endless, without control characters and
-    slots."""
-    # nearly every text: the rest takes longer
+def check_text(
+    value: str,
+    name: str,
+    *,
+    empty: bool = False,
+) -> str:
+    """Return a text that may stand in a prompt, or raise BadValueError.
+
+    It is not empty, not endless, and without control characters and slots.
+    """
+    # Nearly every text passes here: the checks below take longer.
     if value.isprintable() and 0 < len(value) < 200 and "[" not in value:
         return value
     if not value and not empty:

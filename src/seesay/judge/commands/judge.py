@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.judge import SliderStart
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from seesay.judge.study import Study
     from seesay.judge.web.server import ServerAddresses
 
-app = typer.Typer(
-    help="Ask people the same questions as models, and export their answers.", no_args_is_help=True
+app = Application(
+    help="Ask people the same questions as models, and export their answers.",
+    no_args_is_help=True,
 )
 app.command()(preview)
 app.command()(plan)
@@ -191,6 +193,7 @@ def serve(
         check=check,
     )
 
+    # The port may be any free one, so that the addresses are known only when it is bound.
     def announce(addresses: ServerAddresses) -> None:
         from seesay.cli.output import out, print_json
 
@@ -206,6 +209,7 @@ def serve(
             for address in addresses.links:
                 out.print(address)
             out.print("Ctrl-C stops the server; the same command continues the study.")
+        # A script that reads the addresses from a pipe waits for them.
         sys.stdout.flush()
 
     with opened:
@@ -259,6 +263,7 @@ def withdraw(
     from seesay.judge.storage.studies import open_study
 
     with open_study(location, name) as opened:
+        # A link ends in its token; a completion code has no slash.
         token = code.rstrip("/").rpartition("/")[2]
         count = opened.database.submit(lambda tx: participants.withdraw(tx, token)).result()
     out.print(f"Deleted {count} answers.")
@@ -344,9 +349,8 @@ def export(
         return
     out.print(
         f"{report.people_counted} of {report.people} people and {report.judgements_counted} of "
-        f"{report.judgements} "
-        f"judgements count: {report.judgements_per_item:.1f} for each of {report.items_judged} "
-        "items."
+        f"{report.judgements} judgements count: {report.judgements_per_item:.1f} for each of "
+        f"{report.items_judged} items."
     )
     for excluded in report.excluded:
         out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
@@ -359,14 +363,18 @@ def export(
     if quiet:
         return
     out.print(f"Tables: {output}")
-    out.print(
-        f"Run: {exported.run.folder}" if exported.run else f"No run: {exported.no_run_reason}"
-    )
+    if exported.run:
+        out.print(f"Run: {exported.run.folder}")
+    else:
+        out.print(f"No run: {exported.no_run_reason}")
 
 
 def _columns(coefficient: Coefficient) -> tuple[str, str]:
-    if coefficient.low is None:
-        interval = ""
-    else:
+    """Return a coefficient's value and interval as a table shows them."""
+    value = "–"
+    interval = ""
+    if coefficient.value is not None:
+        value = f"{coefficient.value:.3f}"
+    if coefficient.low is not None:
         interval = f"{coefficient.low:.3f}–{coefficient.high:.3f}"
-    return "–" if coefficient.value is None else f"{coefficient.value:.3f}", interval
+    return value, interval

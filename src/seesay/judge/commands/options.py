@@ -60,13 +60,15 @@ Seed = Annotated[
 
 
 def only_set(**options: Any) -> dict[str, Any]:
-    """The options that are set."""
+    """Return the options that are set: a study that exists keeps its own values of the others."""
     return {key: value for key, value in options.items() if value is not None}
 
 
 def read_text(path: Path | None) -> str | None:
+    """Return the text of a file, if there is one."""
     if path is None:
         return None
+    # Editors on Windows put a mark at the beginning of a file.
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -74,6 +76,7 @@ def read_text(path: Path | None) -> str | None:
 
 
 def read_lines(path: Path | None) -> list[str] | None:
+    """Return the lines of a file that are not empty, if there is one."""
     text = read_text(path)
     if text is None:
         return None
@@ -81,6 +84,7 @@ def read_lines(path: Path | None) -> list[str] | None:
 
 
 def require_extra() -> None:
+    """Refuse to begin without the libraries that the judge needs."""
     try:
         import jwt  # noqa: F401
         import markdown_it  # noqa: F401

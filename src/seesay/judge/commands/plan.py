@@ -1,5 +1,4 @@
-"""`seesay judge preview` and `plan`: what a study looks like, and what it takes, before anyone is
-invited."""
+"""`seesay judge preview` and `plan`: what a study looks like and takes, before it begins."""
 
 from __future__ import annotations
 
@@ -71,6 +70,7 @@ def preview(
         f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} "
         "judgements each."
     )
+    # The page of a participant who completes all of them, controls included.
     pages_each = "one page" if study.max_pages == 1 else f"{study.max_pages} pages"
     out.print(
         f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items "
@@ -137,25 +137,28 @@ def plan(
     items = len(study.measured)
     plans = plan.designs
     if as_json:
-        print_json({"items": items, "width": plan.width, "plans": [asdict(each) for each in plans]})
+        print_json({"items": items, "width": plan.width, "plans": list(map(asdict, plans))})
         return
     out.print(f"{study.title} ({study.name}): {items} items, controls not counted.")
-    rows = [
-        (
-            each.design,
-            f"{each.judgements_per_item:.1f}",
-            each.judgements,
-            each.people,
-            "–" if each.minutes is None else f"{each.minutes:.0f}",
-            "–" if each.cost is None else f"{each.cost:,.2f}",
+    rows = []
+    for design_plan in plans:
+        minutes = design_plan.minutes
+        cost = design_plan.cost
+        rows.append(
+            (
+                design_plan.design,
+                f"{design_plan.judgements_per_item:.1f}",
+                design_plan.judgements,
+                design_plan.people,
+                "–" if minutes is None else f"{minutes:.0f}",
+                "–" if cost is None else f"{cost:,.2f}",
+            )
         )
-        for each in plans
-    ]
     out.print(
         table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows)
     )
     out.print(
         f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval "
-        "is at most "
-        f"{plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost needs --pay."
+        f"is at most {plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost "
+        "needs --pay."
     )

@@ -1,5 +1,4 @@
-"""How far the participants of a study agree, with intervals, and how well one of them predicts the
-others."""
+"""How far the participants of a study agree, with intervals, and how well one predicts others."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from seesay.documents import Document
-from seesay.judge.items import RatingItem, StudyItem
+from seesay.judge.items import StudyItem
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, QualityCriteria
 from seesay.judge.study import Study
 from seesay.metrics import METRICS, FloatArray, Resamples
@@ -27,21 +26,22 @@ from seesay.metrics.base import IntArray, ratio
 
 AGREEMENT_SCALE = (
     "1 is perfect agreement. Kappa and alpha are 0 where people agree as often as chance would "
-    "have it, and below 0 "
-    "where they agree less; from 0.8 labels are usually called reliable, from 0.67 usable "
-    "(Krippendorff 2004)."
+    "have it, and below 0 where they agree less; from 0.8 labels are usually called reliable, from "
+    "0.67 usable (Krippendorff 2004)."
 )
 _REDRAWS = 200
+"""Bootstrap samples of statistics that are computed anew for each of them."""
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
 class Coefficient(Document):
-    """An agreement coefficient with its 95 % interval (bootstrap over items); null where it is
-    undefined."""
+    """An agreement coefficient with its 95 % interval; null where it is undefined."""
 
     value: float | None
     low: float | None = None
+    """The lower end of the interval (bootstrap over items)."""
     high: float | None = None
+    """The upper end of the interval."""
     meaning: str
 
 
@@ -77,29 +77,40 @@ class AgreementReport(Document):
 
 
 def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> FloatArray:
-    """Items by participants, from 0 to 1; NaN where a participant did not judge an item."""
+    """Return items by participants, from 0 to 1; NaN where a participant did not judge an item."""
     row = {item.id: i for i, item in enumerate(items)}
-    column = {person: i for i, person in enumerate(sorted({j.person for j in judgements}))}
+    people = sorted({judgement.person for judgement in judgements})
+    column = {person: i for i, person in enumerate(people)}
     table = np.full((len(row), len(column)), np.nan)
-    for j in judgements:
-        table[row[j.item.id], column[j.person]] = np.nan if j.number is None else j.number
+    for judgement in judgements:
+        if judgement.number is not None:
+            table[row[judgement.item.id], column[judgement.person]] = judgement.number
     return table
 
 
 def _choice_counts(
-    judgements: Sequence[Judgement], items: Sequence[StudyItem], labels: Sequence[str]
+    judgements: Sequence[Judgement],
+    items: Sequence[StudyItem],
+    labels: Sequence[str],
 ) -> IntArray:
-    """Items by labels: how many participants chose each."""
-    counts = Counter((j.item.id, label) for j in judgements for label in j.labels)
-    return np.array(
-        [[counts[item.id, label] for label in labels] for item in items], dtype=np.int64
+    """Return items by labels: how many participants chose each."""
+    counts = Counter(
+        (judgement.item.id, label) for judgement in judgements for label in judgement.labels
     )
+    rows = []
+    for item in items:
+        rows.append([counts[item.id, label] for label in labels])
+    return np.array(rows, dtype=np.int64)
 
 
 def agreement_coefficients(
-    study: Study, judgements: Sequence[Judgement], *, resamples: int = 2000, seed: int = 0
+    study: Study,
+    judgements: Sequence[Judgement],
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
 ) -> dict[str, Coefficient]:
-    """All coefficients for the study's kind, from judgements without controls."""
+    """Return all coefficients for the study's kind, from judgements without controls."""
     judged = {judgement.item.id for judgement in judgements}
     items = [item for item in study.measured if item.id in judged]
     if not items:
@@ -109,95 +120,109 @@ def agreement_coefficients(
         return _rating_coefficients(_ratings(judgements, items), draw, seed)
     assert study.task is not None
     labels = study.task.labels
-    if study.kind != "choice":  # a text may name several labels, or none
-        return _naming_coefficients(
-            _choice_counts(judgements, items, labels), judgements, items, draw
-        )
-    offered = np.array(
-        [[label in _options(item) for label in labels] for item in items], dtype=np.float64
-    )
-    return _choice_coefficients(_choice_counts(judgements, items, labels), offered, draw)
-
-
-def _options(item: StudyItem) -> tuple[str, ...]:
-    return () if isinstance(item, RatingItem) else item.options
+    counts = _choice_counts(judgements, items, labels)
+    # A typed or ticked answer may name several labels, or none.
+    if study.kind != "choice":
+        return _naming_coefficients(counts, judgements, items, draw)
+    offered = np.zeros(counts.shape)
+    for row, item in zip(offered, items, strict=True):
+        row[:] = [label in item.names for label in labels]
+    return _choice_coefficients(counts, offered, draw)
 
 
 def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
-    halves = split_half(table, seed=seed)
-    draws = _item_draws(len(table), seed)
-    redrawn_halves = [split_half(table[drawn], splits=2, seed=n) for n, drawn in enumerate(draws)]
-    ordinal = krippendorff(table, "ordinal")()
+    """Return the coefficients of ratings, items by participants."""
     interval = krippendorff(table, "interval")
+    # Without an interval: its statistics grow with the square of the number of different ratings.
+    ordinal = krippendorff(table, "ordinal")()
+    halves = split_half(table, seed=seed)
+    resampled = [table[rows] for rows in _item_draws(len(table), seed)]
+    # Two splits each, since as many as above would take a hundred times as long.
+    resampled_halves = [split_half(rows, splits=2, seed=n) for n, rows in enumerate(resampled)]
     return {
         "krippendorff_alpha_interval": _interval(interval, draw, "Krippendorff's alpha, interval"),
         "krippendorff_alpha_ordinal": _coefficient(
-            ordinal, math.nan, math.nan, "Krippendorff's alpha, ordinal"
+            ordinal,
+            math.nan,
+            math.nan,
+            "Krippendorff's alpha, ordinal",
         ),
         "split_half": _coefficient(
             halves.correlation,
-            *_percentiles([half.correlation for half in redrawn_halves]),
+            *_percentiles([half.correlation for half in resampled_halves]),
             "Spearman correlation of two halves of the people, mean of 200 splits",
         ),
         "split_half_spearman_brown": _coefficient(
             halves.spearman_brown,
-            *_percentiles([half.spearman_brown for half in redrawn_halves]),
+            *_percentiles([half.spearman_brown for half in resampled_halves]),
             "the same, stepped up to all of the people",
         ),
         "leave_one_out_spearman": _coefficient(
             one_against_others(table),
-            *_percentiles([one_against_others(table[drawn]) for drawn in draws]),
+            *_percentiles(list(map(one_against_others, resampled))),
             "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
 
 
 def _naming_coefficients(
-    named: IntArray, judgements: Sequence[Judgement], items: Sequence[StudyItem], draw: Resamples
+    counts: IntArray,
+    judgements: Sequence[Judgement],
+    items: Sequence[StudyItem],
+    draw: Resamples,
 ) -> dict[str, Coefficient]:
-    """Where several labels may be named, each label of an item is a judgement of its own: named or
-    not."""
-    people = Counter(j.item.id for j in judgements)
-    judged = np.array([people[item.id] for item in items])
-    kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in named.T if label.any()]
+    """Return the coefficient of answers that may name several labels.
+
+    Each label of an item is a judgement of its own: named or not.
+    """
+    judgements_of = Counter(judgement.item.id for judgement in judgements)
+    judged = np.array([judgements_of[item.id] for item in items])
+    # A label that nobody names has no kappa: all agree, and so would chance.
+    named = [label for label in counts.T if label.any()]
+    kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in named]
     meaning = "Fleiss' kappa of naming a label or not, mean over the labels that are named"
-    if not kappas:  # everyone typed something else
+    # Everyone typed something else than a label.
+    if not kappas:
         return {"fleiss_kappa_named": Coefficient(value=None, meaning=meaning)}
+    # The statistics of all labels side by side, so that a resample draws the same items for each.
     rows = np.concatenate([statistics.rows for statistics in kappas], axis=1)
-    width = kappas[0].rows.shape[1]
+    value = kappas[0].value
 
     def mean(sums: FloatArray) -> FloatArray:
-        values = [
-            kappas[0].value(sums[..., i * width : (i + 1) * width]) for i in range(len(kappas))
-        ]
+        values = [value(part) for part in np.split(sums, len(kappas), axis=-1)]
         defined = ~np.isnan(values)
-        return ratio(
-            np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0), undefined=np.nan
-        )
+        total = np.where(defined, values, 0.0).sum(axis=0)
+        return ratio(total, defined.sum(axis=0), undefined=np.nan)
 
     return {"fleiss_kappa_named": _interval(AgreementStatistics(rows, mean), draw, meaning)}
 
 
 def _choice_coefficients(
-    table: IntArray, offered: FloatArray, draw: Resamples
+    counts: IntArray,
+    offered: FloatArray,
+    draw: Resamples,
 ) -> dict[str, Coefficient]:
+    """Return the coefficients of answers that name one label; both tables are items by labels."""
+    alpha = krippendorff_counts(counts, "nominal")
     coefficients = {
-        "fleiss_kappa": _interval(fleiss(table), draw, "Fleiss' kappa"),
-        "krippendorff_alpha": _interval(
-            krippendorff_counts(table, "nominal"), draw, "Krippendorff's alpha, nominal"
-        ),
+        "fleiss_kappa": _interval(fleiss(counts), draw, "Fleiss' kappa"),
+        "krippendorff_alpha": _interval(alpha, draw, "Krippendorff's alpha, nominal"),
     }
-    if (table.sum(axis=1) >= 2).any():
-        judgements, rows = leave_one_out(table, offered)
-        for name in LEAVE_ONE_OUT_METRICS:
-            metric = METRICS[name]
-            stats = metric.stats(judgements)
-            by_item = np.zeros((len(table), stats.shape[1]))
-            np.add.at(by_item, rows, stats)
-            meaning = f"{name} of one person, gold being what is typical of the others' answers"
-            coefficients[f"leave_one_out_{name}"] = _interval(
-                AgreementStatistics(by_item, metric.value), draw, meaning
-            )
+    # Nobody can be compared with the others where there are none.
+    if not (counts.sum(axis=1) >= 2).any():
+        return coefficients
+    judgements, rows = leave_one_out(counts, offered)
+    for name in LEAVE_ONE_OUT_METRICS:
+        metric = METRICS[name]
+        stats = metric.stats(judgements)
+        # An item's judgements stay together in a resample: they are not independent.
+        by_item = np.zeros((len(counts), stats.shape[1]))
+        np.add.at(by_item, rows, stats)
+        coefficients[f"leave_one_out_{name}"] = _interval(
+            AgreementStatistics(by_item, metric.value),
+            draw,
+            f"{name} of one person, gold being what is typical of the others' answers",
+        )
     return coefficients
 
 
@@ -209,9 +234,13 @@ def agreement_report(
     criteria: QualityCriteria,
     coefficients: Mapping[str, Coefficient],
 ) -> AgreementReport:
-    """Everything in one document."""
-    people = {j.person for j in judgements}
-    judged = {j.item.id for j in counted}
+    """Return everything in one document.
+
+    `judgements`: all of them, controls included.
+    `counted`: those that count, without controls.
+    """
+    people = {judgement.person for judgement in judgements}
+    judged = {judgement.item.id for judgement in counted}
     return AgreementReport(
         study=study.name,
         fingerprint=study.fingerprint,
@@ -220,7 +249,7 @@ def agreement_report(
         people=len(people),
         people_counted=len(people) - len(excluded),
         excluded=tuple(excluded),
-        judgements=sum(not j.item.control for j in judgements),
+        judgements=sum(not judgement.item.control for judgement in judgements),
         judgements_counted=len(counted),
         items=len(study.measured),
         items_judged=len(judged),
@@ -230,12 +259,13 @@ def agreement_report(
 
 
 def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
-    """The clusters of the bootstrap: a task's objects, so that questions about one object stay
-    together, or pairs."""
+    """Return the clusters of the bootstrap.
+
+    They are a task's objects, so that questions about one object stay together, or pairs.
+    """
+    objects = {}
     if study.task:
         objects = {question.id: question.object for question in study.task.questions}
-    else:
-        objects = {}
     return [objects.get(item.base, item.id) for item in items]
 
 
@@ -245,22 +275,30 @@ def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) ->
 
 
 def _item_draws(items: int, seed: int) -> list[IntArray]:
-    """Items redrawn, for statistics that are not sums over items and are computed anew."""
+    """Draw items anew, for statistics that are not sums over items."""
     rng = np.random.default_rng(seed)
     return [rng.integers(0, items, items) for _ in range(_REDRAWS)]
 
 
-def _percentiles(redrawn: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a statistic of redrawn items."""
-    values = np.array(redrawn)
+def _percentiles(resampled: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of a statistic, from its values in resamples."""
+    values = np.array(resampled)
     defined = values[~np.isnan(values)]
-    low, high = np.quantile(defined, [0.025, 0.975]) if defined.size else (math.nan, math.nan)
+    if not defined.size:
+        return math.nan, math.nan
+    low, high = np.quantile(defined, [0.025, 0.975])
     return float(low), float(high)
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:
-    finite = {
-        name: x if math.isfinite(x) else None
-        for name, x in (("value", value), ("low", low), ("high", high))
-    }
-    return Coefficient(**finite, meaning=meaning)
+    return Coefficient(
+        value=_finite(value),
+        low=_finite(low),
+        high=_finite(high),
+        meaning=meaning,
+    )
+
+
+def _finite(number: float) -> float | None:
+    """Return the number, or None where JSON has none for it."""
+    return number if math.isfinite(number) else None

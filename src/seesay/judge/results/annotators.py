@@ -1,5 +1,7 @@
-"""What each participant's answers look like: competence, straight-lining, speed. Columns to look
-at; none excludes."""
+"""What each participant's answers look like: competence, straight-lining, speed.
+
+The columns are there to be looked at; none of them excludes anybody.
+"""
 
 from __future__ import annotations
 
@@ -25,57 +27,66 @@ _FAST = 1 / 3
 
 
 def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int, dict[str, Any]]:
-    """For each participant with a measured judgement:
+    """Return `ANNOTATOR_COLUMNS` for each participant with a measured judgement.
 
-    competence: of labels the probability of a true one (Dawid & Skene 1979), of ratings the
-    correlation with the mean of the others; longest_run: answers in a row that are the same;
-    same_share: the share of their most frequent answer; fast_share: of answers given in less than a
-    third of the item's median time.
+    `competence`: of labels the probability of a true one (Dawid & Skene 1979), of ratings the
+    correlation with the mean of the others.
+    `longest_run`: answers in a row that are the same.
+    `same_share`: the share of their most frequent answer.
+    `fast_share`: of answers that took less than a third of the item's median time.
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
     competence = _competence(study, measured)
-    usual = {
-        item: median(judgement.seconds for judgement in group)
-        for item, group in by_item(measured).items()
-    }
+    median_seconds = {}
+    for item_id, group in by_item(measured).items():
+        median_seconds[item_id] = median(judgement.seconds for judgement in group)
     columns: dict[int, dict[str, Any]] = {}
-    for person, theirs in by_participant(measured).items():
-        in_order = sorted(theirs, key=lambda judgement: judgement.given)
+    for person, group in by_participant(measured).items():
+        in_order = sorted(group, key=lambda judgement: judgement.answered_at)
         values = [(judgement.value, judgement.text.strip().lower()) for judgement in in_order]
+        fast = [
+            judgement.seconds < _FAST * median_seconds[judgement.item.id] for judgement in group
+        ]
         columns[person] = {
             "competence": competence.get(person),
             "longest_run": max(len(list(run)) for _, run in groupby(values)),
             "same_share": max(map(values.count, set(values))) / len(values),
-            "fast_share": sum(j.seconds < _FAST * usual[j.item.id] for j in theirs) / len(theirs),
+            "fast_share": sum(fast) / len(fast),
         }
     return columns
 
 
 def estimated_labels(
-    study: Study, judgements: Sequence[Judgement]
+    study: Study,
+    judgements: Sequence[Judgement],
 ) -> dict[str, tuple[tuple[str, ...], float]]:
-    """The labels of each item that Dawid and Skene's model holds for true, and how sure it is of
-    the least sure one."""
+    """Return the labels of each item that Dawid and Skene's model holds for true.
+
+    With them comes how sure the model is, of the label that it is least sure of.
+    """
     fit = _fit(study, judgements)
     if fit is None:
         return {}
     model, items, _ = fit
-    labels: dict[str, tuple[tuple[str, ...], float]] = {}
+    estimates: dict[str, tuple[tuple[str, ...], float]] = {}
     for (item, option), row in items.items():
-        if option is None:  # one label per item
-            best = int(model.labels[row].argmax())
-            labels[item] = ((_labels(study)[best],), float(model.labels[row, best]))
-        else:
-            chosen, sure = labels.get(item, ((), 1.0))
-            named = model.labels[row, 1] > 0.5
-            labels[item] = (
-                (*chosen, option) if named else chosen,
-                min(sure, float(model.labels[row].max())),
-            )
-    return labels
+        probabilities = model.labels[row]
+        certainty = float(probabilities.max())
+        # One label per item: a row is an item, and its columns are labels.
+        if option is None:
+            label = _labels(study)[int(probabilities.argmax())]
+            estimates[item] = ((label,), certainty)
+            continue
+        # Several: a row is an option of an item, and its columns are not named, named.
+        labels, least = estimates.get(item, ((), 1.0))
+        if probabilities[1] > 0.5:
+            labels = (*labels, option)
+        estimates[item] = (labels, min(least, certainty))
+    return estimates
 
 
 def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, float]:
+    """Return how competent each participant is, where that can be estimated."""
     if study.kind == "rating":
         return _correlation_with_others(judgements)
     fit = _fit(study, judgements)
@@ -86,36 +97,42 @@ def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, f
 
 
 Fit = tuple[DawidSkene, dict[tuple[str, str | None], int], dict[int, int]]
+"""The model, its rows by item and option (None: one label per item), and its annotators."""
 
 
 def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
-    """The model of a study's labels. Where several may be named, each option of an item is a
-    question: named or not."""
-    one_label = study.kind == "choice"
-    if len(_labels(study) if one_label else study.measured[0].names) > _MAX_LABELS:
+    """Return the model of a study's labels.
+
+    Where several may be named, each option of an item is a question: named or not.
+    """
+    names_one = study.kind == "choice"
+    labels = _labels(study)
+    if len(labels if names_one else study.measured[0].names) > _MAX_LABELS:
         return None
-    place = {label: i for i, label in enumerate(_labels(study))}
+    # Whatever comes first gets the next row of the model.
     items: dict[tuple[str, str | None], int] = {}
     people: dict[int, int] = {}
     rows: list[tuple[int, int, int]] = []
     for judgement in judgements:
         person = people.setdefault(judgement.person, len(people))
-        if one_label:
+        if names_one:
             row = items.setdefault((judgement.item.id, None), len(items))
-            rows.append((row, person, place[judgement.labels[0]]))
+            rows.append((row, person, labels.index(judgement.labels[0])))
             continue
         for option in judgement.item.names:
             row = items.setdefault((judgement.item.id, option), len(items))
             rows.append((row, person, int(option in judgement.labels)))
     if not rows:
         return None
-    item, annotator, label_given = np.array(rows, dtype=np.int64).T
-    labels = len(place) if one_label else 2
-    return (
-        dawid_skene(item, annotator, label_given, labels=labels, smoothing=_SMOOTHING),
-        items,
-        people,
+    item, annotator, answer = np.array(rows, dtype=np.int64).T
+    model = dawid_skene(
+        item,
+        annotator,
+        answer,
+        labels=len(labels) if names_one else 2,
+        smoothing=_SMOOTHING,
     )
+    return model, items, people
 
 
 def _labels(study: Study) -> Sequence[str]:
@@ -123,17 +140,23 @@ def _labels(study: Study) -> Sequence[str]:
 
 
 def _correlation_with_others(judgements: Sequence[Judgement]) -> dict[int, float]:
-    sums = {
-        item: (float(sum(j.value for j in group)), len(group))
+    """Return the correlation of each participant's ratings with the mean of the others'.
+
+    Participants who rate everything alike, or share too few items with others, have none.
+    """
+    ratings_of = {
+        item: [judgement.value for judgement in group]
         for item, group in by_item(judgements).items()
     }
     correlations: dict[int, float] = {}
-    for person, theirs in by_participant(judgements).items():
-        shared = [(j.value, sums[j.item.id]) for j in theirs if sums[j.item.id][1] > 1]
-        own = np.array([value for value, _ in shared], dtype=np.float64)
-        others = np.array(
-            [(total - value) / (count - 1) for value, (total, count) in shared], dtype=np.float64
-        )
-        if len(shared) > 2 and own.std() > 0 and others.std() > 0:
-            correlations[person] = float(np.corrcoef(own, others)[0, 1])
+    for person, group in by_participant(judgements).items():
+        values = []
+        others = []
+        for judgement in group:
+            ratings = ratings_of[judgement.item.id]
+            if len(ratings) > 1:
+                values.append(float(judgement.value))
+                others.append((float(sum(ratings)) - judgement.value) / (len(ratings) - 1))
+        if len(values) > 2 and np.std(values) > 0 and np.std(others) > 0:
+            correlations[person] = float(np.corrcoef(values, others)[0, 1])
     return correlations

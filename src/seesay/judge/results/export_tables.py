@@ -1,5 +1,4 @@
-"""The tables of an export, as CSV and Parquet: one row per item, per judgement and per
-participant."""
+"""The tables of an export, as CSV and Parquet: rows per item, per judgement and per participant."""
 
 from __future__ import annotations
 
@@ -23,6 +22,7 @@ from seesay.judge.study import Study
 
 TableRow = dict[str, Any]
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula (CSV injection)."""
 
 
 def item_rows(
@@ -30,16 +30,19 @@ def item_rows(
     judgements: Sequence[Judgement],
     rulings: Mapping[str, Sequence[str]] | None = None,
 ) -> list[TableRow]:
-    """One row per measured item, judged or not. Of labels also those that the annotators'
-    competence speaks for, whether the item is disputed, and what a researcher ruled."""
+    """Return one row per measured item, judged or not.
+
+    Of labels also those that the annotators' competence speaks for, whether the item is disputed,
+    and what a researcher ruled.
+    """
     groups = by_item(judgements)
     rows = [_item_row(item, groups.get(item.id, [])) for item in study.measured]
     if not study.measured[0].has_labels:
         return rows
-    estimated = estimated_labels(study, judgements)
+    estimates = estimated_labels(study, judgements)
     disputed = {dispute.item.id for dispute in disputed_items(judgements)}
     for row in rows:
-        labels, certainty = estimated.get(row["item"], ((), None))
+        labels, certainty = estimates.get(row["item"], ((), None))
         row |= {
             "dawid_skene": "; ".join(labels),
             "dawid_skene_certainty": certainty,
@@ -52,53 +55,73 @@ def item_rows(
 def _item_row(item: StudyItem, judgements: Sequence[Judgement]) -> TableRow:
     row: TableRow = {"item": item.id, **item.columns, "n": len(judgements)}
     if item.is_numeric:
-        numbers = [judgement.number for judgement in judgements if judgement.number is not None]
-        row |= {
-            "mean": fmean(numbers) if numbers else None,
-            "median": median(numbers) if numbers else None,
-            "sd": stdev(numbers) if len(numbers) > 1 else None,
-        }
+        row |= _number_columns(judgements)
     if item.has_labels:
         row |= _label_columns(judgements)
-    return row | {
-        "seconds": median(judgement.seconds for judgement in judgements) if judgements else None
-    }
+    row["seconds"] = None
+    if judgements:
+        row["seconds"] = median(judgement.seconds for judgement in judgements)
+    return row
+
+
+def _number_columns(judgements: Sequence[Judgement]) -> TableRow:
+    """Return mean, median and standard deviation; None where there are too few numbers."""
+    numbers = [judgement.number for judgement in judgements if judgement.number is not None]
+    columns: TableRow = dict.fromkeys(("mean", "median", "sd"))
+    if numbers:
+        columns["mean"] = fmean(numbers)
+        columns["median"] = median(numbers)
+    if len(numbers) > 1:
+        columns["sd"] = stdev(numbers)
+    return columns
 
 
 def _label_columns(judgements: Sequence[Judgement]) -> TableRow:
     counts = Counter(label for judgement in judgements for label in judgement.labels).most_common()
-    shares = [count / sum(n for _, n in counts) for _, count in counts]
-    return {
+    total = sum(count for _, count in counts)
+    shares = [count / total for _, count in counts]
+    columns: TableRow = {
         "majority": "; ".join(label for label, count in counts if count == counts[0][1]),
-        "majority_share": shares[0] if shares else None,
-        "entropy_bits": -sum(share * log2(share) for share in shares) + 0.0 if shares else None,
+        "majority_share": None,
+        "entropy_bits": None,
         "answers": "; ".join(f"{label}: {count}" for label, count in counts),
         "no_option": sum(not judgement.labels for judgement in judgements),
     }
+    if shares:
+        columns["majority_share"] = shares[0]
+        # Adding 0 turns the -0.0 of a unanimous item into 0.0.
+        columns["entropy_bits"] = -sum(share * log2(share) for share in shares) + 0.0
+    return columns
 
 
 def judgement_rows(
-    judgements: Sequence[Judgement], excluded: Sequence[ExcludedParticipant]
+    judgements: Sequence[Judgement],
+    excluded: Sequence[ExcludedParticipant],
 ) -> list[TableRow]:
-    """One row per judgement as it was given, with whether it counts."""
+    """Return one row per judgement as it was given, with whether it counts."""
     excluded_persons = {participant.person for participant in excluded}
-    return [
-        {
-            "person": j.person,
-            "item": j.item.id,
-            "control": j.item.control,
-            "value": j.number,
-            "label": "; ".join(j.labels) if j.item.has_labels else None,
-            "text": j.text or None,
-            "start": None if j.start is None else j.start / SLIDER_MAX,
-            "how": j.how,
-            "seconds": j.seconds,
-            "changes": j.changes,
-            "given": datetime.fromtimestamp(j.given, UTC).isoformat(timespec="milliseconds"),
-            "counts": j.person not in excluded_persons and not j.item.control,
-        }
-        for j in judgements
-    ]
+    rows: list[TableRow] = []
+    for judgement in judgements:
+        item = judgement.item
+        start = judgement.start
+        answered_at = datetime.fromtimestamp(judgement.answered_at, UTC)
+        rows.append(
+            {
+                "person": judgement.person,
+                "item": item.id,
+                "control": item.control,
+                "value": judgement.number,
+                "label": "; ".join(judgement.labels) if item.has_labels else None,
+                "text": judgement.text or None,
+                "start": None if start is None else start / SLIDER_MAX,
+                "how": judgement.how,
+                "seconds": judgement.seconds,
+                "changes": judgement.changes,
+                "answered_at": answered_at.isoformat(timespec="milliseconds"),
+                "counts": judgement.person not in excluded_persons and not item.control,
+            }
+        )
+    return rows
 
 
 def people_rows(
@@ -108,41 +131,51 @@ def people_rows(
     columns: Mapping[int, Mapping[str, Any]],
     details: Mapping[int, Mapping[str, str]],
 ) -> list[TableRow]:
-    """One row per participant with a judgement, with whether they count and why not, and what else
-    is known of them: how their answers look (`annotators`), their language, check and practice."""
-    noted = sorted({key for notes in details.values() for key in notes})
+    """Return one row per participant with a judgement, with whether they count and why not.
+
+    `columns`: how their answers look (`annotators`).
+    `details`: their language, check and practice.
+    """
+    # A table needs the same columns in every row, and people have different details.
+    detail_keys = sorted({key for person_details in details.values() for key in person_details})
     reasons = {participant.person: "; ".join(participant.reasons) for participant in excluded}
-    return [
-        {
+    rows: list[TableRow] = []
+    for person, group in by_participant(judgements).items():
+        controls = sum(bool(judgement.item.control) for judgement in group)
+        row: TableRow = {
             "person": person,
             "code": codes.get(person, ""),
             "counts": person not in reasons,
             "reason": reasons.get(person, ""),
-            "judgements": sum(not j.item.control for j in theirs),
-            "controls": sum(bool(j.item.control) for j in theirs),
-            "seconds": median(j.seconds for j in theirs),
-            **{name: columns.get(person, {}).get(name) for name in ANNOTATOR_COLUMNS},
-            **{key: details.get(person, {}).get(key, "") for key in noted},
+            "judgements": len(group) - controls,
+            "controls": controls,
+            "seconds": median(judgement.seconds for judgement in group),
         }
-        for person, theirs in by_participant(judgements).items()
-    ]
+        row |= {name: columns.get(person, {}).get(name) for name in ANNOTATOR_COLUMNS}
+        row |= {key: details.get(person, {}).get(key, "") for key in detail_keys}
+        rows.append(row)
+    return rows
 
 
 def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
-    """Write a table as `name.csv` and `name.parquet`. An empty one is left out, and that of an
-    earlier export removed: it may hold answers that have been withdrawn since."""
+    """Write a table as `name.csv` and `name.parquet`; an empty one is left out.
+
+    That of an earlier export is removed then: it may hold answers that have been withdrawn since.
+    """
     if not rows:
         for suffix in ("csv", "parquet"):
             (folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return
-    cells = ({key: _cell(value) for key, value in row.items()} for row in rows)
-    write_csv(folder / f"{name}.csv", list(rows[0]), cells)
+    safe_rows = []
+    for row in rows:
+        safe_rows.append({key: _escape_formula(value) for key, value in row.items()})
+    write_csv(folder / f"{name}.csv", list(rows[0]), safe_rows)
     with atomic_write(folder / f"{name}.parquet") as unfinished:
         pq.write_table(pa.Table.from_pylist(rows), unfinished, compression="zstd")
 
 
-def _cell(value: Any) -> Any:
-    """Mark a text that a spreadsheet would run as a formula."""
+def _escape_formula(value: Any) -> Any:
+    """Quote a text that a spreadsheet would run as a formula; participants type what they like."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return value

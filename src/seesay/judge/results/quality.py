@@ -1,10 +1,10 @@
-"""Exclude careless participants. The published rule: whoever fails a control loses all
-contributions."""
+"""Exclude careless participants. As published, whoever fails a control loses all contributions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 from typing import Annotated
 
@@ -22,33 +22,39 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One participant's answer to one item: what was chosen as a number, what was typed as a text
-    (`judge.items`)."""
+    """One participant's answer to one item."""
 
     person: int
     item: StudyItem
     value: int
+    """What was chosen, as a number (`judge.items`)."""
     start: int | None
+    """The initial position of the slider."""
     how: str
+    """How it was answered: moved, confirmed, chosen or typed."""
     seconds: float
     changes: int
-    given: float
+    """How often the answer was changed."""
+    answered_at: float
     text: str = ""
+    """What was typed."""
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The options that it names."""
+        """Return the options that it names."""
         return self.item.labels(self.value, self.text)
 
     @property
     def number(self) -> float | None:
-        """The number that it states: the slider's position from 0 to 1, or what was typed."""
+        """Return the number that it states: the slider's place from 0 to 1, or what was typed."""
         return self.item.number(self.value, self.text)
 
 
 class QualityCriteria(Document):
-    """When a participant is excluded. The first two as published (Ghanimifard & Dobnik 2019,
-    appendix)."""
+    """When a participant is excluded.
+
+    The first two are as published (Ghanimifard & Dobnik 2019, appendix).
+    """
 
     distinct_above: Share = 0.6
     """Exclude above this rating of unlike words (green, above)."""
@@ -74,28 +80,28 @@ class ExcludedParticipant(Document):
 
 
 def read_judgements(tx: Transaction, study: Study) -> tuple[list[Judgement], dict[int, str]]:
-    """All judgements of a study, controls included, and the completion codes of the participants
-    who have one."""
+    """Return all judgements of a study, controls included, and the completion codes.
+
+    Only participants who have finished have a code.
+    """
     rows = tx.execute(
-        """SELECT a.person, a.item, value, start, how, seconds, changes, given, text FROM answer a
-        LEFT JOIN typed t ON t.person = a.person AND t.item = a.item ORDER BY a.person, given, a.item"""
+        """SELECT a.person, a.item, value, start, how, seconds, changes, answered_at,
+        COALESCE(text, '')
+        FROM answer a LEFT JOIN typed t ON t.person = a.person AND t.item = a.item
+        ORDER BY a.person, answered_at, a.item"""
     )
-    judgements = [
-        Judgement(
-            person, study.items_by_id[item], value, start, how, seconds, changes, given, text or ""
-        )
-        for person, item, value, start, how, seconds, changes, given, text in rows
-    ]
+    judgements = []
+    for person, item, *fields in rows:
+        judgements.append(Judgement(person, study.items_by_id[item], *fields))
     codes = tx.execute("SELECT id, code FROM person WHERE code IS NOT NULL")
     return judgements, dict(codes)
 
 
 def pilot_judgements(location: str) -> list[list[Judgement]]:
-    """The judgements of each measured item of a study that has been answered, for plans."""
+    """Return the judgements of each measured item of a study that has been answered, for plans."""
     with open_study(location) as opened:
-        judgements, _ = opened.database.submit(
-            lambda tx: read_judgements(tx, opened.study)
-        ).result()
+        reading = opened.database.submit(lambda tx: read_judgements(tx, opened.study))
+        judgements, _ = reading.result()
     measured = by_item([judgement for judgement in judgements if not judgement.item.control])
     if not measured:
         raise UserError(f"The pilot study '{location}' has no judgements.")
@@ -103,7 +109,7 @@ def pilot_judgements(location: str) -> list[list[Judgement]]:
 
 
 def by_item(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    """The judgements of each item."""
+    """Return the judgements of each item."""
     groups: dict[str, list[Judgement]] = {}
     for judgement in judgements:
         groups.setdefault(judgement.item.id, []).append(judgement)
@@ -111,9 +117,9 @@ def by_item(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
 
 
 def by_participant(judgements: Sequence[Judgement]) -> dict[int, list[Judgement]]:
-    """The judgements of each participant, in the order of their numbers."""
+    """Return the judgements of each participant, in the order of their numbers."""
     groups: dict[int, list[Judgement]] = {}
-    for judgement in sorted(judgements, key=lambda judgement: judgement.person):
+    for judgement in sorted(judgements, key=attrgetter("person")):
         groups.setdefault(judgement.person, []).append(judgement)
     return groups
 
@@ -123,25 +129,28 @@ def exclude_careless(
     criteria: QualityCriteria,
     codes: Mapping[int, str] | None = None,
 ) -> tuple[list[Judgement], list[ExcludedParticipant]]:
-    """The judgements that count, without controls, and the participants who were excluded."""
+    """Return the judgements that count, without controls, and the excluded participants."""
     counted: list[Judgement] = []
     excluded: list[ExcludedParticipant] = []
-    for person, theirs in by_participant(judgements).items():
-        measured = [judgement for judgement in theirs if not judgement.item.control]
-        reasons = _failed_criteria(theirs, criteria)
-        if reasons:
-            code = (codes or {}).get(person, "")
-            excluded.append(
-                ExcludedParticipant(
-                    person=person, code=code, judgements=len(measured), reasons=reasons
-                )
-            )
-        else:
+    for person, group in by_participant(judgements).items():
+        measured = [judgement for judgement in group if not judgement.item.control]
+        reasons = _failed_criteria(group, criteria)
+        if not reasons:
             counted += measured
+            continue
+        excluded.append(
+            ExcludedParticipant(
+                person=person,
+                code=(codes or {}).get(person, ""),
+                judgements=len(measured),
+                reasons=reasons,
+            )
+        )
     return counted, excluded
 
 
 def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria) -> tuple[str, ...]:
+    """Return each criterion that a participant failed, in words."""
     reasons = []
     correct: list[bool] = []
     for judgement in judgements:
@@ -153,6 +162,7 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
             reasons.append(f"{item.quoted} rated {rating:.0%}, below {criteria.same_below:.0%}")
         elif item.control == "known":
             correct.append(item.is_correct(judgement.value, judgement.text))
+    # A single mistake excludes nobody here, unlike an extreme rating: questions can be ambiguous.
     if correct and sum(correct) / len(correct) < criteria.known_below:
         reasons.append(
             f"{sum(correct)} of {len(correct)} known answers correct, below "

@@ -24,6 +24,7 @@ _CONNECTIONS = 6
 _PAGE_CONNECTIONS = 2
 """For pages, which wait for the study's lock: one waits for it while the other commits."""
 _ATTEMPTS = 5
+"""How often a transaction is tried that ends in a deadlock."""
 
 
 def _with_psycopg_parameters(sql: str) -> LiteralString:
@@ -31,10 +32,10 @@ def _with_psycopg_parameters(sql: str) -> LiteralString:
 
 
 class PostgresTransaction(Transaction):
-    """Statements on one of the connections. Those without rows are sent with the next that has some
-    or with the commit.
+    """Statements on one of the connections.
 
-    An answer takes a dozen statements; waiting for each of them was most of the time that it took.
+    Those without rows are sent with the next that has some or with the commit. An answer takes a
+    dozen statements; waiting for each of them was most of the time that it took.
     """
 
     def __init__(self, connection: psycopg.Connection[SqlRow], lock_key: int) -> None:
@@ -45,13 +46,16 @@ class PostgresTransaction(Transaction):
     def execute(self, sql: str, *values: object) -> list[SqlRow]:
         self._add(_with_psycopg_parameters(sql), values)
         has_rows = sql.startswith("SELECT") or "RETURNING" in sql
-        return self._send() if has_rows else []
+        if not has_rows:
+            return []
+        return self._send()
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        if rows:
-            marks = _with_psycopg_parameters(f"({', '.join('?' * len(columns))})")
-            values = ", ".join(self._cursor.mogrify(marks, row) for row in rows)
-            self._unsent.append(f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values}")
+        if not rows:
+            return
+        marks = _with_psycopg_parameters(f"({', '.join('?' * len(columns))})")
+        values = ", ".join(self._cursor.mogrify(marks, row) for row in rows)
+        self._unsent.append(f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values}")
 
     def lock_study(self, if_rows: str = "", *values: object) -> None:
         condition = f" WHERE EXISTS ({if_rows})" if if_rows else ""
@@ -59,6 +63,7 @@ class PostgresTransaction(Transaction):
         self._add(lock, (self._lock_key, *values))
 
     def lock_person(self, person: int) -> None:
+        # Two keys of 32 bits do not collide with the study's single key of 64.
         self._add("SELECT pg_advisory_xact_lock(%s, %s)", (self._lock_key >> 32, person))
 
     def defer_sync(self) -> None:
@@ -72,10 +77,11 @@ class PostgresTransaction(Transaction):
         self._unsent.append(self._cursor.mogrify(sql, values))
 
     def _send(self) -> list[SqlRow]:
-        """Send what has gathered; the rows of the last statement."""
+        """Send what has gathered, and return the rows of the last statement."""
         encoding = self._cursor.connection.info.encoding
         self._cursor.execute("; ".join(self._unsent).encode(encoding))
         self._unsent.clear()
+        # Each statement has a result; only the last one's rows were asked for.
         while self._cursor.nextset():
             pass
         if self._cursor.description:
@@ -84,8 +90,10 @@ class PostgresTransaction(Transaction):
 
 
 class PostgresDatabase:
-    """A pool of threads with one connection each. Lost connections are reopened; deadlocks are
-    retried."""
+    """A pool of threads with one connection each.
+
+    Lost connections are reopened; deadlocks are retried.
+    """
 
     def __init__(self, url: str, name: str) -> None:
         self._url = url
@@ -100,6 +108,7 @@ class PostgresDatabase:
             self._lock_key = int(row[0]) if row else 0
             try:
                 with connection.transaction():
+                    # Two servers that start at once would otherwise create the tables twice.
                     connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock_key,))
                     connection.execute(SQL("CREATE SCHEMA IF NOT EXISTS {}").format(self._schema))
                     connection.execute(SQL("SET search_path TO {}").format(self._schema))
@@ -114,9 +123,13 @@ class PostgresDatabase:
         )
 
     def submit(
-        self, work: Callable[[PostgresTransaction], T], *, locks_study: bool = False
+        self,
+        work: Callable[[PostgresTransaction], T],
+        *,
+        locks_study: bool = False,
     ) -> Future[T]:
-        return (self._locking_threads if locks_study else self._threads).submit(self._run, work)
+        threads = self._locking_threads if locks_study else self._threads
+        return threads.submit(self._run, work)
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
@@ -125,6 +138,7 @@ class PostgresDatabase:
             connection.close()
 
     def _run(self, work: Callable[[PostgresTransaction], T]) -> T:
+        """Run a function in a transaction, again where it met a deadlock."""
         for _ in range(_ATTEMPTS):
             try:
                 connection = self._connection()
@@ -134,7 +148,8 @@ class PostgresDatabase:
                     transaction.commit()
                     return result
                 finally:
-                    connection.rollback()  # of what was not committed
+                    # Of what was not committed; after a commit it does nothing.
+                    connection.rollback()
             except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
                 continue
             except psycopg.OperationalError as error:
@@ -142,50 +157,52 @@ class PostgresDatabase:
         raise UnavailableError(f"{_ATTEMPTS} attempts ended in deadlocks")
 
     def _connection(self) -> psycopg.Connection[SqlRow]:
+        """Return this thread's connection, a new one where it has none that works."""
         connection: psycopg.Connection[SqlRow] | None = getattr(self._local, "connection", None)
         if connection is None or connection.closed or connection.broken:
             connection = psycopg.connect(self._url, autocommit=True)
             connection.execute(SQL("SET search_path TO {}").format(self._schema))
             with self._guard:
-                self._connections = [
-                    *(old for old in self._connections if not old.closed),
-                    connection,
-                ]
+                open_connections = [old for old in self._connections if not old.closed]
+                self._connections = [*open_connections, connection]
             self._local.connection = connection
         return connection
 
 
 def schema_name(name: str) -> str:
-    """The schema of a study."""
-    return PREFIX + re.sub(r"[^a-z0-9_]+", "_", name.lower()).strip("_")[:50]
+    """Return the schema of a study."""
+    identifier = re.sub(r"[^a-z0-9_]+", "_", name.lower()).strip("_")
+    # PostgreSQL cuts longer names off at 63 bytes.
+    return PREFIX + identifier[:50]
 
 
 def list_studies(url: str) -> list[str]:
-    """The names of the studies in a database."""
+    """Return the names of the studies in a database."""
     with closing(_connect(url)) as connection:
         rows = connection.execute(
             "SELECT table_schema FROM information_schema.tables WHERE table_name = 'assignment' "
             "AND table_schema LIKE %s ORDER BY 1",
+            # An underscore stands for any character in LIKE.
             (PREFIX.replace("_", r"\_") + "%",),
         ).fetchall()
     return [str(row[0]).removeprefix(PREFIX) for row in rows]
 
 
 def _connect(url: str) -> psycopg.Connection[SqlRow]:
-    """A connection. libpq quotes what it cannot parse, perhaps the password: such addresses are
-    rejected first."""
+    """Return a connection.
+
+    libpq quotes what it cannot parse, perhaps the password: such addresses are rejected first.
+    """
     try:
         parts = conninfo_to_dict(url)
-        malformed = not str(parts.get("port", "5432")).isdecimal() or "@" in str(
-            parts.get("dbname", "")
-        )
+        has_port = str(parts.get("port", "5432")).isdecimal()
+        is_valid = has_port and "@" not in str(parts.get("dbname", ""))
     except psycopg.ProgrammingError:
-        malformed = True
-    if malformed:
+        is_valid = False
+    if not is_valid:
         raise UserError(
             "The PostgreSQL address cannot be parsed: percent-encode special characters of the "
-            "password (%40 for @, "
-            "%2F for /)."
+            "password (%40 for @, %2F for /)."
         ) from None
     try:
         return psycopg.connect(url, autocommit=True)
@@ -194,6 +211,7 @@ def _connect(url: str) -> psycopg.Connection[SqlRow]:
 
 
 def _unusable(error: psycopg.Error) -> UserError:
+    # The lines after the first are hints for administrators.
     reason = str(error).strip().splitlines()[0]
     return UserError(
         f"The PostgreSQL database cannot be used ({reason}): check its address (--database)."

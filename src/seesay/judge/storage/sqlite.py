@@ -1,9 +1,8 @@
-"""SQLite: one file per study. One thread writes and commits all queued transactions together, with
-one sync.
+"""SQLite: one file per study, to which one thread writes.
 
-Commits are slow (each waits for the disk), so sharing one commit among the requests that arrived in
-the meantime lets hundreds of people answer at once. No request is answered "saved" before its
-commit has returned.
+It commits all queued transactions together, with one sync. Commits are slow (each waits for the
+disk), so sharing one commit among the requests that arrived in the meantime lets hundreds of people
+answer at once. No request is answered "saved" before its commit has returned.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from seesay.judge.storage.database import SqlRow, Transaction, UnavailableError,
 
 T = TypeVar("T")
 _MAX_BATCH = 64
+"""Transactions that share a commit: the first of them waits for all."""
 
 
 class SqliteTransaction(Transaction):
@@ -35,7 +35,8 @@ class SqliteTransaction(Transaction):
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         marks = ", ".join("?" * len(columns))
         self._connection.executemany(
-            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})",
+            rows,
         )
 
 
@@ -49,16 +50,22 @@ class SqliteDatabase:
         self._queue: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # It contains the study's secrets.
             if not path.exists():
-                path.touch(mode=0o600)  # it contains the study's secrets
+                path.touch(mode=0o600)
+            # Opened here, so that errors are raised here, and used by the one thread.
             self._connection = sqlite3.connect(
-                path, timeout=20, isolation_level=None, check_same_thread=False
+                path,
+                timeout=20,
+                isolation_level=None,
+                check_same_thread=False,
             )
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
             create_tables(self._connection.execute)
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its message quotes the file
+        # Decoding fails where SQLite's message quotes a file that is no text.
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise UserError(
                 f"'{path}' cannot be used as a study ({error}): choose another file with --study."
             ) from error
@@ -66,7 +73,10 @@ class SqliteDatabase:
         self._thread.start()
 
     def submit(
-        self, work: Callable[[SqliteTransaction], T], *, locks_study: bool = False
+        self,
+        work: Callable[[SqliteTransaction], T],
+        *,
+        locks_study: bool = False,
     ) -> Future[T]:
         future: Future[T] = Future()
         self._queue.put((work, future))
@@ -78,9 +88,10 @@ class SqliteDatabase:
         self._connection.close()
 
     def _run(self) -> None:
+        """Commit what is queued, until the end of the queue is reached."""
         while (first := self._queue.get()) is not None:
             batch = [first]
-            # nobody else takes from the queue
+            # Nobody else takes from the queue, so that it is not empty when `get` is called.
             while len(batch) < _MAX_BATCH and not self._queue.empty():
                 queued = self._queue.get()
                 if queued is None:
@@ -90,6 +101,7 @@ class SqliteDatabase:
             self._commit(batch)
 
     def _commit(self, requests: Sequence[_Request]) -> None:
+        """Run functions in one transaction, each with a savepoint: an error undoes its own work."""
         batch = [
             (work, future) for work, future in requests if future.set_running_or_notify_cancel()
         ]
@@ -106,11 +118,12 @@ class SqliteDatabase:
                     outcomes.append((future, None, error))
                 self._connection.execute("RELEASE request")
             self._connection.execute("COMMIT")
-        # a full disk, a lock held for too long: the batch was not committed
+        # A full disk, a lock held for too long: the batch was not committed.
         except sqlite3.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             outcomes = [(future, None, UnavailableError(str(error))) for _, future in batch]
+        # Only now, after the commit: nobody reads "saved" before it is on disk.
         for future, result, failure in outcomes:
             if failure is not None:
                 future.set_exception(failure)

@@ -32,23 +32,25 @@ from seesay.judge.texts import ContactDetails
 
 SUFFIX = ".judge.sqlite"
 _MIN_PASSWORD = 8
+"""Characters of the researcher's password."""
 
 
 @dataclass(frozen=True)
 class OpenStudy:
-    """A study with its open database. `password` is set only if it was generated just now and must
-    be shown."""
+    """A study with its open database."""
 
     study: Study
     database: Database
     location: str
     password: str | None = None
+    """Set only if it was generated just now and must be shown."""
 
     def create_links(self, count: int, base_url: str) -> list[str]:
-        """New personal links; they are not stored, so they can be shown only once."""
-        tokens = self.database.submit(
+        """Create personal links; they are not stored, so they can be shown only once."""
+        creation = self.database.submit(
             lambda tx: participants.create_links(tx, count, time.time())
-        ).result()
+        )
+        tokens = creation.result()
         return [f"{base_url.rstrip('/')}/a/{token}" for token in tokens]
 
     def __enter__(self) -> Self:
@@ -65,6 +67,7 @@ def open_study(location: str, name: str = "") -> OpenStudy:
     elif not Path(location).is_file():
         raise UserError(f"There is no study '{location}': create it with `seesay judge serve`.")
     database = open_database(location, name)
+    # Whatever happens here, nobody else could close the database.
     try:
         return OpenStudy(_require_study(database, location), database, location)
     except BaseException:
@@ -84,11 +87,14 @@ def create_or_open_study(
     check: Callable[[Study], None] | None = None,
     **choices: Any,
 ) -> OpenStudy:
-    """Create a study from a task or a file of pairs, or open it: what it asks is fixed once it
-    exists.
+    """Create a study from a task or a file of pairs, or open it.
 
-    `design` and `texts` hold the fields of `StudyDesign` and of `Study` or `ContactDetails` to set;
-    `choices` go to `build_study`. `check` may reject a study before it is created or opened.
+    What it asks is fixed once it exists.
+
+    `design`: the fields of `StudyDesign` to set.
+    `texts`: the fields of `Study` or `ContactDetails` to set.
+    `check`: may reject a study before it is created or opened.
+    `choices`: go to `build_study`.
     """
     password = _check_password(password)
     design = design or {}
@@ -125,15 +131,16 @@ def _build(
     pilot: Path | None,
     **choices: Any,
 ) -> Study:
+    """Return a new study, its minutes taken from a pilot unless they are set."""
     study = build_study(source, design, **choices)
     if pilot is not None and study.design.minutes is None:
         minutes = minutes_per_person(study, seconds_per_item(str(pilot)))
-        study = study.model_copy(
-            update={"design": study.design.model_copy(update={"minutes": minutes})}
-        )
-    details = {key: value for key, value in texts.items() if key in ContactDetails.model_fields}
-    own = {key: value for key, value in texts.items() if key not in details}
-    return study.model_copy(update={**own, "contact": study.contact.model_copy(update=details)})
+        timed_design = study.design.model_copy(update={"minutes": minutes})
+        study = study.model_copy(update={"design": timed_design})
+    update: dict[str, Any] = dict(texts)
+    contact = {key: update.pop(key) for key in texts if key in ContactDetails.model_fields}
+    update["contact"] = study.contact.model_copy(update=contact)
+    return study.model_copy(update=update)
 
 
 def _refuse_other_study(
@@ -146,6 +153,7 @@ def _refuse_other_study(
 ) -> None:
     """Reject an existing study that the same command would not create."""
     built = build_study(source, {**existing.design.model_dump(), **design}, **choices)
+    # As validated: "30" and 30 minutes are the same.
     _refuse_changes(existing, {key: getattr(built.design, key) for key in design}, texts)
     where = remove_secrets(location)
     text_file = choices.get("text_file")
@@ -156,13 +164,12 @@ def _refuse_other_study(
     if text_file is not None and built.texts != existing.texts:
         raise UserError(
             f"The study in {where} was created with other texts than those of '{text_file}': leave "
-            "--texts out to "
-            "continue that study, or choose another --study."
+            "--texts out to continue that study, or choose another --study."
         )
 
 
 def seconds_per_item(location: str) -> float:
-    """The median time per item in a study that has been answered, controls included."""
+    """Return the median time per item in a study that has been answered, controls included."""
     with open_study(location) as pilot:
         rows = pilot.database.submit(lambda tx: tx.execute("SELECT seconds FROM answer")).result()
     if not rows:
@@ -173,18 +180,18 @@ def seconds_per_item(location: str) -> float:
 
 
 def minutes_per_person(study: Study, seconds: float) -> float:
-    """How long a participant is busy who does all pages, at a time per item."""
-    design = study.design
-    items = (
-        min(design.per_page * study.max_pages, len(study.measured))
-        + design.controls * study.max_pages
-    )
-    return items * seconds / 60
+    """Return how long a participant is busy who does all pages, at a time per item."""
+    pages = study.max_pages
+    measured = min(study.design.per_page * pages, len(study.measured))
+    controls = study.design.controls * pages
+    return (measured + controls) * seconds / 60
 
 
 def open_database(location: str, name: str = "") -> Database:
-    """The database at a path or a `postgresql://` address; in PostgreSQL the study's name selects
-    the schema."""
+    """Open the database at a path or a `postgresql://` address.
+
+    In PostgreSQL the study's name selects the schema.
+    """
     if not is_postgres(location):
         return SqliteDatabase(Path(location))
     try:
@@ -199,7 +206,7 @@ def is_postgres(location: str) -> bool:
 
 
 def find_study(database: Database) -> Study | None:
-    """The study in a database, if there is one."""
+    """Return the study in a database, if there is one."""
     try:
         return database.submit(_read).result()
     except (UnavailableError, UnicodeDecodeError, sqlite3.Error) as error:
@@ -216,8 +223,10 @@ def _require_study(database: Database, location: str) -> Study:
 
 
 def create_study(database: Database, study: Study) -> Study:
-    """Write a new study. If one exists, it must be the same: people's answers belong to what they
-    saw."""
+    """Write a new study.
+
+    If one exists, it must be the same: people's answers belong to what they saw.
+    """
 
     def work(tx: Transaction) -> Study:
         tx.lock_study()
@@ -229,13 +238,14 @@ def create_study(database: Database, study: Study) -> Study:
         set_setting(tx, "secret", secrets.token_hex(32))
         set_setting(tx, "join", secrets.token_urlsafe(24))
         set_setting(tx, "state", "open")
-        order = study.rng("order").sample(range(len(study.items)), len(study.items))
+        # Places decide between items that are equally often judged.
+        places = study.rng("order").sample(range(len(study.items)), len(study.items))
         tx.insert(
             "item",
             ("id", "base", "place", "control"),
             [
                 (item.id, item.base, place, item.control)
-                for item, place in zip(study.items, order, strict=True)
+                for item, place in zip(study.items, places, strict=True)
             ],
         )
         return study
@@ -250,6 +260,7 @@ def create_study(database: Database, study: Study) -> Study:
 
 
 def _read(tx: Transaction) -> Study | None:
+    """Return the study of a database, if it has been written."""
     definition = get_setting(tx, "definition")
     if definition is None:
         return None
@@ -262,8 +273,10 @@ def _read(tx: Transaction) -> Study | None:
 
 
 def _stored_name(location: str, name: str) -> str:
-    """The name of a study in a PostgreSQL database, by default of its only one: opening another
-    would create it."""
+    """Return the name of a study in a PostgreSQL database, by default of its only one.
+
+    Opening any other name would create an empty study.
+    """
     try:
         from seesay.judge.storage.postgres import list_studies, schema_name
     except ImportError as error:
@@ -281,6 +294,7 @@ def _stored_name(location: str, name: str) -> str:
 
 
 def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+    """Refuse settings that differ from those with which a study was created."""
     settings = {
         **study.model_dump(include={"title", "consent", "instructions"}),
         **study.contact.model_dump(),
@@ -290,13 +304,12 @@ def _refuse_changes(study: Study, design: Mapping[str, Any], texts: Mapping[str,
         if settings[key] != value:
             raise UserError(
                 f"The study '{study.name}' was created with another {option_name(key)}: leave this "
-                "option out to "
-                "continue that study, or choose another --study."
+                "option out to continue that study, or choose another --study."
             )
 
 
 def _check_password(password: str | None) -> str | None:
-    """The first line of the given password or of SEESAY_JUDGE_PASSWORD, if there is one."""
+    """Return the first line of a password or of SEESAY_JUDGE_PASSWORD, if there is one."""
     lines = (password or os.environ.get("SEESAY_JUDGE_PASSWORD") or "").strip().splitlines()
     if not lines:
         return None
@@ -308,11 +321,14 @@ def _check_password(password: str | None) -> str | None:
 
 
 def _set_password(tx: Transaction, password: str | None) -> str | None:
-    """Store the given password, or generate one for a new study; returns it only where it was
-    generated."""
+    """Store a password, or generate one for a new study.
+
+    Returns it only where it was generated.
+    """
     tx.lock_study()
     if password is not None:
         set_setting(tx, "password", security.hash_password(password))
+        # Whoever logged in with the old password has to log in again.
         tx.execute("DELETE FROM session")
         return None
     if get_setting(tx, "password") is not None:

@@ -1,5 +1,4 @@
-"""The JSON API of the pages' scripts: one answer at a time, page progress, and the researcher's
-live counts."""
+"""The JSON API of the pages' scripts: single answers, page progress, the researcher's counts."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from seesay.judge.web.context import COOKIE, Routes, media_type
 
 
 def _integer(value: object) -> object:
-    """JSON has one kind of number: 5.0 is the integer 5 (JSON Schema Validation, section 6.1.1)."""
+    """Return 5.0 as 5: JSON has one kind of number (JSON Schema Validation, section 6.1.1)."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
@@ -42,7 +41,8 @@ class AnswerIn(Document, strict=True):
         default=0,
         ge=0,
         lt=2**MAX_SEVERAL,
-        description=f"The position of the slider, 0 to {SLIDER_MAX}, the index of the option, or the options' bits.",
+        description=f"The position of the slider, 0 to {SLIDER_MAX}, the index of the option, or "
+        "the options' bits.",
     )
     text: str = Field(default="", max_length=MAX_TYPED)
     """What was typed."""
@@ -72,11 +72,12 @@ class JsonApi(Routes):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "body"
-            # such as a number of 5,000 digits
+            # What is no JSON, such as a number of 5,000 digits, is not a mistake in a field.
             status = 400 if first["type"] == "json_invalid" else 422
             raise RequestRejectedError(status, f"{where}: {first['msg']}") from None
+        # In the words of Pydantic, since a script reads it; a name keeps it out of the catalogues.
+        missing = "value: Field required"
         if body.how != "typed" and "value" not in body.model_fields_set:
-            missing = "value: Field required"  # as Pydantic says it, to a script
             raise RequestRejectedError(422, missing)
         now = self.context.clock()
         answer = ItemAnswer(body.value, body.how, body.text)
@@ -88,7 +89,7 @@ class JsonApi(Routes):
         return JSONResponse(progress.model_dump())
 
     async def page_progress(self, request: Request) -> Response:
-        """How many items of the participant's open page are answered."""
+        """Say how many items of the participant's open page are answered."""
         person = await self._bearer(request)
 
         def work(tx: Transaction) -> PageProgress:
@@ -98,7 +99,7 @@ class JsonApi(Routes):
         return JSONResponse(progress.model_dump())
 
     async def study_progress(self, request: Request) -> Response:
-        """Live counts, for the researcher."""
+        """Return live counts, for the researcher."""
         if await self.context.session(request) is None:
             self.context.reject_unknown(request, 401, "Log in first.")
         now = self.context.clock()
@@ -106,22 +107,27 @@ class JsonApi(Routes):
         return JSONResponse(progress.model_dump())
 
     async def schema(self, request: Request) -> Response:
-        """The description of this API."""
+        """Return the description of this API."""
         return JSONResponse(openapi(self.study))
 
     async def _bearer(self, request: Request) -> int:
+        """Return the id of the participant whose token the request carries."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         try:
             return await self.context.person(request, token if scheme.lower() == "bearer" else "")
         except RequestRejectedError as rejected:
+            # Of a page an unknown link is not found; of an API it is not authorised.
             if rejected.status == 404:
                 raise RequestRejectedError(401, rejected.message) from None
             raise
 
 
 def openapi(study: Study) -> dict[str, Any]:
-    """The API in OpenAPI 3.1, derived from the models that validate it and the answers that the
-    study's items allow."""
+    """Return the API in OpenAPI 3.1.
+
+    It is derived from the models that validate requests and the answers that the study's items
+    allow.
+    """
     answer = AnswerIn.model_json_schema()
     answer["properties"]["how"]["enum"] = list(study.items[0].how)
     answer["properties"]["value"]["maximum"] = max(item.max_value for item in study.items)
@@ -146,7 +152,7 @@ def openapi(study: Study) -> dict[str, Any]:
         rejected = {"description": "Rejected.", "content": content(ErrorOut.model_json_schema())}
         responses = {
             "200": {"description": "Success.", "content": content(success.model_json_schema())},
-            **{str(status): rejected for status in errors},
+            **dict.fromkeys(map(str, errors), rejected),
         }
         return {
             "operationId": name,

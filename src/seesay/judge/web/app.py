@@ -31,7 +31,7 @@ from seesay.judge.web.researcher import ResearcherPages
 
 
 class NumberConvertor(IntegerConvertor):
-    """A number in a path. `int` fails on thousands of digits."""
+    """A number in a path, of up to nine digits: `int` fails on thousands of them."""
 
     def convert(self, value: str) -> int:
         number = parse_whole(value)
@@ -52,20 +52,33 @@ def make_app(
     clock: Callable[[], float] = time.time,
     limiter: RateLimiter | None = None,
 ) -> Starlette:
-    """The application. All state is in the database: a server may be killed and restarted."""
+    """Return the application of a study.
+
+    All state is in the database: a server may be killed and restarted.
+
+    `public_url`: the address that links begin with.
+    `signed_ids`: verifies the ids of workers; without it they are taken as they come.
+    """
     secret, join = database.submit(
         lambda tx: (get_setting(tx, "secret"), get_setting(tx, "join"))
     ).result()
     if not secret or not join:
         raise ValueError("the study has not been initialised")
-    limiter = limiter or RateLimiter()
     context = AppContext(
-        study, database, secret, join, public_url.rstrip("/"), signed_ids, clock, limiter
+        study=study,
+        database=database,
+        secret=secret,
+        join_key=join,
+        public_url=public_url.rstrip("/"),
+        signed_ids=signed_ids,
+        clock=clock,
+        limiter=limiter or RateLimiter(),
     )
     pages = ParticipantPages(context)
     first_steps = FirstSteps(context)
     researcher = ResearcherPages(context)
     api = JsonApi(context)
+    # Routes are tried in this order: `preview` must come before any `{token}`.
     get_handlers = {
         "/": pages.front,
         "/join/{key}": pages.join,
@@ -100,6 +113,7 @@ def make_app(
             *(Route(path, handler) for path, handler in get_handlers.items()),
             *(Route(path, handler, methods=["POST"]) for path, handler in post_handlers.items()),
         ],
+        # The language comes first: all that follow may reject a request in words.
         middleware=[
             Middleware(LanguageChoice, languages=study.design.languages),
             Middleware(SecurityHeaders),
@@ -110,6 +124,7 @@ def make_app(
 
 
 async def _static(request: Request) -> Response:
+    # Only names of the table: a name from a request is never a path.
     name = request.path_params["name"]
     if name not in ASSETS:
         raise RequestRejectedError(404, "There is nothing here.")
@@ -127,9 +142,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
         404: mark("There is nothing here."),
         405: mark("This address does not support this method."),
     }
-    message = messages.get(error.status_code)
-    response = error_response(
-        request.url.path, RequestRejectedError(error.status_code, message or str(error.detail))
-    )
+    message = messages.get(error.status_code, str(error.detail))
+    rejected = RequestRejectedError(error.status_code, message)
+    response = error_response(request.url.path, rejected)
+    # Such as `Allow`, the methods that the address supports.
     response.headers.update(error.headers or {})
     return response

@@ -20,24 +20,31 @@ from seesay.judge.web.rate_limits import address_key
 
 @dataclass
 class ConnectionLimits:
-    """The limits of one server, and its connections, the oldest first."""
+    """The limits of one server, and its connections."""
 
     total: int = 2000
     per_address: int = 512
     receive_seconds: float = 20
+    """How long a request may take to arrive."""
     send_seconds: float = 60
+    """How long a client may take to read a part of the response."""
     connections: dict[LimitedProtocol, str] = field(default_factory=dict)
+    """The address of each connection, the oldest first."""
     by_address: dict[str, dict[LimitedProtocol, None]] = field(default_factory=dict)
+    """The connections of each address, the oldest first: a dictionary is a set that keeps order."""
 
     def admit(self, protocol: LimitedProtocol, address: str) -> bool:
-        """Count a connection, dropping another one if there are too many; False where all are at
-        work."""
+        """Count a connection, dropping another one if there are too many.
+
+        Returns False, and counts nothing, where all the others are at work.
+        """
         neighbours = self.by_address.get(address, {})
         for limit, others in ((self.per_address, neighbours), (self.total, self.connections)):
             if len(others) >= limit:
                 waiting = [other for other in others if not other.is_answering]
                 if not waiting:
                     return False
+                # One that never sent a request goes before one that is kept alive between two.
                 never_sent = (other for other in waiting if other.cycle is None)
                 next(never_sent, waiting[0]).drop()
         self.connections[protocol] = address
@@ -61,7 +68,7 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_answering(self) -> bool:
-        """Whether a whole request is here whose response is not."""
+        """Return whether a whole request is here whose response is not complete."""
         at_work = self.cycle is not None and not self.cycle.response_complete
         return at_work and self.conn.their_state is not h11.SEND_BODY
 
@@ -74,7 +81,8 @@ class LimitedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if self.limits.admit(self, address_key(self.client[0] if self.client else "")):
+        host = self.client[0] if self.client else ""
+        if self.limits.admit(self, address_key(host)):
             self._start_timer(self.limits.receive_seconds)
         else:
             transport.abort()
@@ -85,7 +93,8 @@ class LimitedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.conn.trailing_data[0]:  # a part of the next request is here
+        # A part of the next request is here already.
+        if self.conn.trailing_data[0]:
             self._check_request()
 
     def pause_writing(self) -> None:
@@ -103,8 +112,10 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _check_request(self) -> None:
-        """Start the time of a request that has begun to arrive; what comes later does not prolong
-        it."""
+        """Start the time of a request that has begun to arrive.
+
+        What comes later does not prolong it: a byte a second would keep a connection for ever.
+        """
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._stop_timer()
         elif self._deadline is None and not self.transport.is_closing():
@@ -120,16 +131,20 @@ class LimitedProtocol(H11Protocol):
 
 
 def limited_protocol(limits: ConnectionLimits) -> type[LimitedProtocol]:
-    """The protocol of a server with these limits."""
+    """Return the protocol of a server with these limits."""
+    # A class of its own, since uvicorn makes the instances.
     return type("ServerProtocol", (LimitedProtocol,), {"limits": limits})
 
 
 def allow_open_files(connections: int) -> int:
-    """Raise the process's limit of open files as far as allowed; returns how many connections fit:
-    half of them."""
+    """Raise the process's limit of open files as far as allowed.
+
+    Returns how many connections fit: half of the files, since others are open too.
+    """
+    # Windows has no such limit.
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:
         return connections
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -144,7 +159,7 @@ def allow_open_files(connections: int) -> int:
 
 
 def backlog_for(connections: int) -> int:
-    """How many connections may wait to be accepted.
+    """Return how many connections may wait to be accepted.
 
     asyncio accepts all of them at once, and goes on to the next ones while the first are on their
     way to `admit`, which drops others for them. If it runs out of files meanwhile, it accepts

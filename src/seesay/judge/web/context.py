@@ -26,10 +26,13 @@ from seesay.judge.web.rate_limits import (
 
 T = TypeVar("T")
 COOKIE = "seesay_researcher"
+"""Holds the token of the researcher's session."""
 SESSION_HOURS = 12
 UNKNOWN_LINK = mark("This link is unknown. Check that you copied all of it.")
 _MAX_FIELDS = 1000
+"""Fields of a form: far more than a page of items has."""
 _MAX_CACHED = 50_000
+"""Links that a process remembers."""
 
 
 @dataclass
@@ -39,12 +42,16 @@ class AppContext:
     study: Study
     database: Database
     secret: str
+    """Signs forms."""
     join_key: str
+    """The secret part of the link for crowdsourcing sites."""
     public_url: str
+    """What the addresses begin with that the researcher sees."""
     signed_ids: SignedIds | None
     clock: Callable[[], float]
     limiter: RateLimiter
     _person_ids: dict[str, int] = field(default_factory=dict)
+    """Participants by the tokens of their links, to spare most requests a query."""
 
     async def run(self, work: Callable[[Transaction], T], *, locks_study: bool = False) -> T:
         """Run a function in a transaction; it is on disk when this returns."""
@@ -68,7 +75,7 @@ class AppContext:
         raise RequestRejectedError(status, message)
 
     async def person(self, request: Request, token: str) -> int:
-        """The id of the participant with this link."""
+        """Return the id of the participant with this link."""
         person = self._person_ids.get(token)
         if person is None:
             row = None
@@ -77,28 +84,25 @@ class AppContext:
             if row is None:
                 self.reject_unknown(request, 404, UNKNOWN_LINK)
             person, has_consented = row
-            # this link stays theirs: it is looked up once
+            # Whoever has consented is never forgotten (`participants.join`): the link stays theirs.
             if has_consented and len(self._person_ids) < _MAX_CACHED:
                 self._person_ids[token] = person
         self.limit(PARTICIPANT_LIMIT, str(person))
         return person
 
     async def session(self, request: Request) -> str | None:
-        """The researcher's session, if the request has a valid one."""
+        """Return the researcher's session, if the request has a valid one."""
         token = request.cookies.get(COOKIE, "")
         if not security.is_token(token):
             return None
         now = self.clock()
         digest = security.digest(token)
-        row = await self.run(
-            lambda tx: first_row(
-                tx, "SELECT 1 FROM session WHERE token = ? AND expires > ?", digest, now
-            )
-        )
+        query = "SELECT 1 FROM session WHERE token = ? AND expires > ?"
+        row = await self.run(lambda tx: first_row(tx, query, digest, now))
         return token if row else None
 
     def form_token(self, *parts: object) -> str:
-        """The token of a form for one participant and purpose."""
+        """Return the token of a form for one participant and purpose."""
         return security.sign(self.secret, "form", *parts)
 
     def check_form(self, form: Mapping[str, str], *parts: object) -> None:
@@ -109,10 +113,12 @@ class AppContext:
             )
 
     async def person_form(
-        self, request: Request, purpose: str, *more: object
+        self,
+        request: Request,
+        purpose: str,
+        *more: object,
     ) -> tuple[int, dict[str, str]]:
-        """The id of the participant with this link, and the fields of the form that they got for
-        this purpose."""
+        """Return the participant with this link, and the fields of their form for a purpose."""
         person = await self.person(request, request.path_params["token"])
         form = await read_form(request)
         self.check_form(form, purpose, person, *more)
@@ -129,17 +135,18 @@ class Routes:
 
 
 def client_address(request: Request) -> str:
-    """The address of the client; used for rate limits and never stored."""
+    """Return the address of the client; used for rate limits and never stored."""
     return address_key(request.client.host) if request.client else ""
 
 
 def media_type(request: Request) -> str:
-    """The kind of content that a request says it has."""
+    """Return the kind of content that a request says it has."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; a repeated name is rejected."""
+    """Return the fields of a form; reject a repeated name."""
+    # The pages send this kind only, and no other parser has to be trusted.
     if media_type(request) != "application/x-www-form-urlencoded":
         raise RequestRejectedError(415, "A form is expected here.")
     body = await request.body()

@@ -1,5 +1,4 @@
-"""Before the first page: the comprehension check, with an explanation and a second try, and
-practice with feedback."""
+"""Before the first page: the comprehension check, with a second try, and practice with feedback."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from seesay.judge.assignment import PageItem
-from seesay.judge.items import ItemAnswer
+from seesay.judge.items import SLIDER_MAX, ItemAnswer
 from seesay.judge.participants import get_details, set_detail
 from seesay.judge.rejections import MistakenAnswerError, RequestRejectedError
 from seesay.judge.storage.database import Transaction
@@ -21,8 +20,16 @@ from seesay.judge.web.forms import read_answers
 from seesay.judge.web.languages import LocalTexts, describe_rejection
 from seesay.judge.web.rendering import html_page
 
-_PASSED, _FAILED, _WRONG = "passed", "failed", "wrong"
-_NO_REMARKS: dict[str, Any] = {"wrong": (), "missing": False, "problems": {}, "feedback": ()}
+_PASSED = "passed"
+_FAILED = "failed"
+_WRONG = "wrong"
+"""Once; a second mistake is `_FAILED`."""
+_NO_REMARKS: dict[str, Any] = {
+    "wrong": (),
+    "missing": False,
+    "problems": {},
+    "feedback": (),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class FirstSteps(Routes):
         def work(tx: Transaction) -> str:
             tx.lock_person(person)
             status = get_details(tx, person).get("check", "")
+            # A form that is sent again, or from a second tab, changes nothing.
             if not status.startswith((_PASSED, _FAILED)):
                 tries = 2 if status == _WRONG else 1
                 if not wrong:
@@ -68,9 +76,9 @@ class FirstSteps(Routes):
         token = request.path_params["token"]
         texts = LocalTexts(self.study)
         places = range(1, len(texts.practice) + 1)
-        answers = read_answers(
-            self.study, {**form, **{f"ok{place}": "confirmed" for place in places}}
-        )
+        # A slider in practice counts as it stands, without its box.
+        boxes = {f"ok{place}": "confirmed" for place in places}
+        answers = read_answers(self.study, {**form, **boxes})
         problems = _practice_problems(texts, answers)
         missing = any(place not in answers for place in places)
         if missing or problems:
@@ -90,6 +98,7 @@ class FirstSteps(Routes):
         return first_steps_page(self.context, "practice", token, person, feedback=feedback)
 
     async def _read(self, request: Request, step: str) -> tuple[int, Mapping[str, str]]:
+        """Return the participant and the form of a step, if the study has it."""
         person, form = await self.context.person_form(request, step)
         if not getattr(LocalTexts(self.study), step):
             raise RequestRejectedError(404, "There is nothing here.")
@@ -105,7 +114,7 @@ def first_steps_page(
     answers: Mapping[int, ItemAnswer] | None = None,
     **remarks: Any,
 ) -> Response:
-    """The page of the check or of practice, with remarks on answers that were given before."""
+    """Return the page of the check or of practice, with remarks on answers that were sent."""
     texts = LocalTexts(context.study)
     return html_page(
         f"{step}.html",
@@ -120,17 +129,18 @@ def first_steps_page(
 
 
 def practice_items(
-    practice: Sequence[PracticeItem], answers: Mapping[int, ItemAnswer]
+    practice: Sequence[PracticeItem],
+    answers: Mapping[int, ItemAnswer],
 ) -> list[PageItem]:
-    """The practice items as on a page, with the answers so far."""
+    """Return the practice items as on a page, with the answers so far."""
     return [
-        PageItem(place, entry.item, 50, answers.get(place))
+        PageItem(place, entry.item, SLIDER_MAX // 2, answers.get(place))
         for place, entry in enumerate(practice, start=1)
     ]
 
 
 def wrong_answers(questions: Sequence[CheckQuestion], form: Mapping[str, str]) -> list[int]:
-    """The places of the questions that were answered wrong, or not at all."""
+    """Return the places of the questions that were answered wrong, or not at all."""
     return [
         place
         for place, question in enumerate(questions, start=1)
@@ -139,8 +149,7 @@ def wrong_answers(questions: Sequence[CheckQuestion], form: Mapping[str, str]) -
 
 
 def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> dict[int, str]:
-    """What is wrong with answers that were given by mistake, such as a word instead of a number, by
-    place."""
+    """Return what is wrong with mistaken answers, such as a word instead of a number, by place."""
     problems: dict[int, str] = {}
     for place, entry in enumerate(texts.practice, start=1):
         try:
@@ -152,15 +161,19 @@ def _practice_problems(texts: LocalTexts, answers: Mapping[int, ItemAnswer]) -> 
 
 
 def practice_feedback(
-    texts: LocalTexts, answers: Mapping[int, ItemAnswer]
+    texts: LocalTexts,
+    answers: Mapping[int, ItemAnswer],
 ) -> list[PracticeFeedback]:
-    """What is said about each answer."""
-    return [
-        PracticeFeedback(
-            entry.item.line,
-            entry.item.is_correct(answers[place].value, answers[place].text),
-            texts.correct(entry.item),
-            entry.explanation,
+    """Return what a participant reads about each answer."""
+    feedback = []
+    for place, entry in enumerate(texts.practice, start=1):
+        answer = answers[place]
+        feedback.append(
+            PracticeFeedback(
+                line=entry.item.line,
+                right=entry.item.is_correct(answer.value, answer.text),
+                correct=texts.correct(entry.item),
+                explanation=entry.explanation,
+            )
         )
-        for place, entry in enumerate(texts.practice, start=1)
-    ]
+    return feedback

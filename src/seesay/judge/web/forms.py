@@ -9,15 +9,23 @@ from seesay.judge.items import ItemAnswer
 from seesay.judge.study import Study
 
 _FIELD = re.compile(r"(v|ok|t|o[0-9]{1,2}-)([1-9][0-9]{0,3})")
+"""What a field holds (value, box, text, an option) and the place of its item."""
 
 
 def read_answers(study: Study, form: Mapping[str, str]) -> dict[int, ItemAnswer]:
-    """The answers in a form, by the places of their items."""
+    """Return the answers in a form, by the places of their items."""
     fields: dict[int, dict[str, str]] = {}
     for name, value in form.items():
-        if match := _FIELD.fullmatch(name):
-            fields.setdefault(int(match[2]), {})[match[1].rstrip("-")] = value
-    answers = {
-        place: study.items[0].read_form(item_fields) for place, item_fields in fields.items()
-    }
-    return {place: answer for place, answer in answers.items() if answer is not None}
+        match = _FIELD.fullmatch(name)
+        if match:
+            part = match[1].rstrip("-")
+            place = int(match[2])
+            fields.setdefault(place, {})[part] = value
+    # All items of a study are of one kind.
+    read_item = study.items[0].read_form
+    answers = {}
+    for place, item_fields in fields.items():
+        answer = read_item(item_fields)
+        if answer is not None:
+            answers[place] = answer
+    return answers

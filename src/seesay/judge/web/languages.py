@@ -40,6 +40,7 @@ DRAFTS = ("fr", "es", "zh")
 """Catalogues that no native speaker has read yet."""
 _RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
 COOKIE = "seesay_language"
+"""Holds the language that a visitor chose."""
 
 current_language: ContextVar[str] = ContextVar("seesay_judge_language", default="en")
 
@@ -56,7 +57,7 @@ class _Mirrored(NullTranslations):
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """The catalogue of a language; English texts are their own."""
+    """Return the catalogue of a language; English texts are their own."""
     if language == PSEUDO:
         return _Mirrored()
     path = files("seesay.judge.web") / "locale" / language / "LC_MESSAGES" / "judge.mo"
@@ -67,13 +68,14 @@ def translations(language: str) -> NullTranslations:
 
 
 def translate(message: str, values: Mapping[str, object] | None = None) -> str:
-    """A marked text in the visitor's language, its placeholders filled."""
+    """Return a marked text in the visitor's language, its placeholders filled."""
+    # The translation of an empty text is the header of a catalogue.
     text = translations(current_language.get()).gettext(message) if message else ""
     return text % values if values else text
 
 
 def direction(language: str) -> str:
-    """`rtl` or `ltr`, for HTML's `dir`."""
+    """Return `rtl` or `ltr`, for HTML's `dir`."""
     if language.partition("-")[0] in _RIGHT_TO_LEFT:
         return "rtl"
     return "ltr"
@@ -84,58 +86,60 @@ def check_languages(languages: Sequence[str]) -> None:
     for language in languages:
         if language not in LANGUAGES:
             raise UserError(
-                f"There is no catalogue of '{language}': choose of {', '.join(LANGUAGES)}."
+                f"There are no texts in '{language}': choose from {', '.join(LANGUAGES)}."
             )
 
 
 def describe_rejection(error: RequestRejectedError) -> str:
-    """Why a request was rejected, in the visitor's language."""
+    """Return why a request was rejected, in the visitor's language."""
     return translate(error.message_id, error.values)
 
 
 class LocalTexts:
-    """A study's texts in the visitor's language: its own, else those of the study's first language,
-    else standard."""
+    """A study's texts in the visitor's language.
+
+    Where it has none they are those of the study's first language, else the standard ones.
+    """
 
     def __init__(self, study: Study) -> None:
         language = current_language.get()
-        own = study.texts.get(language) or StudyTexts()
+        local = study.texts.get(language) or StudyTexts()
         default = study.texts.get(study.design.languages[0]) or StudyTexts()
 
         def find_text(name: str, standard: str) -> str:
-            return getattr(own, name) or getattr(default, name) or translate(standard)
+            return getattr(local, name) or getattr(default, name) or translate(standard)
 
-        self._own = own
+        self._local = local
         self.language = language
         self.title = find_text("title", study.title)
         self.consent = find_text("consent", study.consent)
         self.instructions = find_text("instructions", study.instructions)
         self.low = find_text("low", study.design.low)
         self.high = find_text("high", study.design.high)
-        self.check: tuple[CheckQuestion, ...] = own.check or default.check
-        self.practice: tuple[PracticeItem, ...] = own.practice or default.practice
+        self.check: tuple[CheckQuestion, ...] = local.check or default.check
+        self.practice: tuple[PracticeItem, ...] = local.practice or default.practice
 
     def parts(self, item: SentenceItem) -> tuple[str, str]:
-        """The text before the blank and the text after it."""
-        before, _, after = self._own.items.get(item.base, item.text).partition(SLOT)
+        """Return the text before the blank and the text after it."""
+        text = self._local.items.get(item.base, item.text)
+        before, _, after = text.partition(SLOT)
         return before, after
 
     def options(self, item: SentenceItem) -> list[str]:
-        """The options as they are shown."""
+        """Return the options as they are shown."""
         shown = item.option_texts or item.options
         return [
-            self._own.options.get(label, text)
+            self._local.options.get(label, text)
             for label, text in zip(item.options, shown, strict=True)
         ]
 
     def correct(self, item: BaseItem) -> str:
-        """The right answers of a practice item."""
-        return ", ".join(self._own.options.get(label, label) for label in item.known)
+        """Return the right answers of a practice item."""
+        return ", ".join(self._local.options.get(label, label) for label in item.known)
 
 
 class LanguageChoice:
-    """Middleware that finds out which language the visitor reads, and remembers what they
-    choose."""
+    """Middleware that finds out which language the visitor reads, and remembers their choice."""
 
     def __init__(self, app: ASGIApp, languages: Sequence[str]) -> None:
         self.app = app
@@ -146,9 +150,10 @@ class LanguageChoice:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        asked_for = request.query_params.get("lang", "")
-        is_choice = asked_for in self.languages
-        language = asked_for if is_choice else self._find(request)
+        choice = request.query_params.get("lang", "")
+        # Only languages of the study: the cookie holds nothing that a visitor made up.
+        is_choice = choice in self.languages
+        language = choice if is_choice else self._find(request)
 
         async def send_with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -163,26 +168,31 @@ class LanguageChoice:
             current_language.reset(before)
 
     def _find(self, request: Request) -> str:
-        remembered = request.cookies.get(COOKIE, "")
-        if remembered in self.languages:
-            return remembered
-        for wanted in preferred(request.headers.get("accept-language", "")):
+        """Return the language of the cookie, else of the browser, else the study's first."""
+        earlier_choice = request.cookies.get(COOKIE, "")
+        if earlier_choice in self.languages:
+            return earlier_choice
+        for preference in preferred(request.headers.get("accept-language", "")):
+            base = preference.partition("-")[0]
             for language in self.languages:
-                if wanted == language or wanted.partition("-")[0] == language.partition("-")[0]:
+                # Swiss German is better served by German than by another language.
+                if preference == language or base == language.partition("-")[0]:
                     return language
         return self.languages[0]
 
 
 def preferred(header: str) -> list[str]:
-    """The languages of an Accept-Language header, the best first.
+    """Return the languages of an Accept-Language header, the best first.
 
     >>> preferred("fr;q=0.4, de-CH, en;q=0.8, *;q=0.1")
     ['de-CH', 'en', 'fr']
     """
     weighted: list[tuple[float, str]] = []
+    # A browser lists a few languages; a header may be of any length.
     for part in header.split(",")[:20]:
         name, _, weight = part.partition(";")
         quality = re.fullmatch(r"\s*q=(0(?:\.\d{1,3})?|1(?:\.0{1,3})?)\s*", weight)
         if re.fullmatch(r"\s*[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*\s*", name):
             weighted.append((float(quality[1]) if quality else 1.0, name.strip()))
+    # Sorting keeps the order of equal weights.
     return [name for _, name in sorted(weighted, key=lambda pair: -pair[0])]

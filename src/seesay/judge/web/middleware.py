@@ -1,5 +1,4 @@
-"""Middleware of every request: security headers, a limit on the size of bodies, and same-origin
-forms."""
+"""Middleware of every request: security headers, limited bodies, and same-origin forms."""
 
 from __future__ import annotations
 
@@ -11,17 +10,17 @@ from seesay.judge.rejections import RequestRejectedError
 from seesay.judge.web.rendering import error_response
 
 MAX_BODY_BYTES = 64 * 1024
+"""Bytes of a request's body that are read."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # never to another site; `no-referrer` would also hide the origin from this one
+    # Never to another site; `no-referrer` would also hide the origin from this one.
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -63,12 +62,13 @@ class RequestGuard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        # Before a byte of the body is read.
         length = parse_whole(headers.get("content-length", "0"))
         if length is None or length > self.max_bytes:
             await error_response(scope["path"], self._too_large)(scope, receive, send)
             return
         origin = headers.get("origin")
-        # a proxy may send its own host name
+        # Behind a proxy, `host` may be that of this machine and not the public one.
         own_hosts = {headers.get("host"), self._public_host or None}
         if scope["method"] not in ("GET", "HEAD") and origin and _host(origin) not in own_hosts:
             foreign = RequestRejectedError(403, "This form comes from another site.")
@@ -76,6 +76,7 @@ class RequestGuard:
             return
         received = 0
 
+        # A body may come in pieces without a length that is known in advance.
         async def receive_limited() -> Message:
             nonlocal received
             message = await receive()
@@ -88,4 +89,5 @@ class RequestGuard:
 
 
 def _host(url: str) -> str:
+    """Return host and port of an address."""
     return url.partition("://")[2].partition("/")[0]

@@ -1,5 +1,7 @@
-"""The participants' pages: consent, pages of items, the end. Plain HTML that works without the
-script."""
+"""The participants' pages: consent, pages of items, the end.
+
+They are plain HTML that works without the script.
+"""
 
 from __future__ import annotations
 
@@ -35,26 +37,29 @@ _WORKER_PARAMETERS = (
     ("prolific", "PROLIFIC_PID", "SESSION_ID"),
     ("mturk", "workerId", "assignmentId"),
 )
+"""Sites, and the parameters in which they name the worker and the visit."""
 _SIGNED_PARAMETER = "prolific_token"
 _MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+"""What Mechanical Turk sends instead of an id while a worker looks at a task."""
 
 
 class ParticipantPages(Routes):
     """The participants' routes of one study."""
 
     async def front(self, request: Request) -> Response:
-        """The answer to someone without a link."""
+        """Reject someone without a link."""
         message = mark(
             "To take part you need your own link. The researcher who invited you can send it."
         )
         self.context.reject_unknown(request, 403, message)
 
     async def join(self, request: Request) -> Response:
-        """Admit a worker sent by Prolific or Mechanical Turk, identified by the parameter that the
-        site adds."""
-        if not hmac.compare_digest(
-            request.path_params["key"].encode(), self.context.join_key.encode()
-        ):
+        """Admit a worker sent by Prolific or Mechanical Turk.
+
+        They are identified by the parameter that the site adds to the link.
+        """
+        key = request.path_params["key"].encode()
+        if not hmac.compare_digest(key, self.context.join_key.encode()):
             self.context.reject_unknown(request, 404, UNKNOWN_LINK)
         if request.query_params.get("assignmentId") == _MTURK_PREVIEW:
             return preview_page(self.study, token="")
@@ -79,13 +84,12 @@ class ParticipantPages(Routes):
             raise RequestRejectedError(
                 403,
                 "This id has been used before, on another visit. To continue, open the page where "
-                "you were from your "
-                "browser's history, or ask the researcher.",
+                "you were from your browser's history, or ask the researcher.",
             )
         return RedirectResponse(f"/a/{token}", 303)
 
     def _visit(self, parameters: Mapping[str, str], now: float) -> Visit:
-        """Who comes, by the parameters that their site adds to the link."""
+        """Return who comes, by the parameters that their site adds to the link."""
         if self.context.signed_ids is not None:
             worker = self.context.signed_ids.worker(parameters.get(_SIGNED_PARAMETER, ""), now)
             if worker is None:
@@ -96,6 +100,7 @@ class ParticipantPages(Routes):
         for site, parameter, visit_parameter in _WORKER_PARAMETERS:
             worker = parameters.get(parameter, "")
             visit_id = parameters.get(visit_parameter, "")
+            # Longer than any id of these sites: somebody tries something else.
             if 0 < len(worker) <= 200 and len(visit_id) <= 200:
                 return Visit(site, worker, visit_id)
         raise RequestRejectedError(
@@ -103,7 +108,7 @@ class ParticipantPages(Routes):
         )
 
     async def show(self, request: Request) -> Response:
-        """What a participant sees now."""
+        """Show what a participant sees now."""
         token = request.path_params["token"]
         person = await self.context.person(request, token)
         return self._render(token, await self._next_step(person))
@@ -117,6 +122,7 @@ class ParticipantPages(Routes):
         language = current_language.get()
 
         def work(tx: Transaction) -> None:
+            # Nobody begins a study that has been paused or closed in the meantime.
             if get_setting(tx, "state") == "open":
                 participants.record_consent(tx, person, now)
                 participants.set_detail(tx, person, "language", language)
@@ -141,18 +147,17 @@ class ParticipantPages(Routes):
         progress = await self.run(work)
         if progress.is_complete:
             return RedirectResponse(f"/a/{token}", 303)
+        # What was typed is shown again, also where it is not a valid answer.
         typed = {place: answer.text for place, answer in answers.items()}
-        return self._render(
-            token, await self._next_step(person), missing=True, problems=problems, typed=typed
-        )
+        step = await self._next_step(person)
+        return self._render(token, step, missing=True, problems=problems, typed=typed)
 
     async def _next_step(self, person: int) -> NextStep:
         now = self.context.clock()
         return await self.run(lambda tx: next_step(tx, self.study, person, now), locks_study=True)
 
     async def picture(self, request: Request) -> Response:
-        """The picture of an item on the participant's own page, or the icon of one of its words or
-        options."""
+        """Send the picture of an item on the participant's own page, or one of its icons."""
         person = await self.context.person(request, request.path_params["token"])
         place = request.path_params["place"]
         number = request.path_params["page"]
@@ -177,16 +182,24 @@ class ParticipantPages(Routes):
         problems: Mapping[int, RequestRejectedError] | None = None,
         typed: Mapping[int, str] | None = None,
     ) -> Response:
+        """Return the page of a step.
+
+        `missing`: whether the page was sent without all answers.
+        `problems`: what is wrong with answers, by place.
+        `typed`: what was typed, by place.
+        """
         study = self.study
         participant = step.participant
         if step.status in ("check", "practice"):
             return first_steps_page(self.context, step.status, token, participant.id)
         common: dict[str, Any] = {"study": study, "token": token, "texts": LocalTexts(study)}
         if step.status == "consent":
-            return html_page(
-                "consent.html", **common, form=self.context.form_token("consent", participant.id)
-            )
+            form = self.context.form_token("consent", participant.id)
+            return html_page("consent.html", **common, form=form)
         if step.status == "page":
+            messages = {}
+            for place, problem in (problems or {}).items():
+                messages[place] = describe_rejection(problem)
             return html_page(
                 "page.html",
                 status=422 if missing else 200,
@@ -196,24 +209,25 @@ class ParticipantPages(Routes):
                 pages=step.pages,
                 page_items=step.items,
                 missing=missing,
-                problems={
-                    place: describe_rejection(problem)
-                    for place, problem in (problems or {}).items()
-                },
+                problems=messages,
                 typed=typed or {},
                 answered=sum(page_item.answer is not None for page_item in step.items),
             )
-        code = participant.code
-        return_url = study.design.return_url
-        if return_url.startswith("https://"):
-            link = return_url.replace("{code}", code)
-        else:
-            link = ""
-        return html_page("end.html", **common, status_name=step.status, code=code, link=link)
+        link = ""
+        # A link such as javascript: would run on this page.
+        if study.design.return_url.startswith("https://"):
+            link = study.design.return_url.replace("{code}", participant.code)
+        return html_page(
+            "end.html",
+            **common,
+            status_name=step.status,
+            code=participant.code,
+            link=link,
+        )
 
 
 def sample_page(study: Study) -> tuple[PageItem, ...]:
-    """The first page of the first participant, as they get it if nobody else has begun."""
+    """Return the first page of the first participant, as they get it if nobody else has begun."""
     rng = study.rng("preview")
     measured = study.measured_for(1)
     items = rng.sample(measured, min(study.design.per_page, len(measured)))
@@ -226,7 +240,7 @@ def sample_page(study: Study) -> tuple[PageItem, ...]:
 
 
 def preview_page(study: Study, token: str) -> Response:
-    """A page as a participant would see it; nothing is stored."""
+    """Return a page as a participant would see it; nothing is stored."""
     return html_page(
         "preview.html",
         study=study,
@@ -237,14 +251,17 @@ def preview_page(study: Study, token: str) -> Response:
 
 
 def item_picture(item: BaseItem, icon: int | None) -> str:
-    """The path of an item's picture, or of one of its icons; empty where there is none."""
+    """Return the path of an item's picture, or of one of its icons; empty where there is none."""
     if icon is None:
         return item.picture or ""
-    return (item.icons[icon] or "") if icon < len(item.icons) else ""
+    if icon >= len(item.icons):
+        return ""
+    return item.icons[icon] or ""
 
 
 def picture_response(path: str) -> Response:
-    """The bytes of a picture, if the file's content is that of a picture."""
+    """Return the bytes of a picture, if the file's content is that of a picture."""
+    # The study's file names the paths; whoever edits it must not read other files through it.
     media_type, signature = PICTURES.get(Path(path).suffix.lower(), ("", b""))
     try:
         content = Path(path).read_bytes() if media_type else b""

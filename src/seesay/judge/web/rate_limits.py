@@ -1,5 +1,7 @@
-"""Rate limits, held in the memory of each process: enough against guessing and runaway scripts on
-one server."""
+"""Rate limits, held in the memory of each process.
+
+That is enough against guessing and runaway scripts on one server.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Network, ip_address
 
 _MAX_KEYS = 20_000
+"""Buckets in memory: whoever has many addresses must not fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +43,25 @@ class RateLimiter:
     def allows(self, limit: RateLimit, key: str) -> bool:
         """Take a token from the bucket of the key, if there is one."""
         now = self._clock()
+        # Taken out and put back, the key is the most recently used.
         tokens, updated = self._buckets.pop((limit, key), (limit.burst, now))
         tokens = min(limit.burst, tokens + (now - updated) * limit.per_second)
-        self._buckets[limit, key] = (tokens - 1 if tokens >= 1 else tokens, now)
+        is_allowed = tokens >= 1
+        if is_allowed:
+            tokens -= 1
+        self._buckets[limit, key] = (tokens, now)
         while len(self._buckets) > _MAX_KEYS:
             self._buckets.popitem(last=False)
-        return tokens >= 1
+        return is_allowed
 
 
 def address_key(host: str) -> str:
-    """What counts as one address: in IPv6 the network of 64 bits that one customer gets."""
+    """Return what counts as one address: in IPv6 the network of 64 bits that one customer gets."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
         return host
     if isinstance(address, IPv4Address):
         return host
+    # A socket that listens to both families names IPv4 clients by addresses of IPv6.
     return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))

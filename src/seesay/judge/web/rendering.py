@@ -1,5 +1,7 @@
-"""HTML from templates: texts are escaped, Markdown cannot contain HTML, and nothing is loaded from
-other sites."""
+"""HTML from templates.
+
+Texts are escaped, Markdown cannot contain HTML, and nothing is loaded from other sites.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +49,8 @@ SCRIPT_MESSAGES = {
 
 @cache
 def _environment(language: str) -> Environment:
+    """Return Jinja's environment of a language."""
+    # An undefined name is a mistake in a template, not an empty text.
     environment = Environment(
         loader=PackageLoader("seesay.judge.web"),
         autoescape=True,
@@ -74,32 +78,37 @@ def _environment(language: str) -> Environment:
 
 
 def html_page(template: str, status: int = 200, language: str = "", **values: Any) -> Response:
-    """A page as a response, in the visitor's language or in a given one."""
-    template_in_language = _environment(language or current_language.get()).get_template(template)
-    return HTMLResponse(template_in_language.render(**values), status)
+    """Return a page as a response, in the visitor's language unless another is named."""
+    environment = _environment(language or current_language.get())
+    return HTMLResponse(environment.get_template(template).render(**values), status)
 
 
 def error_response(path: str, error: RequestRejectedError) -> Response:
-    """An error as a page for people, or as JSON for scripts."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+    """Return an error as a page for people, or as JSON for scripts."""
+    headers = {}
+    # HTTP requires it (RFC 9110, section 15.5.2).
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
     if error.status == 429:
         headers["Retry-After"] = "5"
+    message = describe_rejection(error)
     if path.startswith("/api/"):
-        return JSONResponse({"error": describe_rejection(error)}, error.status, headers)
-    response = html_page(
-        "error.html", error.status, message=describe_rejection(error), code=error.status
-    )
+        return JSONResponse({"error": message}, error.status, headers)
+    response = html_page("error.html", error.status, message=message, code=error.status)
     response.headers.update(headers)
     return response
 
 
 def markdown(text: str) -> Markup:
-    """Markdown without HTML and without pictures: a page loads nothing from other sites."""
+    """Return Markdown as HTML, without HTML of its own and without pictures.
+
+    A page loads nothing from other sites.
+    """
     parser = MarkdownIt("commonmark", {"html": False}).disable("image")
     return Markup(parser.render(text))
 
 
 @cache
 def asset(name: str) -> bytes:
-    """The content of a static file."""
+    """Return the content of a static file."""
     return (files("seesay.judge.web") / "templates" / name).read_bytes()

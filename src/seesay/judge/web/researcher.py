@@ -1,5 +1,4 @@
-"""The researcher's pages, behind a password: live counts, links, pause and close, preview,
-export."""
+"""The researcher's pages, behind a password: counts, links, pause and close, preview, export."""
 
 from __future__ import annotations
 
@@ -24,6 +23,7 @@ from seesay.judge.web.rate_limits import LOGIN_LIMIT
 from seesay.judge.web.rendering import html_page
 
 _MAX_LINKS = 500
+"""Links that are created at a time."""
 _STATES = ("open", "paused", "closed")
 
 
@@ -31,7 +31,7 @@ class ResearcherPages(Routes):
     """The researcher's routes of one study."""
 
     async def show(self, request: Request) -> Response:
-        """The live page, or the login."""
+        """Show the live page, or the login."""
         session = await self.context.session(request)
         if session is None:
             return self._login_page()
@@ -44,6 +44,7 @@ class ResearcherPages(Routes):
         self._check_login_token(form.get("form", ""))
         stored = await self.run(lambda tx: get_setting(tx, "password"))
         password = form.get("password", "")[:1000]
+        # In a thread, since scrypt is slow on purpose and would hold up everybody else.
         if stored is None or not await asyncio.to_thread(
             security.verify_password, password, stored
         ):
@@ -62,6 +63,7 @@ class ResearcherPages(Routes):
 
         await self.run(work)
         response = RedirectResponse("/researcher", 303)
+        # Behind a proxy the request itself comes without encryption.
         secure = request.url.scheme == "https" or self.context.public_url.startswith("https://")
         response.set_cookie(
             COOKIE,
@@ -101,35 +103,32 @@ class ResearcherPages(Routes):
             raise RequestRejectedError(422, f"Create between 1 and {_MAX_LINKS} links at a time.")
         now = self.context.clock()
         tokens = await self.run(lambda tx: participants.create_links(tx, count, now))
-        return await self._overview(
-            session, [f"{self.context.public_url}/a/{token}" for token in tokens]
-        )
+        links = [f"{self.context.public_url}/a/{token}" for token in tokens]
+        return await self._overview(session, links)
 
     async def preview(self, request: Request) -> Response:
-        """A page as a participant would see it; nothing is stored."""
+        """Show a page as a participant would see it; nothing is stored."""
         await self._require_session(request)
         return preview_page(self.study, token="preview")
 
     async def picture(self, request: Request) -> Response:
-        """A picture on the preview page."""
+        """Send a picture on the preview page."""
         await self._require_session(request)
         page_items = sample_page(self.study)
         place = request.path_params["place"]
         if not 1 <= place <= len(page_items):
             raise RequestRejectedError(404, "There is no such picture.")
-        return picture_response(
-            item_picture(page_items[place - 1].item, request.path_params.get("index"))
-        )
+        item = page_items[place - 1].item
+        return picture_response(item_picture(item, request.path_params.get("index")))
 
     async def disputes(self, request: Request) -> Response:
-        """Items on which people disagree, with what was ruled on them."""
+        """Show the items on which people disagree, with what was ruled on them."""
         session = await self._require_session(request)
 
         def work(tx: Transaction) -> tuple[list[Dispute], dict[str, tuple[str, ...]]]:
-            judgements, codes = read_judgements(tx, self.study)
-            return disputed_items(
-                exclude_careless(judgements, QualityCriteria(), codes)[0]
-            ), read_rulings(tx)
+            judgements, _ = read_judgements(tx, self.study)
+            counted, _ = exclude_careless(judgements, QualityCriteria())
+            return disputed_items(counted), read_rulings(tx)
 
         disputes, rulings = await self.run(work)
         return self._page("disputes.html", session, disputes=disputes, rulings=rulings)
@@ -146,26 +145,30 @@ class ResearcherPages(Routes):
         return RedirectResponse("/researcher/disputes", 303)
 
     async def export(self, request: Request) -> Response:
-        """Everything that `seesay judge export` writes, as a ZIP file."""
+        """Send everything that `seesay judge export` writes, as a ZIP file."""
         await self._require_session(request)
         from seesay.judge.results.export import export_zip
 
         content = await asyncio.to_thread(export_zip, self.context.database, self.study)
+        # A quotation mark or a line break would end the header.
         name = re.sub(r"[^\w-]", "-", self.study.name, flags=re.ASCII)
         headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
         return Response(content, media_type="application/zip", headers=headers)
 
     async def _overview(self, session: str, links: list[str]) -> Response:
+        """Return the live page, with links that were created just now."""
         now = self.context.clock()
         progress = await self.run(lambda tx: study_progress(tx, self.study, now))
         join = f"{self.context.public_url}/join/{self.context.join_key}"
         return self._page("researcher.html", session, progress=progress, links=links, join=join)
 
     def _page(self, template: str, session: str, **values: Any) -> Response:
+        """Return a page with the token of its forms; the researcher's pages are in English."""
         form = self.context.form_token("researcher", session)
         return html_page(template, language="en", study=self.study, form=form, **values)
 
     async def _require_session(self, request: Request) -> str:
+        """Return the session of a request, or reject it."""
         session = await self.context.session(request)
         if session is None:
             self.context.reject_unknown(
@@ -174,7 +177,7 @@ class ResearcherPages(Routes):
         return session
 
     async def _read_form(self, request: Request) -> tuple[str, dict[str, str]]:
-        """The session, and the fields of a form that belongs to it."""
+        """Return the session, and the fields of a form that belongs to it."""
         session = await self._require_session(request)
         form = await read_form(request)
         self.context.check_form(form, "researcher", session)
@@ -182,11 +185,11 @@ class ResearcherPages(Routes):
 
     def _check_login_token(self, token: str) -> None:
         """Accept a login form for one to two hours."""
-        if not any(
-            security.verify_signature(token, self.context.secret, "form", "login", self._hour - age)
-            for age in (0, 1)
-        ):
-            raise RequestRejectedError(403, "This form is out of date: open the page again.")
+        # Nobody has a session yet that the token could belong to: it belongs to an hour.
+        for hour in (self._hour, self._hour - 1):
+            if security.verify_signature(token, self.context.secret, "form", "login", hour):
+                return
+        raise RequestRejectedError(403, "This form is out of date: open the page again.")
 
     def _login_page(self, status: int = 200, wrong: bool = False) -> Response:
         form = self.context.form_token("login", self._hour)

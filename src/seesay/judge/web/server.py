@@ -21,21 +21,26 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServerAddresses:
-    """The addresses of a running server. `password` is set only if it was generated for this study
-    just now."""
+    """The addresses of a running server."""
 
     study: str
     where: str
+    """The file or the database, without its password."""
     address: str
     researcher: str
+    """The address of the researcher's page."""
     password: str | None
+    """Set only if it was generated for this study just now."""
     join: str
+    """The link for crowdsourcing sites."""
     links: list[str]
 
 
 def check_contact(study: Study, public_url: str) -> None:
-    """A study that others can reach says whom they can write to; on this machine alone it is a
-    warning."""
+    """Refuse a public study that does not say whom participants can write to.
+
+    On this machine alone that is a warning.
+    """
     if study.contact.contact:
         return
     if public_url:
@@ -44,8 +49,7 @@ def check_contact(study: Study, public_url: str) -> None:
             "when you create it."
         )
     logger.warning(
-        "Participants cannot see whom to write to: --contact, --researcher and --institution say "
-        "so."
+        "Participants cannot see whom to write to: give --contact, --researcher and --institution."
     )
 
 
@@ -60,8 +64,13 @@ def serve_study(
     prolific_keys: Path | None = None,
     links: int = 0,
 ) -> None:
-    """Serve until interrupted. `announce` gets the addresses and new links once the port is
-    bound."""
+    """Serve until interrupted.
+
+    `announce`: gets the addresses and new links once the port is bound.
+    `behind_proxy`: whether a proxy on this machine names the clients' addresses.
+    `prolific_keys`: Prolific's public keys; only workers whose link it has signed are admitted.
+    `links`: how many personal links are created.
+    """
     import uvicorn
 
     from seesay.judge.web.app import make_app
@@ -72,21 +81,22 @@ def serve_study(
         limited_protocol,
     )
 
+    signed_ids = None
     if prolific_keys:
         signed_ids = SignedIds(prolific_keys, public_url).check()
-    else:
-        signed_ids = None
     bound = _bind(host, port)
     url_host = f"[{host}]" if ":" in host else host
     base = public_url.rstrip("/") or f"http://{url_host}:{bound.getsockname()[1]}"
     limits = ConnectionLimits(total=allow_open_files(ConnectionLimits.total))
+    # All connections are the proxy's.
     if behind_proxy:
-        limits.per_address = limits.total  # all of them are the proxy's
+        limits.per_address = limits.total
     config = uvicorn.Config(
         make_app(opened.study, opened.database, public_url=base, signed_ids=signed_ids),
         http=limited_protocol(limits),
         log_level="warning",
-        access_log=False,  # it would contain people's links
+        # It would contain people's links.
+        access_log=False,
         server_header=False,
         proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1",
@@ -120,5 +130,6 @@ def _bind(host: str, port: int) -> socket.socket:
         raise UserError(
             f"Cannot listen at {host}:{port} ({error.strerror}): choose another --port."
         ) from error
-    bound.listen()  # until the server says how many may wait
+    # Until the server says how many may wait.
+    bound.listen()
     return bound

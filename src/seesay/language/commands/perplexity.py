@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from seesay.language.perplexity.score import PerplexityResult, ScoredText
-    from seesay.language.perplexity.surprisal import SentenceSurprisal
+    from seesay.language.perplexity.surprisal import SentenceSurprisal, WordSurprisal
 
-PRINTED = 10  # sentences
+PRINTED = 10
+"""Sentences whose surprisals are printed; the page has more."""
 
 
 def perplexity(
@@ -48,7 +49,10 @@ def perplexity(
     eos: Annotated[
         bool | None,
         typer.Option(
-            help="Score the end-of-sentence token too, or not. Default: as the model itself ends texts."
+            help=(
+                "Score the end-of-sentence token too, or not. "
+                "Default: as the model itself ends texts."
+            )
         ),
     ] = None,
     stride: Annotated[
@@ -98,7 +102,7 @@ def perplexity(
     from seesay.data.captions import Corpus
     from seesay.language.perplexity.score import perplexity as compute
     from seesay.language.perplexity.score import require_scoring
-    from seesay.models import ModelOptions, locate
+    from seesay.models import ModelOptions, ModelSource
 
     options = ModelOptions(
         batch_size=batch_size,
@@ -108,18 +112,17 @@ def perplexity(
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
     )
-    load = locate(model, options)
-    load_other = locate(beside, options) if beside else None
-    if beside and (not tokens or file == "-"):
-        raise UserError("--beside goes with --tokens and a file, which both models read.")
-    if per_sentence is not None and per_sentence == per_token:
-        raise UserError("--per-sentence and --per-token name the same file: give each its own.")
-    kept: list[ScoredText] = []
+    # Before anything is loaded, which may take long.
+    source = ModelSource.parse(model, options)
+    other_source = ModelSource.parse(beside, options) if beside else None
+    _validate_options(beside, tokens, file, (per_sentence, per_token))
+    scored_texts: list[ScoredText] = []
     with ExitStack() as stack:
         stack.enter_context(_explain_interrupt())
         texts = stack.enter_context(Corpus(file))
-        loaded = load()
-        require_scoring(loaded)  # before the output files are opened, which empties them
+        loaded = source.load()
+        # Before the output files are opened, which empties them.
+        require_scoring(loaded)
         write_sentences = _row_writer(stack, per_sentence)
         write_tokens = _row_writer(stack, per_token)
         silent = quiet or as_json or texts.size is None
@@ -129,9 +132,10 @@ def perplexity(
         def on_text(scored: ScoredText) -> None:
             nonlocal shown
             if tokens:
-                kept.append(scored)
+                scored_texts.append(scored)
             write_sentences([scored.sentence_row()])
             write_tokens(scored.token_rows())
+            # The corpus knows how far it has read; standard input has no size.
             if texts.size is not None:
                 position = texts.position // 1024
                 advance(position - shown, texts.size // 1024 + 1)
@@ -145,17 +149,23 @@ def perplexity(
         from seesay.language.perplexity.page import write_surprisals
         from seesay.language.perplexity.surprisal import sentence_surprisals
 
-        scored = [(model, kept)]
+        by_model = [(model, scored_texts)]
         signatures = [result.signature]
-        if beside and load_other:
+        if beside and other_source:
+            # A corpus is a stream: for the second model the file is opened again.
             others: list[ScoredText] = []
             with Corpus(file) as again:
                 other = compute(
-                    load_other(), again, eos=eos, stride=stride, limit=limit, on_text=others.append
+                    other_source.load(),
+                    again,
+                    eos=eos,
+                    stride=stride,
+                    limit=limit,
+                    on_text=others.append,
                 )
-            scored = [*scored, (beside, others)]
-            signatures = [*signatures, other.signature]
-        sentences = sentence_surprisals(scored)
+            by_model.append((beside, others))
+            signatures.append(other.signature)
+        sentences = sentence_surprisals(by_model)
         page = write_surprisals(report, sentences, signatures)
         document["surprisals"] = [sentence.as_json() for sentence in sentences]
         if not as_json:
@@ -167,8 +177,10 @@ def perplexity(
 
 @contextmanager
 def _explain_interrupt() -> Iterator[None]:
-    """A perplexity is a sum over the whole file: an interrupt loses it, unlike the answers of
-    `seesay probe`."""
+    """Note that an interrupt loses the figures.
+
+    A perplexity is a sum over the whole file, unlike the answers of `seesay probe`.
+    """
     from seesay.cli.output import err
 
     try:
@@ -176,16 +188,31 @@ def _explain_interrupt() -> Iterator[None]:
     except KeyboardInterrupt:
         err.print(
             "seesay: Interrupted: a perplexity needs the whole file, and the same command starts "
-            "again at its first "
-            "line. Rows already written stay until then."
+            "again at its first line. Rows already written stay until then."
         )
         raise typer.Exit(130) from None
 
 
+def _validate_options(
+    beside: str | None,
+    tokens: bool,
+    file: str,
+    outputs: tuple[Path | None, Path | None],
+) -> None:
+    """Raise UserError for options that do not go together."""
+    # Standard input can be read once only.
+    if beside and (not tokens or file == "-"):
+        raise UserError("--beside goes with --tokens and a file, which both models read.")
+    per_sentence, per_token = outputs
+    if per_sentence is not None and per_sentence == per_token:
+        raise UserError("--per-sentence and --per-token name the same file: give each its own.")
+
+
 def _row_writer(
-    stack: ExitStack, path: Path | None
+    stack: ExitStack,
+    path: Path | None,
 ) -> Callable[[Iterable[dict[str, object]]], None]:
-    """A function that writes rows to the file as JSON lines, or nothing without a file."""
+    """Return a function that writes rows to the file as JSON lines, or nothing without a file."""
     import json
 
     if path is None:
@@ -196,6 +223,7 @@ def _row_writer(
 
 
 def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
+    """Print the figures as a table."""
     from seesay.cli.output import out, sources_table, table
 
     rows = [
@@ -214,24 +242,21 @@ def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
         out.print(result.signature)
 
 
-def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool) -> None:
-    """The words of the first sentences with their bits under each model."""
+def _show_surprisals(
+    sentences: list[SentenceSurprisal],
+    page: Path,
+    quiet: bool,
+) -> None:
+    """Print the words of the first sentences with their bits under each model."""
     from seesay.cli.output import out, table
 
-    names = list(sentences[0].models)
-    columns = ["word", *(f">{name}" for name in names), "pieces"]
+    columns = ["word", *(f">{name}" for name in sentences[0].models), "pieces"]
     for sentence in sentences[:PRINTED]:
-        rows = [
-            [
-                word,
-                *(f"{words[i].bits:.2f}" for words in sentence.models.values()),
-                " | ".join(
-                    " ".join(token for token, _ in words[i].pieces)
-                    for words in sentence.models.values()
-                ),
-            ]
-            for i, word in enumerate(sentence.words)
-        ]
+        rows = []
+        for words in zip(*sentence.models.values(), strict=True):
+            bits = [f"{word.bits:.2f}" for word in words]
+            pieces = " | ".join(map(_join_pieces, words))
+            rows.append([words[0].word, *bits, pieces])
         out.print(table(columns, rows, title=f"{sentence.line}. {sentence.text}"))
     if len(sentences) > PRINTED:
         out.print(f"… and {len(sentences) - PRINTED:,} more sentences.")
@@ -239,8 +264,19 @@ def _show_surprisals(sentences: list[SentenceSurprisal], page: Path, quiet: bool
         out.print(f"Report: {page}")
 
 
-def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool) -> None:
-    """What a reader of the figures must know, on stderr; exit code 1 if texts were left out."""
+def _join_pieces(word: WordSurprisal) -> str:
+    """Return the pieces of a word, separated by blanks."""
+    return " ".join(token for token, _ in word.pieces)
+
+
+def _report_skipped(
+    result: PerplexityResult,
+    name: str,
+    unit: str,
+    quiet: bool,
+) -> None:
+    """Print on stderr what a reader of the figures must know; exit code 1 if texts were left
+    out."""
     from seesay.cli.output import err
 
     remarks = []
@@ -256,8 +292,9 @@ def _report_skipped(result: PerplexityResult, name: str, unit: str, quiet: bool)
         remarks.append(
             f"Texts skipped because they have no token that the model scores: {result.unscored:,}."
         )
-    for remark in [] if quiet else remarks:
-        err.print(f"seesay: {remark}")
+    if not quiet:
+        for remark in remarks:
+            err.print(f"seesay: {remark}")
     if result.left_out:
         for row in result.bad_rows:
             err.print(f"seesay: {name}, {unit} {row.row:,}: {row.reason}")

@@ -1,5 +1,4 @@
-"""`seesay pretrain capbert | lstm | trigram | split | curve`: language models trained on
-captions."""
+"""`seesay pretrain`: language models trained on captions."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
 from seesay.errors import UserError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from seesay.language.training.captions import CaptionSplit
     from seesay.training.loop import Result
 
-app = typer.Typer(
+app = Application(
     help="Train language models on captions: a BERT, an LSTM, n-grams.", no_args_is_help=True
 )
 app.command()(curve)
@@ -70,7 +70,10 @@ def capbert(
     imagine: Annotated[
         str | None,
         typer.Option(
-            help="Make it a CLIP-BERT that is shown this text encoder's vector of each text: minilm, a CLIP."
+            help=(
+                "Make it a CLIP-BERT that is shown this text encoder's vector of each text: "
+                "minilm, a CLIP."
+            )
         ),
     ] = None,
     mix: Annotated[
@@ -112,7 +115,7 @@ def capbert(
     """Train a BERT on captions by masking whole words. If interrupted, the same command resumes."""
     from seesay.language.training import capbert as cap
     from seesay.language.training.watch import watch_tasks
-    from seesay.training.schedule import changed
+    from seesay.training.schedule import override
 
     sizes = {
         "rate": mask_rate,
@@ -126,8 +129,8 @@ def capbert(
         "validate_every": validate_every,
         "seed": seed,
     }
-    config = changed(
-        cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.changed(**times), **sizes
+    config = override(
+        cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.override(**times), **sizes
     )
     mixed = [_mixed(text) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet, [texts for texts, _ in mixed])
@@ -174,17 +177,22 @@ def lstm(
     """Train a word-level LSTM, with spatial relations as single words. If interrupted, the same
     command resumes."""
     from seesay.language.training import lstm as model
-    from seesay.training.schedule import changed
+    from seesay.training.schedule import override
 
-    schedule = model.PRESETS[preset].schedule.changed(
+    schedule = model.PRESETS[preset].schedule.override(
         epochs=epochs, learning_rate=learning_rate, seed=seed
     )
-    config = changed(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)
+    config = override(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)
     joined = _phrases(phrases)
     captions = _captions(files, held_out, seed, quiet)
     with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
         result = model.pretrain(
-            captions, output, config, phrases=joined, device=device, progress=show
+            captions,
+            output,
+            config,
+            phrases=joined,
+            device=device,
+            progress=show,
         )
     _report(output, captions, result, as_json)
 
@@ -244,13 +252,12 @@ def split_captions(
     if as_json:
         print_json({str(path): count for path, count in counts.items()})
     elif not quiet:
-        out.print(
-            f"{output}: {', '.join(f'{path.name} {count:,}' for path, count in counts.items())}"
-        )
+        parts = [f"{path.name} {count:,}" for path, count in counts.items()]
+        out.print(f"{output}: {', '.join(parts)}")
 
 
 def _phrases(path: Path | None) -> tuple[str, ...]:
-    """The phrases of a file, one per line; without one, the spatial relations."""
+    """Return the phrases of a file, one per line; without one, the spatial relations."""
     from seesay.language.relations.inventory import phrases
     from seesay.language.relations.lexicon import read_lexicon
 
@@ -264,8 +271,10 @@ def _captions(
     quiet: bool,
     mixed: Sequence[CaptionSplit] = (),
 ) -> CaptionSplit:
-    """The captions of the files, and on stderr how much of each source was read, `mixed` in ones
-    too."""
+    """Read the captions of the files, and print on stderr how much of each source was read.
+
+    The sources of `mixed` texts are printed too.
+    """
     from seesay.cli.output import err, sources_table
     from seesay.language.training.captions import split
 
@@ -283,13 +292,15 @@ def _captions(
         for name, bad in captions.bad_rows[:5]:
             err.print(f"  {name}, row {bad.row}: {bad.reason}")
     if captions.repeated and not quiet:
-        text = "captions of held-out pictures are left out: they are word for word among the training captions."
-        err.print(f"{captions.repeated:,} {text}")
+        err.print(
+            f"{captions.repeated:,} captions of held-out pictures are left out: they are word for "
+            "word among the training captions."
+        )
     return captions
 
 
 def _mixed(text: str) -> tuple[CaptionSplit, float]:
-    """`FILE:WEIGHT` as texts and their weight."""
+    """Read `FILE:WEIGHT` as texts and their weight."""
     from seesay.language.training.captions import read_texts
 
     name, _, weight = text.rpartition(":")
@@ -302,7 +313,13 @@ def _mixed(text: str) -> tuple[CaptionSplit, float]:
     return read_texts(Path(name), text), value
 
 
-def _report(output: Path, captions: CaptionSplit, result: Result, as_json: bool) -> None:
+def _report(
+    output: Path,
+    captions: CaptionSplit,
+    result: Result,
+    as_json: bool,
+) -> None:
+    """Write the learning curve, and print how the training went."""
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
     from seesay.training.checkpoint import best_line

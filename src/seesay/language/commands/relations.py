@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import (
     AllowPickle,
     BatchSize,
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from seesay.language.relations.contexts import ContextCorpus
     from seesay.language.relations.published import Reproduction
 
-app = typer.Typer(
-    help="Spatial relations: contexts in captions, P-vectors of any scoring model, and their tests.",
+app = Application(
+    help=(
+        "Spatial relations: contexts in captions, P-vectors of any scoring model, and their tests."
+    ),
     no_args_is_help=True,
 )
 
@@ -84,32 +87,30 @@ def find(
     from seesay.language.relations.lexicon import read_lexicon
 
     corpus = collect_contexts(
-        files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed
+        files,
+        read_lexicon(relations) if relations else None,
+        held_out=held_out,
+        seed=seed,
     )
     rows = corpus.counts()
     sentences = substitutions(corpus, examples, seed=seed)
     if as_json:
-        listed = [
-            dict(zip(("relation", "contexts", "held_out", "occurrences"), row, strict=True))
-            for row in rows
-        ]
+        keys = ("relation", "contexts", "held_out", "occurrences")
+        document = corpus.summary()
+        document["relations"] = [dict(zip(keys, row, strict=True)) for row in rows]
         if examples:
-            table_rows = {"examples": [row._asdict() for row in sentences]}
-        else:
-            table_rows = {}
-        print_json({**corpus.summary(), "relations": listed, **table_rows})
+            document["examples"] = [row._asdict() for row in sentences]
+        print_json(document)
         return
     out.print(table(("relation", ">contexts", ">held out", ">occurrences"), rows))
     if examples:
-        out.print(
-            table(("context of", "relation put in", "sentence"), sentences, title="Substitutions")
-        )
+        columns = ("context of", "relation put in", "sentence")
+        out.print(table(columns, sentences, title="Substitutions"))
     frequent = sum(row[1] >= minimum for row in rows)
     remark(
         f"{corpus.captions:,} captions: {corpus.without:,} hold no relation, {corpus.several:,} "
-        "several, "
-        f"{corpus.repeated:,} are repeated (each counts once). "
-        f"{frequent} of {len(rows)} relations have {minimum} contexts or more."
+        f"several, {corpus.repeated:,} are repeated (each counts once). {frequent} of {len(rows)} "
+        f"relations have {minimum} contexts or more."
     )
     _report_sources(corpus)
 
@@ -152,7 +153,7 @@ def matrix(
     from seesay.language.relations.contexts import collect_contexts
     from seesay.language.relations.lexicon import read_lexicon
     from seesay.language.relations.matrix import build_matrix
-    from seesay.models import ModelOptions, locate
+    from seesay.models import ModelOptions, ModelSource
 
     options = ModelOptions(
         batch_size=batch_size,
@@ -162,11 +163,14 @@ def matrix(
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
     )
-    load = locate(model, options)
+    source = ModelSource.parse(model, options)
     corpus = collect_contexts(
-        files, read_lexicon(relations) if relations else None, held_out=held_out, seed=seed
+        files,
+        read_lexicon(relations) if relations else None,
+        held_out=held_out,
+        seed=seed,
     )
-    loaded = load()
+    loaded = source.load()
     with progress_bar("contexts", unit="contexts", quiet=quiet or as_json) as advance:
         built, about = build_matrix(
             loaded,
@@ -210,10 +214,9 @@ def run_tests(
     evaluations = evaluate_folder(folder, vectors or [], human or [], seed=seed)
     pairs = pair_proximity(pvectors.p_vectors(perplexities), parse_pairs(pair or [], perplexities))
     if as_json:
-        rows = [
-            {**asdict(proximity), "joined_directly": proximity.joined_directly}
-            for proximity in pairs
-        ]
+        rows = []
+        for proximity in pairs:
+            rows.append({**asdict(proximity), "joined_directly": proximity.joined_directly})
         print_json(
             {
                 "about": about,
@@ -223,7 +226,7 @@ def run_tests(
         )
         return
     tests = test_table(evaluations)
-    out.print(table(list(tests.header), [[str(cell) for cell in row] for row in tests.rows]))
+    out.print(table(list(tests.header), [list(map(str, row)) for row in tests.rows]))
     out.print(proximity_text(pairs).replace("\n\n", "\n"))
 
 
@@ -250,6 +253,7 @@ def page(
     _require_extra()
     perplexities, about = pvectors.read(folder)
     evaluations = evaluate_folder(folder, vectors or [], human or [], seed=seed)
+    # Of a few relations, 30 clusters would be one for each.
     k = max(1, min(clusters, len(perplexities.words) // 2))
     groups = k_means(pvectors.p_vectors(perplexities), k, restarts=restarts, seed=seed)
     pairs = parse_pairs(pair or [], perplexities)
@@ -300,15 +304,17 @@ def _require_extra() -> None:
 
 
 def _report_sources(corpus: ContextCorpus) -> None:
-    """How much of each source was read, and the first rows that could not be used, on stderr."""
+    """Print on stderr how much of each source was read, and the first rows left out."""
     from seesay.cli.output import err, sources_table
 
+    # On stderr, so that a table of figures can be piped on.
     err.print(sources_table(corpus.sources))
     for path, row in corpus.bad_rows[:10]:
         err.print(f"seesay: {path}, row {row.row}: {row.reason}.")
 
 
 def _cells(figure: Reproduction) -> tuple[str, ...]:
+    """Return the row of a figure beside the one in print."""
     printed = "" if figure.printed is None else f"{figure.printed:.2f}"
     return (
         figure.test,

@@ -21,8 +21,10 @@ def perplexity(
     limit: int | None = None,
     **options: Any,
 ) -> PerplexityResult:
-    """Perplexity at token and sentence level of a file's lines (a path) or of texts; bits per word
-    and character."""
+    """Compute perplexity at token and sentence level, and bits per word and character.
+
+    The texts are the lines of a file (a path), or are given.
+    """
     scorer = load_model(model, **options) if isinstance(model, str) else model
     lines = Path(texts) if isinstance(texts, str) else texts
     return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from seesay import __version__
 from seesay.data.captions import Caption, Corpus, CorpusSummary
@@ -41,7 +41,7 @@ class ScoredText(NamedTuple):
         return text_sums(self.text, self.scores.logp)
 
     def sentence_row(self) -> dict[str, object]:
-        """The text's perplexity, as JSON."""
+        """Return the text's perplexity, as JSON."""
         sums = self.sums
         return {
             "line": self.line,
@@ -54,10 +54,9 @@ class ScoredText(NamedTuple):
         }
 
     def token_rows(self) -> Iterator[dict[str, object]]:
-        """Every token's log-probability, as JSON."""
-        for position, (token, logp) in enumerate(
-            zip(self.scores.tokens, self.scores.logp, strict=True)
-        ):
+        """Return every token's log-probability, as JSON."""
+        scored = zip(self.scores.tokens, self.scores.logp, strict=True)
+        for position, (token, logp) in enumerate(scored):
             yield {
                 "line": self.line,
                 "position": position,
@@ -82,7 +81,7 @@ class PerplexityResult(PerplexitySums):
     source: CorpusSummary = field(default=CorpusSummary("", "", 0, 0, 0), compare=False)
 
     def as_json(self) -> dict[str, Any]:
-        """As `seesay perplexity --json` prints it: null for what is not finite."""
+        """Return what `seesay perplexity --json` prints: null for what is not finite."""
         figures = {name: json_value(getattr(self, name)) for name in _FIGURES}
         return {**figures, "sources": [self.source.as_json()]}
 
@@ -106,8 +105,9 @@ def perplexity(
     limit: int | None = None,
     on_text: Callable[[ScoredText], None] | None = None,
 ) -> PerplexityResult:
-    """Perplexity at token and sentence level, and bits per character and word, of a corpus's
-    captions or of texts.
+    """Compute perplexity at token and sentence level, and bits per character and word.
+
+    The texts are a corpus's captions, or are given.
 
     `eos`: with or without the end-of-sentence token, by default as the model itself ends texts.
     `stride`: by how many tokens the window moves over a long text, by default half of the window.
@@ -117,10 +117,13 @@ def perplexity(
     if isinstance(texts, Path):
         with Corpus(texts) as corpus:
             return perplexity(model, corpus, eos=eos, stride=stride, limit=limit, on_text=on_text)
+    # Texts in memory are counted and named as those of a file are.
     source = texts if isinstance(texts, Corpus) else _TextList(texts)
     total = PerplexitySums()
     unscored = 0
     for scored in _score(model, source.read(limit), eos, stride):
+        # A text that a model cannot score is a bad row; one without a token, such as a single
+        # word under a model without a beginning, is none.
         if scored.scores.left_out:
             source.reject(scored.line, scored.scores.left_out)
         elif not scored.scores.logp:
@@ -130,15 +133,7 @@ def perplexity(
             if on_text is not None:
                 on_text(scored)
     if not total.tokens:
-        if source.bad_rows:
-            first = f" ({source.unit} {source.bad_rows[0].row:,}: {source.bad_rows[0].reason})"
-        else:
-            first = ""
-        raise UserError(
-            f"'{source.name}' holds no text that can be scored (empty: {source.blank:,}, left out: "
-            f"{source.bad:,}"
-            f"{first}, without a token: {unscored:,}): is it the right file?"
-        )
+        _refuse(source, unscored)
     signature = (
         f"model:{model.name}|fingerprint:{model.fingerprint}|family:{model.family}|"
         f"{model.describe_scoring(eos, stride)}|texts:{source.digest}|seesay:{__version__}"
@@ -159,16 +154,33 @@ def require_scoring(model: Model) -> None:
     if "score" not in model.abilities:
         raise UserError(
             f"'{model.name}' ({model.family}) cannot score texts: give a causal or masked model, "
-            "an LSTM or an ARPA "
-            "file."
+            "an LSTM or an ARPA file."
         )
 
 
+def _refuse(source: Corpus, unscored: int) -> NoReturn:
+    """Reject texts of which none has a score."""
+    left_out = f"left out: {source.bad:,}"
+    if source.bad_rows:
+        first = source.bad_rows[0]
+        left_out += f" ({source.unit} {first.row:,}: {first.reason})"
+    raise UserError(
+        f"'{source.name}' holds no text that can be scored (empty: {source.blank:,}, {left_out}, "
+        f"without a token: {unscored:,}): is it the right file?"
+    )
+
+
 def _score(
-    model: Model, captions: Iterator[Caption], eos: bool | None, stride: int | None
+    model: Model,
+    captions: Iterator[Caption],
+    eos: bool | None,
+    stride: int | None,
 ) -> Iterator[ScoredText]:
-    """Each text with its scores. Models read ahead by a batch: only that many texts are held in
-    memory."""
+    """Return each text with its scores.
+
+    Models read ahead by a batch: only that many texts are held in memory.
+    """
+    # A model returns scores alone, in order: the texts wait here for theirs.
     waiting: deque[tuple[int, str]] = deque()
 
     def texts() -> Iterator[str]:

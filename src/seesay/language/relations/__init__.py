@@ -14,8 +14,11 @@ class ContextPart(StrEnum):
 
 
 class PerplexityLevel(StrEnum):
-    """What perplexity is averaged over: tokens in the published matrix, sentences in the paper's
-    equation."""
+    """What perplexity is averaged over.
+
+    The published matrix averages over tokens (appendix A, equation 6), the paper's equation over
+    sentences (equation 12).
+    """
 
     TOKEN = "token"
     SENTENCE = "sentence"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, compress
+from itertools import chain, combinations, compress
 from pathlib import Path
 
 import numpy as np
@@ -25,13 +25,16 @@ from seesay.metrics.agreement import rank_correlation
 from seesay.metrics.base import BoolArray, FloatArray
 from seesay.metrics.rank_correlation import rank_correlations
 
+# The columns that may hold the rating of a pair, in order of preference.
 _VALUE_COLUMNS = ("similarity", "association", "mean", "value")
 
 
 @dataclass(frozen=True)
 class HumanRatings:
-    """People's rating of each pair of words; `description` says how many people, and how far they
-    agree."""
+    """People's rating of each pair of words.
+
+    `description` says how many people there are, and how far they agree.
+    """
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -42,9 +45,10 @@ class HumanRatings:
         return len(self.pairs)
 
     def where(self, mask: Sequence[bool] | BoolArray) -> HumanRatings:
-        """The pairs that the mask selects."""
-        keep = np.asarray(mask, dtype=np.bool_)
-        return replace(self, pairs=tuple(compress(self.pairs, keep)), values=self.values[keep])
+        """Return the pairs that the mask selects."""
+        mask = np.asarray(mask, dtype=np.bool_)
+        pairs = tuple(compress(self.pairs, mask))
+        return replace(self, pairs=pairs, values=self.values[mask])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Correlation:
 
 
 def read_human(path: Path) -> HumanRatings:
-    """Ratings from a square table, a list of pairs or an exported study.
+    """Read ratings from a square table, a list of pairs or an exported study.
 
     A square table has both directions of a pair: their mean counts, and where one is 0 (nobody
     named it) the other (Ghanimifard & Dobnik 2019, section 4.3).
@@ -84,111 +88,155 @@ def read_human(path: Path) -> HumanRatings:
         return _read_square(path, header[1:], rows)
     raise UserError(
         f"{path} is not a table of people's judgements: give the columns a, b and "
-        f"{' or '.join(_VALUE_COLUMNS)}, "
-        "or a square table with the same words in its header and first column."
+        f"{' or '.join(_VALUE_COLUMNS)}, or a square table with the same words in its header and "
+        "first column."
     )
 
 
 def correlate(
-    vectors: WordVectors, ratings: HumanRatings, *, resamples: int = RESAMPLES, seed: int = 0
+    vectors: WordVectors,
+    ratings: HumanRatings,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> Correlation | None:
-    """The correlation over the pairs whose words all have vectors; None for fewer than three
-    pairs."""
-    rated = ratings.where([a in vectors.index and b in vectors.index for a, b in ratings.pairs])
+    """Return the correlation over the pairs whose words all have vectors.
+
+    It is None for fewer than three pairs.
+    """
+    rated = ratings.where([vectors.index.keys() >= set(pair) for pair in ratings.pairs])
     if len(rated) < 3:
         return None
-    words = sorted({word for pair in rated.pairs for word in pair})
+    words = sorted(set(chain.from_iterable(rated.pairs)))
     index = {word: i for i, word in enumerate(words)}
     first, second = np.array([(index[a], index[b]) for a, b in rated.pairs]).T
     matrix = cosine(vectors.take(words).rows)
     similarities = matrix[first, second]
     rho = rank_correlation(similarities, rated.values)
     rng = np.random.default_rng(seed)
-    n = len(rated)
-    drawn = rng.integers(0, n, (resamples, n))
-    resampled = rank_correlations(similarities[drawn], rated.values[drawn])
-    resampled = resampled[~np.isnan(resampled)]
-    low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (math.nan, math.nan)
+    low, high = _interval(similarities, rated.values, resamples, rng)
+    # Mantel's test: a permutation of the words moves all pairs of a word together.
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
     chance = rank_correlations(shuffled, np.broadcast_to(rated.values, shuffled.shape))
-    if math.isnan(rho):
-        p_words = math.nan
-    else:
-        p_words = (1 + int(np.sum(np.abs(chance) >= abs(rho) - 1e-12))) / (1 + resamples)
-    return Correlation(rho, float(low), float(high), _p(rho, n), p_words, n, len(words))
-
-
-def _p(rho: float, n: int) -> float:
-    """Two-sided, from Student's t with n − 2 degrees of freedom."""
-    from scipy.stats import t
-
-    if abs(rho) >= 1:
-        return 0.0
-    return float(2 * t.sf(abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)), n - 2))
-
-
-def _read_pairs(path: Path, rows: Sequence[Row]) -> HumanRatings:
-    value = next(name for name in _VALUE_COLUMNS if name in rows[0].cells)
-    by_pair: dict[tuple[str, str], float] = {}
-    for row in rows:
-        if not row.cells[value]:
-            continue  # a pair that nobody judged
-        first, second = sorted((row.cells["a"], row.cells["b"]))
-        if first == second:
-            continue
-        if (first, second) in by_pair:
-            raise UserError(f"{path}, row {row.number}, repeats the pair '{first}' and '{second}'.")
-        by_pair[first, second] = _number(path, row.number, row.cells[value])
-    return _ratings(path, by_pair)
-
-
-def _read_square(path: Path, words: Sequence[str], rows: Sequence[Row]) -> HumanRatings:
-    numbers = [[_number(path, row.number, row.cells[word]) for word in words] for row in rows]
-    table = np.array(numbers, dtype=np.float64)
-    present = (table != 0).astype(np.float64)
-    both = (table + table.T) / np.maximum(present + present.T, 1)
-    return _ratings(
-        path,
-        {(words[i], words[j]): float(both[i, j]) for i, j in combinations(range(len(words)), 2)},
+    p_words = math.nan
+    if not math.isnan(rho):
+        # The observed order counts as one of the shuffles; equal sums may differ in the last digit.
+        extreme = int(np.sum(np.abs(chance) >= abs(rho) - 1e-12))
+        p_words = (1 + extreme) / (1 + resamples)
+    return Correlation(
+        rho=rho,
+        low=low,
+        high=high,
+        p=_p(rho, len(rated)),
+        p_words=p_words,
+        pairs=len(rated),
+        words=len(words),
     )
 
 
+def _interval(
+    similarities: FloatArray,
+    ratings: FloatArray,
+    resamples: int,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Return the 95 % interval of the correlation from a bootstrap over pairs."""
+    n = len(ratings)
+    pairs = rng.integers(0, n, (resamples, n))
+    rhos = rank_correlations(similarities[pairs], ratings[pairs])
+    # A resample of one pair alone has no correlation.
+    rhos = rhos[~np.isnan(rhos)]
+    if not len(rhos):
+        return math.nan, math.nan
+    low, high = np.quantile(rhos, [0.025, 0.975]).tolist()
+    return low, high
+
+
+def _p(rho: float, n: int) -> float:
+    """Return the two-sided p-value, from Student's t with n − 2 degrees of freedom."""
+    from scipy.stats import t
+
+    # A perfect correlation would divide by zero.
+    if abs(rho) >= 1:
+        return 0.0
+    statistic = abs(rho) * math.sqrt((n - 2) / (1 - rho * rho))
+    return float(2 * t.sf(statistic, n - 2))
+
+
+def _read_pairs(path: Path, rows: Sequence[Row]) -> HumanRatings:
+    """Read a table with the columns a, b and a rating."""
+    value = next(name for name in _VALUE_COLUMNS if name in rows[0].cells)
+    by_pair: dict[tuple[str, str], float] = {}
+    for row in rows:
+        first, second = sorted((row.cells["a"], row.cells["b"]))
+        # A pair that nobody judged has no rating; a word with itself is a control item.
+        if not row.cells[value] or first == second:
+            continue
+        if (first, second) in by_pair:
+            raise UserError(f"{path}, row {row.number}, repeats the pair '{first}' and '{second}'.")
+        by_pair[first, second] = _number(path, row, value)
+    return _ratings(path, by_pair)
+
+
+def _read_square(
+    path: Path,
+    words: Sequence[str],
+    rows: Sequence[Row],
+) -> HumanRatings:
+    """Read a square table, in which both directions of a pair may be rated."""
+    table = np.zeros((len(words), len(words)))
+    for i, row in enumerate(rows):
+        table[i] = [_number(path, row, word) for word in words]
+    present = (table != 0).astype(np.float64)
+    means = (table + table.T) / np.maximum(present + present.T, 1)
+    by_pair = {}
+    for i, j in combinations(range(len(words)), 2):
+        by_pair[words[i], words[j]] = float(means[i, j])
+    return _ratings(path, by_pair)
+
+
 def _read_study(folder: Path) -> HumanRatings:
-    """The mean ratings that `seesay judge export` wrote, with the agreement between people."""
+    """Read the mean ratings that `seesay judge export` wrote, with people's agreement."""
     items = folder / "items.csv"
     if not items.is_file():
         raise UserError(
             f"'{folder}' holds no items.csv: give the folder that `seesay judge export` wrote."
         )
     path = folder / "agreement.json"
-    return replace(
-        read_human(items), name=folder.name, description=_describe(path) if path.is_file() else ""
-    )
+    description = _describe(path) if path.is_file() else ""
+    return replace(read_human(items), name=folder.name, description=description)
 
 
 def _describe(path: Path) -> str:
+    """Say how many people judged, how often, and how far they agree."""
     with damage_as_user_error(path, "export the study again"):
         report = read_json(path)
+        parts = [
+            f"{report['people_counted']} of {report['people']} people",
+            f"{report['judgements_per_item']:.1f} judgements per pair",
+        ]
         halves = report["agreement"].get("split_half_spearman_brown", {}).get("value")
-        agreement = "" if halves is None else f", split-half agreement {halves:.2f}"
-        people = f"{report['people_counted']} of {report['people']} people"
-        return f"{people}, {report['judgements_per_item']:.1f} judgements per pair{agreement}"
+        if halves is not None:
+            parts.append(f"split-half agreement {halves:.2f}")
+        return ", ".join(parts)
 
 
 def _ratings(path: Path, by_pair: dict[tuple[str, str], float]) -> HumanRatings:
+    """Return the ratings of a file, named after it."""
     if not by_pair:
         raise UserError(f"{path} holds no pair with a rating.")
-    return HumanRatings(
-        path.stem, tuple(by_pair), np.array(list(by_pair.values()), dtype=np.float64)
-    )
+    values = np.array(list(by_pair.values()), dtype=np.float64)
+    return HumanRatings(path.stem, tuple(by_pair), values)
 
 
-def _number(path: Path, row: int, cell: str) -> float:
+def _number(path: Path, row: Row, column: str) -> float:
+    """Return the number in a cell."""
+    cell = row.cells[column]
     try:
         value = float(cell)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise UserError(f"{path}, row {row}: {cell!r} is not a number.")
+        raise UserError(f"{path}, row {row.number}: {cell!r} is not a number.")
     return value

@@ -1,10 +1,13 @@
-"""All tests of one set of vectors: analogies, odd one out, correlation with people; and what chance
-gives."""
+"""All tests of one set of vectors, and what chance gives.
+
+The tests are analogies, odd one out, and correlation with people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,43 +58,61 @@ class VectorEvaluation:
     descriptions: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """As `seesay relations test --json` prints it: null for what is not finite."""
+        """Return what `seesay relations test --json` prints: null for what is not finite."""
         return {key: json_value(value) for key, value in asdict(self).items()}
 
 
 def evaluate(
-    name: str, vectors: WordVectors, ratings: Sequence[HumanRatings] = (), *, seed: int = 0
+    name: str,
+    vectors: WordVectors,
+    ratings: Sequence[HumanRatings] = (),
+    *,
+    seed: int = 0,
 ) -> VectorEvaluation:
-    """All tests of one set of vectors."""
+    """Run all tests of one set of vectors."""
     people = {table.name: correlate(vectors, table, seed=seed) for table in ratings}
     descriptions = {table.name: table.description for table in ratings if table.description}
     return VectorEvaluation(
-        name, len(vectors.words), intrinsic(vectors, seed=seed), people, descriptions
+        name,
+        len(vectors.words),
+        intrinsic(vectors, seed=seed),
+        people,
+        descriptions,
     )
 
 
 def evaluate_folder(
-    folder: Path, vectors: Sequence[Path] = (), human: Sequence[Path] = (), *, seed: int = 0
+    folder: Path,
+    vectors: Sequence[Path] = (),
+    human: Sequence[Path] = (),
+    *,
+    seed: int = 0,
 ) -> list[VectorEvaluation]:
-    """The P-vectors of a folder, the model's own embeddings where the folder has them, and files of
-    other vectors."""
+    """Evaluate the P-vectors of a folder, and other vectors of the same words.
+
+    The others are the model's own embeddings where the folder has them, and files.
+    """
     matrix, about = pvectors.read(folder)
     model = about.get("model", "the matrix")
     ratings = [read_human(path) for path in human]
-    evaluations = [
-        evaluate(f"P-vectors of {model}", pvectors.p_vectors(matrix), ratings, seed=seed)
-    ]
+    p_vectors = pvectors.p_vectors(matrix)
+    evaluations = [evaluate(f"P-vectors of {model}", p_vectors, ratings, seed=seed)]
+    files = [(path.name, path) for path in vectors]
     embeddings = folder / pvectors.EMBEDDINGS
-    own = [(f"embeddings of {model}", embeddings)] if embeddings.is_file() else []
+    if embeddings.is_file():
+        files.insert(0, (f"embeddings of {model}", embeddings))
+    # A file may have words that the matrix lacks: each set of vectors is tested on all its words.
     words = _tested_words(matrix.words, ratings)
-    for name, path in [*own, *((path.name, path) for path in vectors)]:
+    for name, path in files:
         evaluations.append(evaluate(name, read_vectors(path, words), ratings, seed=seed))
     return evaluations
 
 
 def intrinsic(vectors: WordVectors, *, seed: int = 0) -> list[VectorTest]:
-    """Analogies and odd one out, with the simple words alone and with every phrase that has a
-    vector."""
+    """Run the analogies and odd one out.
+
+    Both are run with the simple words alone, and with every phrase that has a vector.
+    """
     phrases = variants(vectors.words)
     words = no_variants(vectors.words)
     tests = [
@@ -99,21 +120,21 @@ def intrinsic(vectors: WordVectors, *, seed: int = 0) -> list[VectorTest]:
         _analogy("analogy, phrases", phrases, vectors, seed),
     ]
     for name, by_word in (("odd one out", words), ("odd one out, phrases", phrases)):
-        questions = odd_one_out.triples(vectors.words, by_word)
-        odd = [questions.words[row[2]] for row in questions.rows]
+        triples = odd_one_out.triples(vectors.words, by_word)
+        answers = [triples.words[odd] for odd in triples.rows[:, 2]]
         for distance, function in odd_one_out.DISTANCES.items():
-            if odd:
-                credit = odd_one_out.credit(questions, vectors, function)
-            else:
-                credit = np.empty(0)
-            tests.append(
-                _accuracy(f"{name}, {distance}", credit, odd, questions.questions, 1 / 3, seed)
-            )
+            title = f"{name}, {distance}"
+            if not answers:
+                tests.append(VectorTest(title))
+                continue
+            # One of three words is odd, whichever words have vectors.
+            credit = odd_one_out.credit(triples, vectors, function)
+            tests.append(_accuracy(title, credit, answers, triples.questions, 1 / 3, seed))
     return tests
 
 
 def parse_pairs(texts: Sequence[str], matrix: pvectors.PerplexityMatrix) -> list[tuple[str, str]]:
-    """Pairs of relations from texts such as `above,over`; the default pairs if there are none."""
+    """Parse pairs of relations such as `above,over`; the default pairs if there are none."""
     pairs = []
     for text in texts:
         a, _, b = (part.strip() for part in text.partition(","))
@@ -126,30 +147,52 @@ def parse_pairs(texts: Sequence[str], matrix: pvectors.PerplexityMatrix) -> list
 
 
 def _tested_words(words: Sequence[str], ratings: Sequence[HumanRatings]) -> tuple[str, ...]:
-    """The words to look up in a file of vectors: those of the matrix, of the tests and of people's
-    ratings."""
-    tests = (word for group in (*ANTONYMS, *GROUPS) for word in group)
-    people = (word for table in ratings for pair in table.pairs for word in pair)
-    return tuple(dict.fromkeys((*words, *tests, *people)))
+    """Return the words to look up in a file of vectors.
+
+    They are those of the matrix, of the tests and of people's ratings.
+    """
+    groups: list[Sequence[str]] = [words, *ANTONYMS, *GROUPS]
+    for table in ratings:
+        groups += table.pairs
+    return tuple(dict.fromkeys(chain.from_iterable(groups)))
 
 
-def _analogy(title: str, by_word: Variants, vectors: WordVectors, seed: int) -> VectorTest:
+def _analogy(
+    title: str,
+    by_word: Variants,
+    vectors: WordVectors,
+    seed: int,
+) -> VectorTest:
+    """Return the accuracy on the analogies that the phrases allow."""
     questions = analogy.analogies(by_word)
     if not len(questions):
         return VectorTest(title)
     scores = analogy.score(questions, vectors)
-    words = [word for pair in ANTONYMS for word in pair]
+    words = list(chain.from_iterable(ANTONYMS))
     answers = [words[i] for i in questions.answers]
     return _accuracy(title, scores.credit, answers, len(questions), scores.chance, seed)
 
 
 def _accuracy(
-    title: str, credit: FloatArray, answers: Sequence[str], questions: int, chance: float, seed: int
+    title: str,
+    credit: FloatArray,
+    answers: Sequence[str],
+    questions: int,
+    chance: float,
+    seed: int,
 ) -> VectorTest:
-    """Questions with the same answer are not independent: the bootstrap draws answers, with all
-    their questions."""
-    if not answers:
-        return VectorTest(title)
+    """Return a test's accuracy with its interval.
+
+    Questions with the same answer are not independent: the bootstrap draws answers, with all their
+    questions.
+    """
     stats = np.stack([credit, np.ones_like(credit)], axis=1)[None]
     interval = Resamples(answers, RESAMPLES, seed).interval(stats, weighted_mean)
-    return VectorTest(title, interval.value, interval.low, interval.high, questions, chance)
+    return VectorTest(
+        title,
+        interval.value,
+        interval.low,
+        interval.high,
+        questions,
+        chance,
+    )

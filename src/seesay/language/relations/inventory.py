@@ -15,8 +15,13 @@ from seesay.data.cells import Cells, one_of
 from seesay.data.rows import parse_table
 
 ANTONYMS = (
-    ("left", "right"), ("above", "below"), ("front", "back"), ("with", "without"), ("in", "out"), ("up", "down"),
-)  # fmt: skip
+    ("left", "right"),
+    ("above", "below"),
+    ("front", "back"),
+    ("with", "without"),
+    ("in", "out"),
+    ("up", "down"),
+)
 """The pairs of the analogies."""
 
 GROUPS = (
@@ -29,9 +34,16 @@ GROUPS = (
 """The groups of the odd-one-out questions."""
 
 NEIGHBOURS = (
-    ("above", "over"), ("below", "under"), ("above", "below"), ("over", "under"), ("in", "inside"),
-    ("on", "on top of"), ("beside", "next to"), ("with", "without"), ("up", "down"),
-)  # fmt: skip
+    ("above", "over"),
+    ("below", "under"),
+    ("above", "below"),
+    ("over", "under"),
+    ("in", "inside"),
+    ("on", "on top of"),
+    ("beside", "next to"),
+    ("with", "without"),
+    ("up", "down"),
+)
 """Pairs that should be neighbours, and some that should not."""
 
 Variants = Mapping[str, tuple[str, ...]]
@@ -50,10 +62,13 @@ class Relation:
 
 @cache
 def relations() -> tuple[Relation, ...]:
-    """All 97, by name."""
+    """Return all 97 relations, by name."""
     path = Path(__file__).with_name("relations.csv")
     good, bad = parse_table(
-        path, ("relation", "simple", "shown", "context"), _relation, key=lambda row: row.phrase
+        path,
+        ("relation", "simple", "shown", "context"),
+        _relation,
+        key=lambda row: row.phrase,
     )
     if bad:
         raise ValueError(f"{path}, row {bad[0].row}: {bad[0].reason}")
@@ -61,30 +76,32 @@ def relations() -> tuple[Relation, ...]:
 
 
 def phrases() -> tuple[str, ...]:
-    """The 97 relations of the published matrix."""
+    """Return the 97 relations of the published matrix."""
     return tuple(relation.phrase for relation in relations())
 
 
 def shown_relations() -> tuple[str, ...]:
-    """The 67 relations of the paper's figure."""
+    """Return the 67 relations of the paper's figure."""
     return tuple(relation.phrase for relation in relations() if relation.shown)
 
 
 def shown_contexts() -> tuple[str, ...]:
-    """The 57 contexts of the paper's figure."""
+    """Return the 57 contexts of the paper's figure."""
     return tuple(relation.phrase for relation in relations() if relation.context)
 
 
 def no_variants(words: Iterable[str]) -> Variants:
-    """Every word stands for itself alone."""
+    """Return the words, each standing for itself alone."""
     return {word: (word,) for word in words}
 
 
 def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> Variants:
-    """Each simple word with those of the words that vary it; a word that no list knows varies
-    itself."""
+    """Return each simple word with those of the words that vary it.
+
+    A word that no list knows varies itself.
+    """
     if simple is None:
-        simple = {each.phrase: each.simple for each in relations()}
+        simple = {relation.phrase: relation.simple for relation in relations()}
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(simple.get(word, word), []).append(word)
@@ -92,7 +109,12 @@ def variants(words: Iterable[str], simple: Mapping[str, str] | None = None) -> V
 
 
 def _relation(cells: Cells) -> Relation:
-    shown, context = (
-        one_of(cells[name], ("yes", "no"), name) == "yes" for name in ("shown", "context")
+    """Return the relation of a row."""
+    shown = one_of(cells["shown"], ("yes", "no"), "shown")
+    context = one_of(cells["context"], ("yes", "no"), "context")
+    return Relation(
+        phrase=cells["relation"],
+        simple=cells["simple"],
+        shown=shown == "yes",
+        context=context == "yes",
     )
-    return Relation(cells["relation"], cells["simple"], shown, context)

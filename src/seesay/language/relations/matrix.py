@@ -35,21 +35,27 @@ from seesay.progress import ProgressCallback
 
 log = logging.getLogger(__name__)
 
-BATCH = 512  # gaps filled at a time, which bounds memory and reports progress
+BATCH = 512
+"""Gaps filled at a time, which bounds memory and reports progress."""
 
 Gap = tuple[str, str]
 """The text before and after a gap."""
 
 SEEN_WARNINGS = {
-    "other": "The model was trained on other captions, or with another --seed or --held-out: whether it has seen these "
-    "contexts is unknown. Give the files, seed and share of its training.",
-    "partly": "Most of these contexts come from captions that the model was trained on; --part held-out takes the "
-    "others.",
+    "other": (
+        "The model was trained on other captions, or with another --seed or --held-out: whether it "
+        "has seen these contexts is unknown. Give the files, seed and share of its training."
+    ),
+    "partly": (
+        "Most of these contexts come from captions that the model was trained on; --part held-out "
+        "takes the others."
+    ),
     "yes": "The model was trained on these contexts.",
 }
 
 
-def build_matrix(
+# It has a keyword for each option of `seesay relations matrix`.
+def build_matrix(  # noqa: PLR0913
     model: Model,
     corpus: ContextCorpus,
     folder: Path,
@@ -62,8 +68,9 @@ def build_matrix(
     progress: ProgressCallback | None = None,
     command: str = "",
 ) -> tuple[PerplexityMatrix, dict[str, Any]]:
-    """Write the perplexity of every relation in every relation's contexts to a folder; the matrix
-    and its origin.
+    """Write the perplexity of every relation in every relation's contexts to a folder.
+
+    The matrix and its origin are returned.
 
     A relation needs `minimum` contexts; of more than `most`, a sample is drawn by the seed. An
     interrupted matrix is resumed from the finished columns in the folder. The embeddings of an LSTM
@@ -72,6 +79,7 @@ def build_matrix(
     require_scoring(model)
     usable, left_out = scorable(corpus.part(part), model)
     contexts = with_min_contexts(usable, minimum, most, seed)
+    # Rows are relations that the model may know, whether or not they have contexts enough.
     words, spelt, unknown = spellings(model, corpus.words(minimum))
     source = Path(model.name).expanduser()
     seen = seen_in_training(source, corpus, part)
@@ -79,12 +87,19 @@ def build_matrix(
         log.warning("'%s' does not know %s: no row for them.", model.name, ", ".join(unknown))
     if left_out:
         log.warning(
-            "%s contexts left out: '%s' does not know all their words.", f"{left_out:,}", model.name
+            "%s contexts left out: '%s' does not know all their words.",
+            f"{left_out:,}",
+            model.name,
         )
     if seen in SEEN_WARNINGS:
         log.warning("%s", SEEN_WARNINGS[seen])
     cells = perplexity_matrix(
-        model, contexts, spelt, level=level, progress=progress, folder=folder / "columns"
+        model,
+        contexts,
+        spelt,
+        level=level,
+        progress=progress,
+        folder=folder / "columns",
     )
     matrix = PerplexityMatrix(words, tuple(contexts), cells)
     about = {
@@ -118,7 +133,9 @@ def perplexity_matrix(
     progress: ProgressCallback | None = None,
     folder: Path | None = None,
 ) -> NDArray[np.float64]:
-    """Rows words, columns contexts: `before + word + after` of a gap (before, after) is a sentence.
+    """Return the perplexity of every word (rows) in every group of contexts (columns).
+
+    `before + word + after` of a gap (before, after) is a sentence.
 
     Finished columns are stored in `folder`, so that an interrupted matrix is resumed.
     """
@@ -129,9 +146,11 @@ def perplexity_matrix(
     empty = [name for name, gaps in contexts.items() if not gaps]
     if empty:
         raise UserError(f"'{empty[0]}' has no contexts: its column has no perplexity.")
+    # Column by column: each is stored when it is finished, and the next run begins after it.
     matrix = np.empty((len(words), len(contexts)))
     total = sum(map(len, contexts.values()))
     report = progress or (lambda done, total: None)
+    per_token = level == PerplexityLevel.TOKEN
     for column, gaps in enumerate(contexts.values()):
         path = folder / f"{_digest(model, gaps, words)}.npy" if folder else None
         sums = _read_column(path, len(words))
@@ -143,16 +162,18 @@ def perplexity_matrix(
         else:
             report(len(gaps), total)
         logp, tokens = sums
-        matrix[:, column] = np.exp(
-            -logp / (tokens if level == PerplexityLevel.TOKEN else len(gaps))
-        )
+        # Appendix A: equation 6 divides by the tokens, equation 9 by the sentences.
+        matrix[:, column] = np.exp(-logp / (tokens if per_token else len(gaps)))
     return matrix
 
 
 def _score_column(
-    model: Model, gaps: Sequence[Gap], words: Sequence[str], report: Callable[[int], None]
+    model: Model,
+    gaps: Sequence[Gap],
+    words: Sequence[str],
+    report: Callable[[int], None],
 ) -> NDArray[np.float64]:
-    """Each word's sum of log-probabilities over a group of contexts, and of tokens."""
+    """Return each word's sum of log-probabilities over a group of contexts, and of tokens."""
     sums = np.zeros((2, len(words)))
     for start in range(0, len(gaps), BATCH):
         batch = gaps[start : start + BATCH]
@@ -162,20 +183,22 @@ def _score_column(
     return sums
 
 
-def _digest(model: Model, gaps: Sequence[Gap], words: Sequence[str]) -> str:
-    return json_digest(
-        [model.fingerprint, list(words), [list(gap) for gap in gaps]], 12, ensure_ascii=False
-    )
+def _digest(
+    model: Model,
+    gaps: Sequence[Gap],
+    words: Sequence[str],
+) -> str:
+    """Return what a finished column depends on: another model or caption makes another column."""
+    parts = [model.fingerprint, list(words), [list(gap) for gap in gaps]]
+    return json_digest(parts, 12, ensure_ascii=False)
 
 
 def _read_column(path: Path | None, words: int) -> NDArray[np.float64] | None:
-    """A finished column; None if there is none or it is damaged."""
+    """Read a finished column; None if there is none or it is damaged."""
+    if path is None:
+        return None
     try:
-        sums: NDArray[np.float64] | None = None
-        if path:
-            sums = np.load(path, allow_pickle=False)
+        sums: NDArray[np.float64] = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    if sums is not None and sums.shape == (2, words):
-        return sums
-    return None
+    return sums if sums.shape == (2, words) else None

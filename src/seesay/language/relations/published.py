@@ -8,7 +8,7 @@ one. What is printed is after the authors' own source of the paper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
@@ -26,50 +26,83 @@ from seesay.language.relations.pvectors import PerplexityMatrix, shares
 from seesay.language.relations.vectors import WordVectors, unit
 from seesay.metrics.base import FloatArray
 
-SOURCE = "Ghanimifard & Dobnik 2019, What a neural language model tells us about spatial relations, SpLU-RoboNLP"
+SOURCE = (
+    "Ghanimifard & Dobnik 2019, What a neural language model tells us about spatial relations, "
+    "SpLU-RoboNLP"
+)
 FILES = (
-    "perplexity_vectors.npy", "words_contexts.npy", "embeddings.npy", "spatial_lexicon.npy", "composit2simple.npy",
-    "logan_sadler_templates.csv", "word_association_from_figure.csv", "word_similarity_judgments_from_figure.csv",
-)  # fmt: skip
+    "perplexity_vectors.npy",
+    "words_contexts.npy",
+    "embeddings.npy",
+    "spatial_lexicon.npy",
+    "composit2simple.npy",
+    "logan_sadler_templates.csv",
+    "word_association_from_figure.csv",
+    "word_similarity_judgments_from_figure.csv",
+)
 
-LM, P, TEMPLATES = "LM embeddings", "P-vectors", "spatial templates"
+LM = "LM embeddings"
+P = "P-vectors"
+TEMPLATES = "spatial templates"
+_CLUSTERS = """
+to | on | away | here | into | from | during | back of | through | alongside | along side |
+underneath | in; against | in front of | above; over | to the side | onto; toward |
+up; down; off | with; without | together; out | outside; inside | near; beside; by |
+top; front; bottom | in between; between | along; at; across; around |
+beneath; below; under; behind | right; back; left; side; there |
+to the left of; to the right of; next to |
+in back of; in the back of; on the back of; at the top of |
+on the top of; on side of; on the bottom of; on left side of; on top of; on the front of;
+on back of; on the side of; on front of; on bottom of
+"""
 CLUSTERS: tuple[tuple[str, ...], ...] = tuple(
-    tuple(cluster.split("; "))
-    for cluster in (
-        "to", "on", "away", "here", "into", "from", "during", "back of", "through", "alongside", "along side",
-        "underneath", "in; against", "in front of", "above; over", "to the side", "onto; toward", "up; down; off",
-        "with; "
-        "without", "together; out", "outside; inside", "near; beside; by", "top; front; bottom",
-        "in between; between", "along; at; across; around", "beneath; below; under; behind",
-        "right; back; left; side; there", "to the left of; to the right of; next to",
-        "in back of; in the back of; on the back of; at the top of",
-        "on the top of; on side of; on the bottom of; on left side of; on top of; on the front of; "
-        "on back of; "
-        "on the side of; on front of; on bottom of",
-    )
-)  # fmt: skip
+    tuple(cluster.strip().split("; ")) for cluster in " ".join(_CLUSTERS.split()).split("|")
+)
 """Table 2: the clusters of the 67 P-vectors, k = 30."""
 TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[float | None, ...]]]] = {
-    "Table 3": (("analogy", "analogy, phrases"), {
-        "GloVe (Common "
-        "Crawl)": (0.56, 0.36), "GloVe (Visual Genome)": (0.43, 0.29), LM: (0.86, 0.45), P: (0.62, 0.47),
-        "random": (0.11, 0.05),
-    }),
+    "Table 3": (
+        ("analogy", "analogy, phrases"),
+        {
+            "GloVe (Common Crawl)": (0.56, 0.36),
+            "GloVe (Visual Genome)": (0.43, 0.29),
+            LM: (0.86, 0.45),
+            P: (0.62, 0.47),
+            "random": (0.11, 0.05),
+        },
+    ),
     "Table 4": (
-        ("odd one out, cosine", "odd one out, spearman", "odd one out, phrases, cosine",
-         "odd one out, phrases, spearman"), {
-        "GloVe (Common "
-        "Crawl)": (0.62, 0.68, 0.52, 0.58), "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
-        LM: (0.87, 0.90, 0.82, 0.88), P: (0.72, 0.70, 0.64, 0.52), TEMPLATES: (0.22, 1.0, None, None),
-    }),
+        (
+            "odd one out, cosine",
+            "odd one out, spearman",
+            "odd one out, phrases, cosine",
+            "odd one out, phrases, spearman",
+        ),
+        {
+            "GloVe (Common Crawl)": (0.62, 0.68, 0.52, 0.58),
+            "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
+            LM: (0.87, 0.90, 0.82, 0.88),
+            P: (0.72, 0.70, 0.64, 0.52),
+            TEMPLATES: (0.22, 1.0, None, None),
+        },
+    ),
     "Table 5": (
-        ("word association", "word similarity", "word association, associated pairs",
-         "word similarity, associated pairs"), {
-        TEMPLATES: (-0.02, -0.08, 0.06, -0.35), LM: (0.48, 0.15, 0.59, 0.08), P: (0.48, 0.19, 0.40, -0.08),
-    }),
-}  # fmt: skip
-"""The printed accuracies and, in Table 5, Spearman's ρ: tests, and their values for each kind of
-vectors."""
+        (
+            "word association",
+            "word similarity",
+            "word association, associated pairs",
+            "word similarity, associated pairs",
+        ),
+        {
+            TEMPLATES: (-0.02, -0.08, 0.06, -0.35),
+            LM: (0.48, 0.15, 0.59, 0.08),
+            P: (0.48, 0.19, 0.40, -0.08),
+        },
+    ),
+}
+"""The printed accuracies and, in Table 5, Spearman's ρ.
+
+A table has tests, and their values for each kind of vectors.
+"""
 PRINTED: Mapping[tuple[str, str], float | None] = {
     (test, vectors): value
     for tests, by_vectors in TABLES.values()
@@ -77,6 +110,8 @@ PRINTED: Mapping[tuple[str, str], float | None] = {
     for test, value in zip(tests, values, strict=True)
 }
 
+# The paper divides columns by their sum; whether of perplexities or of their logarithms, and
+# whether rows are scaled before, it leaves open.
 NORMALIZATIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "columns by their sum": shares,
     "perplexities as they are": lambda table: table,
@@ -111,7 +146,7 @@ class Reproduction:
 
 
 def read(folder: Path) -> PublishedFiles:
-    """The files of a folder, which may hold only numbers and words."""
+    """Read the files of a folder, which may hold only numbers and words."""
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise UserError(
@@ -126,46 +161,57 @@ def read(folder: Path) -> PublishedFiles:
 
 
 def _read(folder: Path) -> PublishedFiles:
-    words, contexts = (tuple(map(str, names)) for names in _load(folder / "words_contexts.npy"))
-    lexicon = tuple(map(str, _load(folder / "spatial_lexicon.npy")))
-    phrases, simple = _load(folder / "composit2simple.npy")
+    """Read the files of a folder that has them all."""
+    words, contexts = map(_texts, _load(folder / "words_contexts.npy"))
+    lexicon = _texts(_load(folder / "spatial_lexicon.npy"))
+    phrases, simple = map(_texts, _load(folder / "composit2simple.npy"))
+    embeddings = _load(folder / "embeddings.npy").astype(np.float64)
     return PublishedFiles(
-        PerplexityMatrix(words, contexts, _load(folder / "perplexity_vectors.npy")),
-        WordVectors(lexicon, _load(folder / "embeddings.npy").astype(np.float64)),
-        _templates(folder / "logan_sadler_templates.csv"),
-        dict(zip(map(str, phrases), map(str, simple), strict=True)),
-        read_human(folder / "word_association_from_figure.csv"),
-        read_human(folder / "word_similarity_judgments_from_figure.csv"),
+        matrix=PerplexityMatrix(words, contexts, _load(folder / "perplexity_vectors.npy")),
+        embeddings=WordVectors(lexicon, embeddings),
+        templates=_templates(folder / "logan_sadler_templates.csv"),
+        simple=dict(zip(phrases, simple, strict=True)),
+        association=read_human(folder / "word_association_from_figure.csv"),
+        similarity=read_human(folder / "word_similarity_judgments_from_figure.csv"),
     )
 
 
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    """Return the texts of an array as Python's own."""
+    return tuple(map(str, values))
+
+
 def reproduce(data: PublishedFiles) -> list[Reproduction]:
-    """Every printed figure, in the reading that comes nearest to it."""
+    """Reproduce every printed figure, in the reading that comes nearest to it."""
     shown = p_vectors_of(data, "67 x 57")
     whole = p_vectors_of(data, "97 x 97")
-    phrases = phrase_embeddings(data)
+    # Table 3; the templates of seven words make no analogy.
     figures = [
         _reproduction("analogy", LM, "as published", *_analogy(data.embeddings)),
         _reproduction("analogy", P, "67 x 57", *_analogy(shown)),
         _reproduction("analogy", "random", "one of nine", 1 / 9, 120),
     ]
-    words = (
+    # Table 4, simple words
+    for name, vectors, reading in (
         (LM, data.embeddings, "as published"),
         (P, shown, "67 x 57"),
         (TEMPLATES, data.templates, "7 x 7 cells"),
-    )
-    for name, vectors, reading in words:
+    ):
         for distance in odd_one_out.DISTANCES:
             odd = _odd_one_out(vectors, distance)
             figures.append(_reproduction(f"odd one out, {distance}", name, reading, *odd))
-    for name, vectors, reading in ((LM, phrases, "summed words of the 67"), (P, shown, "67 x 57")):
+    # Tables 3 and 4, phrases
+    for name, vectors, reading in (
+        (LM, phrase_embeddings(data), "summed words of the 67"),
+        (P, shown, "67 x 57"),
+    ):
         by_word = variants(vectors.words, data.simple)
-        figures.append(
-            _reproduction("analogy, phrases", name, reading, *_analogy(vectors, by_word))
-        )
+        analogies = _analogy(vectors, by_word)
+        figures.append(_reproduction("analogy, phrases", name, reading, *analogies))
         for distance in odd_one_out.DISTANCES:
             odd = _odd_one_out(vectors, distance, by_word)
             figures.append(_reproduction(f"odd one out, phrases, {distance}", name, reading, *odd))
+    # Table 5
     for name, vectors, reading in (
         (P, whole, "97 x 97"),
         (LM, data.embeddings, ""),
@@ -177,40 +223,39 @@ def reproduce(data: PublishedFiles) -> list[Reproduction]:
 
 
 def judgements(data: PublishedFiles) -> dict[str, HumanRatings]:
-    """People's ratings by the tests of Table 5: all pairs, and those of which one word is ever
-    associated with the other."""
+    """Return people's ratings by the tests of Table 5.
+
+    They are of all pairs, and of those of which one word is ever associated with the other.
+    """
     association = data.association
-    related = {
-        frozenset(pair)
-        for pair, value in zip(association.pairs, association.values, strict=True)
-        if value > 0
-    }
+    associated = set()
+    for pair, value in zip(association.pairs, association.values, strict=True):
+        if value > 0:
+            associated.add(frozenset(pair))
     tables = {"word association": association, "word similarity": data.similarity}
-    parts = {
-        f"{test}, associated pairs": table.where(
-            [frozenset(pair) in related for pair in table.pairs]
-        )
-        for test, table in tables.items()
-    }
+    parts = {}
+    for test, table in tables.items():
+        mask = [frozenset(pair) in associated for pair in table.pairs]
+        parts[f"{test}, associated pairs"] = table.where(mask)
     return tables | parts
 
 
 def phrase_embeddings(data: PublishedFiles) -> WordVectors:
-    """The embeddings of the 67 relations, each the sum of its words' (section 3.3)."""
-    words = [
-        relation
-        for relation in shown_relations()
-        if set(relation.split()) <= data.embeddings.index.keys()
-    ]
-    return WordVectors(
-        tuple(words),
-        np.array([data.embeddings.take(word.split()).rows.sum(axis=0) for word in words]),
-    )
+    """Return the embeddings of the 67 relations, each the sum of its words' (section 3.3)."""
+    embeddings = data.embeddings
+    sums = {}
+    for relation in shown_relations():
+        words = relation.split()
+        if set(words) <= embeddings.index.keys():
+            sums[relation] = embeddings.take(words).rows.sum(axis=0)
+    return WordVectors(tuple(sums), np.array(list(sums.values())))
 
 
 def readings(data: PublishedFiles) -> list[Reproduction]:
-    """The P-vectors' figures in every reading: choices of rows and columns, and of the
-    normalisation."""
+    """Return the P-vectors' figures in every reading.
+
+    The readings are choices of rows and columns, and of the normalisation.
+    """
     figures = []
     for part in ("67 x 57", "67 x 97", "97 x 97", "97 x 97 transposed"):
         for normalization in NORMALIZATIONS:
@@ -225,39 +270,59 @@ def readings(data: PublishedFiles) -> list[Reproduction]:
 
 
 def p_vectors_of(
-    data: PublishedFiles, part: str, normalization: str = "columns by their sum"
+    data: PublishedFiles,
+    part: str,
+    normalization: str = "columns by their sum",
 ) -> WordVectors:
-    """P-vectors of a part of the matrix; rows are scaled to length 1 last."""
+    """Return P-vectors of a part of the matrix; rows are scaled to length 1 last."""
     matrix = data.matrix
-    if part.startswith("67"):
-        matrix = matrix.take(
-            shown_relations(), shown_contexts() if part == "67 x 57" else matrix.contexts
-        )
-    if part == "97 x 97 transposed":
+    if part == "67 x 57":
+        matrix = matrix.take(shown_relations(), shown_contexts())
+    elif part == "67 x 97":
+        matrix = matrix.take(shown_relations(), matrix.contexts)
+    elif part == "97 x 97 transposed":
         matrix = PerplexityMatrix(matrix.contexts, matrix.words, matrix.perplexity.T)
-    return WordVectors(matrix.words, unit(NORMALIZATIONS[normalization](matrix.perplexity)))
+    rows = NORMALIZATIONS[normalization](matrix.perplexity)
+    return WordVectors(matrix.words, unit(rows))
 
 
 def _analogy(vectors: WordVectors, phrases: Variants | None = None) -> tuple[float, int]:
+    """Return the accuracy on the analogies, and their number."""
     questions = analogy.analogies(phrases)
     return analogy.score(questions, vectors).accuracy, len(questions)
 
 
 def _odd_one_out(
-    vectors: WordVectors, distance: str, phrases: Variants | None = None
+    vectors: WordVectors,
+    distance: str,
+    phrases: Variants | None = None,
 ) -> tuple[float, int]:
-    questions = odd_one_out.triples(vectors.words, phrases)
-    credit = odd_one_out.credit(questions, vectors, odd_one_out.DISTANCES[distance])
-    return float(credit.mean()), questions.questions
+    """Return the accuracy on odd one out, and the number of questions."""
+    triples = odd_one_out.triples(vectors.words, phrases)
+    credit = odd_one_out.credit(triples, vectors, odd_one_out.DISTANCES[distance])
+    return float(credit.mean()), triples.questions
 
 
-def _reproduction(test: str, name: str, reading: str, value: float, n: int) -> Reproduction:
+def _reproduction(
+    test: str,
+    name: str,
+    reading: str,
+    value: float,
+    n: int,
+) -> Reproduction:
+    """Return a figure beside the one in print."""
     return Reproduction(test, name, reading, value, n, PRINTED.get((test, name)))
 
 
 def _correlation(
-    test: str, name: str, reading: str, vectors: WordVectors, ratings: HumanRatings
+    test: str,
+    name: str,
+    reading: str,
+    vectors: WordVectors,
+    ratings: HumanRatings,
 ) -> list[Reproduction]:
+    """Return the correlation with people, if there are pairs enough."""
+    # Of the result only ρ is shown: resamples, which give its interval, may be few.
     result = correlate(vectors, ratings, resamples=100)
     if result is None:
         return []
@@ -265,19 +330,22 @@ def _correlation(
 
 
 def _templates(path: Path) -> WordVectors:
-    """Logan & Sadler's (1996) acceptability of 7 x 7 locations, by the first word of each relation
-    (near to: near)."""
+    """Read Logan & Sadler's (1996) acceptability of 7 x 7 locations.
+
+    A relation is called by its first word (near to: near).
+    """
     cells: dict[str, list[float]] = {}
     for row in every_row(path, read_table(path)):
         relation = row.cells["relation"].split("_")[0]
-        cells.setdefault(relation, []).extend(float(row.cells[f"c{place}"]) for place in range(7))
+        values = [float(row.cells[f"c{place}"]) for place in range(7)]
+        cells.setdefault(relation, []).extend(values)
     return WordVectors(tuple(cells), np.array(list(cells.values())))
 
 
 def _load(path: Path) -> Any:
-    """An array of numbers or texts. Pickled objects are refused: they could run code."""
+    """Load an array of numbers or texts; pickled objects are refused, as they could run code."""
     try:
-        # mapped: no larger than its file
+        # Mapped, an array is no larger than its file, whatever its header says.
         return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
     except (
         ValueError,

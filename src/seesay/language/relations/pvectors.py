@@ -1,5 +1,6 @@
-"""P-vectors: a word's perplexities in the contexts of all relations, normalised (Ghanimifard &
-Dobnik 2019).
+"""P-vectors: a word's perplexities in the contexts of all relations, normalised.
+
+They were introduced by Ghanimifard & Dobnik (2019).
 
 Dividing each column by its sum removes how hard its sentences are; rows are then scaled to length
 1. This module reads and writes the folder of `seesay relations matrix`.
@@ -44,22 +45,27 @@ class PerplexityMatrix:
             )
         for names in (self.words, self.contexts):
             if len(set(names)) < len(names):
-                raise ValueError(f"'{next(n for n in names if names.count(n) > 1)}' occurs twice")
+                name = next(name for name in names if names.count(name) > 1)
+                raise ValueError(f"'{name}' occurs twice")
 
-    def take(self, words: tuple[str, ...], contexts: tuple[str, ...]) -> PerplexityMatrix:
-        """These rows and columns."""
+    def take(
+        self,
+        words: tuple[str, ...],
+        contexts: tuple[str, ...],
+    ) -> PerplexityMatrix:
+        """Return these rows and columns."""
         rows = [self.words.index(word) for word in words]
         columns = [self.contexts.index(word) for word in contexts]
         return PerplexityMatrix(words, contexts, self.perplexity[np.ix_(rows, columns)])
 
 
 def p_vectors(matrix: PerplexityMatrix) -> WordVectors:
-    """Columns divided by their sum, rows then scaled to unit length."""
+    """Return P-vectors: columns divided by their sum, rows then scaled to unit length."""
     return WordVectors(matrix.words, unit(shares(matrix.perplexity)))
 
 
 def shares(perplexity: FloatArray) -> FloatArray:
-    """Each context's perplexities as shares of their sum."""
+    """Return each context's perplexities as shares of their sum."""
     if not np.isfinite(perplexity).all() or (perplexity <= 0).any():
         raise UserError("A perplexity is not a positive number: the matrix cannot be normalised.")
     return np.asarray(perplexity / perplexity.sum(axis=0), dtype=np.float64)
@@ -67,19 +73,19 @@ def shares(perplexity: FloatArray) -> FloatArray:
 
 def write(folder: Path, matrix: PerplexityMatrix, about: dict[str, Any]) -> None:
     """Write `matrix` and `pvectors` as CSV and Parquet, and their origin as `about.json`."""
-    for name, rows in (("matrix", matrix.perplexity), ("pvectors", p_vectors(matrix).rows)):
-        _write_table(folder / name, matrix, rows)
+    _write_table(folder / "matrix", matrix, matrix.perplexity)
+    _write_table(folder / "pvectors", matrix, p_vectors(matrix).rows)
     write_json(folder / "about.json", {"format": FORMAT, **about})
 
 
 def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
-    """The matrix of a folder and its origin; `matrix.csv` alone is enough."""
+    """Read the matrix of a folder and its origin; `matrix.csv` alone is enough."""
     about = _read_about(folder / "about.json")
-    path = next(
-        (path for path in (folder / "matrix.parquet", folder / "matrix.csv") if path.is_file()),
-        None,
-    )
-    if path is None:
+    # Parquet keeps every digit; the published matrix, and people's own, may be CSV.
+    path = folder / "matrix.parquet"
+    if not path.is_file():
+        path = folder / "matrix.csv"
+    if not path.is_file():
         raise UserError(
             f"'{folder}' holds no matrix: `seesay relations matrix … -o {folder}` writes one."
         )
@@ -87,7 +93,9 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
         rows = [row.cells for row in every_row(path, read_rows(path))]
         first_column, *contexts = rows[0]
         words = tuple(str(row[first_column]) for row in rows)
-        values = np.array([[float(row[name]) for name in contexts] for row in rows])
+        values = np.zeros((len(words), len(contexts)))
+        for i, row in enumerate(rows):
+            values[i] = [float(row[name]) for name in contexts]
         matrix = PerplexityMatrix(words, tuple(contexts), values)
     except (UserError, ValueError, TypeError, IndexError) as error:
         raise UserError(
@@ -97,8 +105,10 @@ def read(folder: Path) -> tuple[PerplexityMatrix, dict[str, Any]]:
 
 
 def _read_about(path: Path) -> dict[str, Any]:
+    """Read the origin of a matrix; a matrix may have none."""
     try:
         about = read_json(path) if path.is_file() else {}
+        # A matrix made by hand has no origin, and one of another program may have any.
         refuse_newer(about, FORMAT, f"The matrix in '{path.parent}'")
         if not isinstance(about, dict) or not isinstance(about.get("contexts", {}), dict):
             raise ValueError("not what `seesay relations matrix` writes")
@@ -110,8 +120,10 @@ def _read_about(path: Path) -> dict[str, Any]:
 
 
 def _write_table(stem: Path, matrix: PerplexityMatrix, rows: FloatArray) -> None:
+    """Write a table of words by contexts as Parquet and as CSV."""
     columns: dict[str, Any] = {"relation": list(matrix.words)}
-    columns |= {name: rows[:, i] for i, name in enumerate(matrix.contexts)}
+    for i, name in enumerate(matrix.contexts):
+        columns[name] = rows[:, i]
     table = pa.table(columns)
     with atomic_write(stem.with_suffix(".parquet")) as unfinished:
         pq.write_table(table, unfinished, compression="zstd")

@@ -43,15 +43,22 @@ if TYPE_CHECKING:
 LONGEST = 128
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 FEWEST = 20
-_LETTERS = 150  # the commonest; rarer ones are [UNK]
-_VALIDATED = 4_000  # held-out captions used for validation
-_TRAIN, _VALIDATE, _ORDER, _STATE = 0, 1, 2, 3  # streams of random numbers
+# The commonest letters; rarer ones are [UNK].
+_LETTERS = 150
+# Held-out captions used for validation: more would take longer than the steps between.
+_VALIDATED = 4_000
+# Streams of random numbers: each part of an epoch draws from its own, so that a resumed training
+# and one with other statements see the same masks and the same order.
+_TRAIN, _VALIDATE, _ORDER, _STATEMENTS = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class CapBertConfig:
-    """Layer sizes and training: `tokens` per batch, `rate` of words masked, and `statements`, the
-    share of the texts that are statements in the second half of the epochs."""
+    """Layer sizes and training.
+
+    There are `tokens` per batch, a `rate` of words masked, and `statements`, the share of the texts
+    that are statements in the second half of the epochs.
+    """
 
     layers: int
     hidden: int
@@ -65,8 +72,8 @@ class CapBertConfig:
 
 
 PRESETS = {
-    # no dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023,
-    # "Dropping Dropout")
+    # No dropout: a few epochs with new masks each do not overfit (Geiping & Goldstein 2023,
+    # "Dropping Dropout").
     "cpu": CapBertConfig(
         layers=4,
         hidden=256,
@@ -106,8 +113,9 @@ PRESETS = {
 
 
 def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
-    """WordPiece with BERT's normalisation (lower case, no accents), always the same from the same
-    texts.
+    """Train WordPiece with BERT's normalisation (lower case, no accents).
+
+    It is always the same from the same texts.
 
     The trainer numbers letters as it meets them, in an order that changes from run to run, and
     breaks ties by number. So all letters are given to it beforehand.
@@ -123,8 +131,9 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     trained.normalizer = normalizer = normalizers.BertNormalizer()
     trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     counts = Counter("".join(normalizer.normalize_str(text) for text in texts))
-    common = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))[:_LETTERS]
-    letters = sorted({*common, *string.ascii_lowercase, *string.digits, *string.punctuation})
+    by_count = sorted(counts.keys() - {" "}, key=lambda letter: (-counts[letter], letter))
+    ascii_letters = string.ascii_lowercase + string.digits + string.punctuation
+    letters = sorted({*by_count[:_LETTERS], *ascii_letters})
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
         min_frequency=2,
@@ -137,8 +146,12 @@ def train_tokenizer(texts: Sequence[str], size: int) -> PreTrainedTokenizerBase:
     return BertTokenizer(vocab=trained.get_vocab(), model_max_length=LONGEST)
 
 
-def new_network(config: CapBertConfig, vocabulary: int, pad: int) -> PreTrainedModel:
-    """A BERT with random weights, by the config's seed."""
+def new_network(
+    config: CapBertConfig,
+    vocabulary: int,
+    pad: int,
+) -> PreTrainedModel:
+    """Make a BERT with random weights, by the config's seed."""
     require_models()
     import torch
     from transformers import BertConfig, BertForMaskedLM
@@ -159,7 +172,7 @@ def new_network(config: CapBertConfig, vocabulary: int, pad: int) -> PreTrainedM
 
 
 def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy and accuracy at the masks; only they reach the output layer."""
+    """Return cross-entropy and accuracy at the masks; only they reach the output layer."""
     import torch
 
     inputs = {"input_ids": batch.ids}
@@ -167,12 +180,17 @@ def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, to
         inputs["attention_mask"] = batch.attention
     if batch.features is not None:
         inputs["features"] = batch.features
+    # The output layer is as wide as the vocabulary: most of the time would go to tokens not asked.
     logits = logits_at(network, inputs, *batch.masked.nonzero(as_tuple=True))  # type: ignore[arg-type]
     right = (logits.detach().argmax(-1) == batch.gold).float()
-    return {"loss": torch.nn.functional.cross_entropy(logits, batch.gold), "accuracy": right.mean()}
+    return {
+        "loss": torch.nn.functional.cross_entropy(logits, batch.gold),
+        "accuracy": right.mean(),
+    }
 
 
-def pretrain(
+# It has a keyword for each option of `seesay pretrain capbert`.
+def pretrain(  # noqa: PLR0913
     captions: CaptionSplit,
     folder: Path,
     config: CapBertConfig,
@@ -185,98 +203,56 @@ def pretrain(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, mixed with other texts by weight, from random weights or from the masked
-    model `start`.
+    """Train on captions, mixed with other texts by weight.
+
+    The weights are random, or those of the masked model `start`.
 
     With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. With the
     text encoder `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text.
     The folder then holds a model that transformers and `seesay probe` load; `training/` in it has
     the history.
     """
-    sizes = f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out"
     if len(captions.train) < FEWEST or not captions.held_out:
-        raise UserError(f"{sizes} are too few: give at least {FEWEST}.")
+        raise UserError(
+            f"{len(captions.train)} captions to train on and {len(captions.held_out)} held out "
+            f"are too few: give at least {FEWEST}."
+        )
+    if start is not None and tokenizer is not None:
+        raise UserError(
+            "A model to start from brings its own tokeniser: give --from or --tokenizer, not both."
+        )
     imagination = Imagination(imagine) if imagine is not None else None
     settings = {
         **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
         "mix": [[weight, CaptionSplit(list(texts), []).fingerprint] for texts, weight in mix],
-        **({"tokenizer": tokenizer} if tokenizer is not None else {}),
-        **({"imagine": [imagination.name, imagination.fingerprint]} if imagination else {}),
     }
+    if tokenizer is not None:
+        settings["tokenizer"] = tokenizer
+    if imagination:
+        settings["imagine"] = [imagination.name, imagination.fingerprint]
     del settings["schedule"]
-    if start is not None and tokenizer is not None:
-        raise UserError(
-            "A model to start from brings its own tokeniser: give --from or --tokenizer, not both."
-        )
+    initial = None
     existing = start if start is not None else tokenizer
-    own_weights = start is not None
-    imagines = imagination is not None
-    if existing is None:
-        initial = None
-    else:
-        initial = _existing(existing, config, weights=own_weights, imagine=imagines)
+    if existing is not None:
+        imagines = imagination is not None
+        initial = _existing(existing, config, weights=start is not None, imagine=imagines)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
-        checkpoint.check_settings(
-            folder / "training", config.schedule.settings() | settings
-        )  # before the folder changes
-        counts = color_counts(captions.train) if config.statements else {}
-        share = config.statements if counts else 0.0  # captions without a colour give no statements
-        seed = config.schedule.seed
-        size = round(share * len(captions.train))
-
-        def draw_statements(*stream: int) -> tuple[list[str], list[int]]:
-            if size:
-                return statements(counts, size, np.random.default_rng([seed, _STATE, *stream]))
-            return ([], [])
-
-        corpora = (captions.train, *(texts for texts, _ in mix))
-        network, bert_tokenizer = initial or _new(
-            [*chain(*corpora), *draw_statements()[0]], folder, config
-        )
+        # Before the folder changes: another training's files must stay as they are.
+        checkpoint.check_settings(folder / "training", config.schedule.settings() | settings)
+        colored = _ColorStatements(captions.train, config)
+        corpora = [captions.train, *(texts for texts, _ in mix)]
+        if initial is None:
+            initial = _new([*chain(*corpora), *colored.draw()[0]], folder, config)
+        network, bert_tokenizer = initial
         if imagination:
-            network = imagination.shown_to(network, seed)
-        if imagination:
-            features = partial(imagination.features, bert_tokenizer)
-        else:
-            features = None
-        longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
-        parts = [masking.encode(bert_tokenizer, texts, longest) for texts in corpora]
-        mask = int(bert_tokenizer.mask_token_id)
-        pad = int(bert_tokenizer.pad_token_id)
-
-        def batches(epoch: int) -> masking.MaskedBatches:
-            texts, places = (
-                draw_statements(epoch) if epoch >= config.schedule.epochs // 2 else ([], [])
-            )
-            encoded = [
-                *parts,
-                *([masking.encode(bert_tokenizer, texts, longest, places)] if texts else []),
-            ]
-            corpus = masking.concatenate(encoded)
-            each = [
-                1 - share if texts else 1.0,
-                *(weight for _, weight in mix),
-                *([1.0] if texts else []),
-            ]
-            weights = np.repeat(each, [len(part.ids) for part in encoded])
-            rng = np.random.default_rng([seed, _ORDER, epoch])
-            cut = ragged.cut(corpus.ids.lengths, ragged.draw(weights, rng), tokens=config.tokens)
-            order = [cut[i] for i in rng.permutation(len(cut))]
-            return masking.MaskedBatches(
-                corpus, order, config.rate, mask, pad, (seed, _TRAIN, epoch), features
-            )
-
-        held_out = masking.encode(bert_tokenizer, captions.held_out, longest)
-        rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(held_out.ids))[:_VALIDATED]
-        cut = ragged.cut(held_out.ids.lengths, rows, tokens=config.tokens)
-        validation = list(
-            masking.MaskedBatches(
-                held_out, cut, config.rate, mask, pad, (seed, _VALIDATE), features
-            )
-        )
+            network = imagination.shown_to(network, config.schedule.seed)
+        weights = [weight for _, weight in mix]
+        texts = _TrainingTexts(config, bert_tokenizer, network, imagination)
+        parts = [texts.encode(corpus) for corpus in corpora]
+        validation = texts.validation(captions.held_out)
 
         def validate(_: torch.nn.Module) -> loop.Measurements:
             means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
@@ -286,7 +262,7 @@ def pretrain(
 
         result = loop.train(
             network,
-            batches,
+            lambda epoch: texts.batches(epoch, parts, weights, colored),
             losses,
             validate,
             folder / "training",
@@ -300,11 +276,99 @@ def pretrain(
         return result
 
 
+class _ColorStatements:
+    """Statements of the colours in captions, drawn anew for each epoch."""
+
+    def __init__(self, captions: Sequence[str], config: CapBertConfig) -> None:
+        self._counts = color_counts(captions) if config.statements else {}
+        self._seed = config.schedule.seed
+        # Captions without a colour give no statements.
+        self.share = config.statements if self._counts else 0.0
+        self._size = round(self.share * len(captions))
+
+    def draw(self, *stream: int) -> tuple[list[str], list[int]]:
+        """Draw the statements of an epoch; with each, the character at which the colour starts."""
+        if not self._size:
+            return [], []
+        rng = np.random.default_rng([self._seed, _STATEMENTS, *stream])
+        return statements(self._counts, self._size, rng)
+
+
+class _TrainingTexts:
+    """Texts as a network is trained on them: tokenised, in batches, masked."""
+
+    def __init__(
+        self,
+        config: CapBertConfig,
+        tokenizer: PreTrainedTokenizerBase,
+        network: PreTrainedModel,
+        imagination: Imagination | None,
+    ) -> None:
+        self._config = config
+        self._seed = config.schedule.seed
+        self._tokenizer = tokenizer
+        self._longest = min(LONGEST, getattr(network.config, "max_position_embeddings", LONGEST))
+        self._mask = partial(
+            masking.MaskedBatches,
+            rate=config.rate,
+            mask=int(tokenizer.mask_token_id),
+            pad=int(tokenizer.pad_token_id),
+            imagine=partial(imagination.features, tokenizer) if imagination else None,
+        )
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        places: Sequence[int] | None = None,
+    ) -> masking.TokenizedTexts:
+        """Tokenise texts; of those with a place, only the word there is masked."""
+        return masking.encode(self._tokenizer, texts, self._longest, places)
+
+    def batches(
+        self,
+        epoch: int,
+        parts: Sequence[masking.TokenizedTexts],
+        mix_weights: Sequence[float],
+        colored: _ColorStatements,
+    ) -> masking.MaskedBatches:
+        """Return the batches of an epoch: captions, other texts by weight, and statements."""
+        encoded = list(parts)
+        weights = [1.0, *mix_weights]
+        if epoch >= self._config.schedule.epochs // 2:
+            texts, places = colored.draw(epoch)
+            if texts:
+                # Statements replace captions, so that an epoch is as long as before.
+                encoded.append(self.encode(texts, places))
+                weights = [1 - colored.share, *mix_weights, 1.0]
+        corpus = masking.concatenate(encoded)
+        row_weights = np.repeat(weights, [len(part.ids) for part in encoded])
+        rng = np.random.default_rng([self._seed, _ORDER, epoch])
+        rows = ragged.draw(row_weights, rng)
+        batches = ragged.cut(corpus.ids.lengths, rows, tokens=self._config.tokens)
+        # Batches are of rows of one length: in random order, or short texts would all come first.
+        order = [batches[i] for i in rng.permutation(len(batches))]
+        return self._mask(corpus, order, seed=(self._seed, _TRAIN, epoch))
+
+    def validation(self, texts: Sequence[str]) -> list[masking.MaskedBatch]:
+        """Return batches of held-out texts, always with the same masks."""
+        encoded = self.encode(texts)
+        rng = np.random.default_rng([self._seed, _VALIDATE])
+        rows = rng.permutation(len(encoded.ids))[:_VALIDATED]
+        batches = ragged.cut(encoded.ids.lengths, rows, tokens=self._config.tokens)
+        return list(self._mask(encoded, batches, seed=(self._seed, _VALIDATE)))
+
+
 def _existing(
-    name: str, config: CapBertConfig, *, weights: bool, imagine: bool
+    name: str,
+    config: CapBertConfig,
+    *,
+    weights: bool,
+    imagine: bool,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A masked model to start from, which may `imagine`; without `weights`, its tokeniser and a
-    network with random weights."""
+    """Load a masked model to start from, which may `imagine`.
+
+    Without `weights` it is its tokeniser, and a network with random weights.
+    """
     require_models()
     from transformers import AutoModelForMaskedLM, AutoTokenizer
 
@@ -325,25 +389,32 @@ def _existing(
             problem = f"Cannot load the tokeniser of '{name}'"
         raise UserError(f"{problem}: {first_line(error)}") from error
     if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None or not tokenizer.is_fast:
-        problem = "has no fast tokeniser with mask and padding tokens: it cannot be trained to fill slots."
-        raise UserError(f"'{name}' {problem}")
-    return network or new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer
+        raise UserError(
+            f"'{name}' has no fast tokeniser with mask and padding tokens: it cannot be trained to "
+            "fill slots."
+        )
+    if network is None:
+        network = new_network(config, len(tokenizer), int(tokenizer.pad_token_id))
+    return network, tokenizer
 
 
 def _new(
-    texts: Sequence[str], folder: Path, config: CapBertConfig
+    texts: Sequence[str],
+    folder: Path,
+    config: CapBertConfig,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A network with random weights, and a tokeniser that is trained on the texts once."""
+    """Make a network with random weights, and a tokeniser that is trained on the texts once."""
     require_models()
     from transformers import AutoTokenizer
 
     if not (folder / "tokenizer.json").is_file():
         with tempfile.TemporaryDirectory() as temporary:
             train_tokenizer(texts, config.vocabulary).save_pretrained(temporary)
-            for path in sorted(
+            # tokenizer.json last: it says that the others are there.
+            paths = sorted(
                 Path(temporary).iterdir(), key=lambda path: path.name == "tokenizer.json"
-            ):
-                # tokenizer.json last
+            )
+            for path in paths:
                 write_text(folder / path.name, path.read_text(encoding="utf-8"))
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return new_network(config, len(tokenizer), int(tokenizer.pad_token_id)), tokenizer

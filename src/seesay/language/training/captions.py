@@ -1,5 +1,7 @@
-"""Captions to train on and captions held out, from corpora of any form that `seesay.data.captions`
-reads."""
+"""Captions to train on and captions held out.
+
+They come from corpora of any form that `seesay.data.captions` reads.
+"""
 
 from __future__ import annotations
 
@@ -51,43 +53,56 @@ class CaptionSplit:
         return digest.hexdigest()
 
     def write(self, folder: Path) -> dict[Path, int]:
-        """Write `train.txt` and `held-out.txt`; the number of captions in each."""
-        parts = {folder / "train.txt": self.train, folder / "held-out.txt": self.held_out}
-        for path, texts in parts.items():
+        """Write `train.txt` and `held-out.txt`, and return the number of captions in each."""
+        counts = {}
+        for name, texts in (("train.txt", self.train), ("held-out.txt", self.held_out)):
+            path = folder / name
             with atomic_write(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
                 file.writelines(f"{text}\n" for text in texts)
-        return {path: len(texts) for path, texts in parts.items()}
+            counts[path] = len(texts)
+        return counts
 
 
 def read_captions(corpus: Corpus) -> Iterator[Caption]:
-    """The captions of a corpus that a model can be trained on; a corpus without one is refused."""
+    """Read the captions of a corpus that a model can be trained on; one without any is refused."""
     for caption in corpus.read():
+        # A caption of digits and dashes is a broken row, not a sentence.
         if any(char.isalpha() for char in caption.text):
             yield caption._replace(text=caption.text.strip())
         else:
             corpus.reject(caption.row, "without a single letter")
     if not corpus.captions:
+        reason = ""
         if corpus.bad_rows:
-            first = f" ({corpus.unit} {corpus.bad_rows[0].row}: {corpus.bad_rows[0].reason})"
-        else:
-            first = ""
+            first = corpus.bad_rows[0]
+            reason = f" ({corpus.unit} {first.row}: {first.reason})"
         raise UserError(
-            f"{corpus.name} holds no caption or other text{first}: give a text file with one per "
+            f"{corpus.name} holds no caption or other text{reason}: give a text file with one per "
             "line."
         )
 
 
 def read_texts(path: Path, name: str) -> CaptionSplit:
-    """All texts of a corpus, to mix in under this name: none is held out."""
+    """Read all texts of a corpus, to mix in under this name: none is held out."""
     with Corpus(path, longest=LONGEST_LINE) as corpus:
         texts = [caption.text for caption in read_captions(corpus)]
-    sources = [replace(corpus.summary, source=name)]
-    return CaptionSplit(texts, [], 0, sources, [(corpus.name, row) for row in corpus.bad_rows])
+    return CaptionSplit(
+        train=texts,
+        held_out=[],
+        sources=[replace(corpus.summary, source=name)],
+        bad_rows=[(corpus.name, row) for row in corpus.bad_rows],
+    )
 
 
-def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -> CaptionSplit:
-    """All captions of the corpora, with a share of the pictures held out, drawn by the seed and the
-    captions.
+def split(
+    paths: Sequence[Path],
+    *,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
+) -> CaptionSplit:
+    """Read all captions of the corpora, with a share of the pictures held out.
+
+    The pictures are drawn by the seed and the captions.
 
     Corpora overlap (Flickr8k's pictures are in Flickr30k too, under other names). So a picture is
     drawn by the smallest digest among its captions: with the same captions, it is on the same side
@@ -98,9 +113,9 @@ def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
     result = CaptionSplit([], [])
     texts: list[str] = []
+    # Arrays, and numbers for pictures: Conceptual Captions has millions, each with an address.
     digests = array("Q")
     numbers = array("Q")
-    # by a digest of the name: Conceptual Captions has millions of addresses
     pictures: dict[int, int] = {}
     for path in distinct_sources(paths):
         with Corpus(path, longest=LONGEST_LINE) as corpus:
@@ -114,33 +129,38 @@ def split(paths: Sequence[Path], *, held_out: float = HELD_OUT, seed: int = 0) -
     picture = np.array(numbers, np.int64)
     smallest = np.full(len(pictures), np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(smallest, picture, digest)
-    drawn = (smallest < _bound(held_out, np.bincount(picture, minlength=len(pictures))))[picture]
-    repeated = drawn & np.isin(digest, digest[~drawn])
-    # picture by picture, in the order of their first captions
+    bounds = _bound(held_out, np.bincount(picture, minlength=len(pictures)))
+    is_held_out = (smallest < bounds)[picture]
+    is_repeated = is_held_out & np.isin(digest, digest[~is_held_out])
+    # Picture by picture, in the order of their first captions.
     order = np.argsort(picture, kind="stable")
-    result.train.extend(texts[i] for i in order[~drawn[order]])
-    result.held_out.extend(texts[i] for i in order[(drawn & ~repeated)[order]])
-    return replace(result, repeated=int(repeated.sum()))
+    result.train.extend(texts[i] for i in order[~is_held_out[order]])
+    result.held_out.extend(texts[i] for i in order[(is_held_out & ~is_repeated)[order]])
+    return replace(result, repeated=int(is_repeated.sum()))
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:
-    """The texts with every phrase joined to one word (`on top of` → `on_top_of`), longest first."""
+    """Join every phrase of the texts to one word (`on top of` → `on_top_of`), longest first."""
     return map(joiner(phrases), texts)
 
 
 def plain(text: str) -> str:
-    """A caption without case and punctuation, in which files differ for the same caption."""
+    """Return a caption without case and punctuation, in which files of one corpus differ."""
     return " ".join(_WORD.findall(text.lower()))
 
 
 def _bound(share: float, captions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The bound below which the smallest of this many random digests lies with probability
-    `share`."""
-    bound: NDArray[np.float64] = (1 - (1 - share) ** (1 / np.maximum(captions, 1))) * 2.0**64
+    """Return the bound below which the smallest of this many random digests lies.
+
+    It lies there with probability `share`.
+    """
+    # All of n digests lie above b with probability (1 − b)^n, which is to be 1 − share.
+    above = (1 - share) ** (1 / np.maximum(captions, 1))
+    bound: NDArray[np.float64] = (1 - above) * 2.0**64
     return bound
 
 
 def _digest(text: str, seed: int | None = None) -> int:
-    """A number for a text, random by the seed."""
+    """Return a number for a text, random by the seed."""
     seeded = text if seed is None else f"{seed}:{text}"
     return text_number(seeded)

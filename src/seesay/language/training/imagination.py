@@ -1,5 +1,6 @@
-"""Imagination in training: a text encoder's vector of each text, shown to a BERT as CLIP-BERT is
-shown a picture.
+"""Imagination in training: a text encoder's vector of each text.
+
+It is shown to a BERT as CLIP-BERT is shown a picture.
 
 The vector is that of the masked text, with the letters `[MASK]` for each masked word, as a slot is
 imagined when it is asked (`docs/models.md`). So it never holds the words to predict, and losses
@@ -24,49 +25,63 @@ from seesay.models.source import FEATURES
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-KEPT = 1 << 16
+CACHE_SIZE = 1 << 16
 """Vectors kept in memory: masks of a small corpus come again."""
 
 
 class Imagination:
-    """A text encoder by its name (as in linear probes), the length of its vectors, and its
-    fingerprint."""
+    """A text encoder by its name, as in linear probes.
+
+    It has the length of its vectors, and a fingerprint.
+    """
 
     def __init__(self, name: str) -> None:
         self._encoder = load_imagination(name, "", name, ModelOptions(device="cpu"))
         folder = Path(name).expanduser()
-        # a model folder is opened from anywhere
+        # The trained model remembers its encoder, and may be opened from another folder.
         self.name = str(folder.resolve()) if folder.is_dir() else name
         self.size = int(self._encoder.encode(["a"]).shape[1])
         self.fingerprint = self._encoder.fingerprint
-        self._vector = lru_cache(maxsize=KEPT)(self._encode)
+        self._vector = lru_cache(maxsize=CACHE_SIZE)(self._encode)
 
     def features(
-        self, tokenizer: PreTrainedTokenizerBase, ids: Rows, words: Rows, masked: NDArray[np.bool_]
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        ids: Rows,
+        words: Rows,
+        masked: NDArray[np.bool_],
     ) -> NDArray[np.float32]:
-        """One vector per masked text; `words` has the number of the word that each token belongs
-        to."""
-        left_out = set(tokenizer.all_special_ids) - {
-            tokenizer.mask_token_id,
-            tokenizer.unk_token_id,
-        }
-        inside = np.zeros_like(masked)  # the later pieces of a masked word: a word is one [MASK]
-        inside[:, 1:] = masked[:, 1:] & masked[:, :-1] & (words[:, 1:] == words[:, :-1])
+        """Return one vector per masked text.
+
+        `words` has the number of the word that each token belongs to.
+        """
+        shown_specials = {tokenizer.mask_token_id, tokenizer.unk_token_id}
+        left_out = set(tokenizer.all_special_ids) - shown_specials
+        # The later pieces of a masked word: a word is one [MASK].
+        inside = np.zeros_like(masked)
+        same_word = words[:, 1:] == words[:, :-1]
+        inside[:, 1:] = masked[:, 1:] & masked[:, :-1] & same_word
         shown = ~inside & ~np.isin(ids, list(left_out))
-        texts = [
-            str(tokenizer.decode(row[keep].tolist())) for row, keep in zip(ids, shown, strict=True)
-        ]
-        return np.stack([self._vector(text) for text in texts])
+        vectors = []
+        for row, mask in zip(ids, shown, strict=True):
+            text = str(tokenizer.decode(row[mask].tolist()))
+            vectors.append(self._vector(text))
+        return np.stack(vectors)
 
     def _encode(self, text: str) -> NDArray[np.float32]:
-        """A text's vector. Each is encoded by itself: the last digits do not depend on neighbours,
-        so one that is kept is the one that a resumed training computes."""
+        """Return a text's vector.
+
+        Each is encoded by itself: the last digits do not depend on neighbours, so one that is kept
+        is the one that a resumed training computes.
+        """
         vector: NDArray[np.float32] = self._encoder.encode([text])[0]
         return vector
 
     def shown_to(self, bert: PreTrainedModel, seed: int) -> PreTrainedModel:
-        """The same BERT, weight by weight, with a projection of these vectors: its own, or one
-        drawn by the seed."""
+        """Return the same BERT, weight by weight, with a projection of these vectors.
+
+        The projection is its own, or one drawn by the seed.
+        """
         import torch
 
         from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
@@ -79,14 +94,14 @@ class Imagination:
         if getattr(config, FEATURES, self.size) != self.size:
             raise UserError(
                 f"--imagine '{self.name}' has vectors of {self.size} numbers, and the model to "
-                "start from was trained "
-                f"with {getattr(config, FEATURES)}: give the encoder that it was trained with."
+                f"start from was trained with {getattr(config, FEATURES)}: give the encoder that "
+                "it was trained with."
             )
         config.img_feature_dim = self.size
         config.text_encoder = self.name
         torch.manual_seed(seed)
         network = ClipBertForMaskedLM(config)
-        left = network.load_state_dict(bert.state_dict(), strict=False)
-        assert not left.unexpected_keys
-        assert all(PROJECTION in key for key in left.missing_keys)
+        differences = network.load_state_dict(bert.state_dict(), strict=False)
+        assert not differences.unexpected_keys
+        assert all(PROJECTION in key for key in differences.missing_keys)
         return network

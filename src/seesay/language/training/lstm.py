@@ -30,15 +30,19 @@ if TYPE_CHECKING:
     from seesay.language.words.lstm_network import LstmNetwork
 
 FEWEST = 20
-PAD = -100  # ignored by cross-entropy
+PAD = -100
+"""The gold word after a sentence's end, which cross-entropy ignores."""
 _VALIDATED = 4_000
-_ORDER, _VALIDATE = 0, 1
+# Streams of random numbers: the order of the epochs does not depend on the validation.
+_ORDER, _VALIDATE = range(2)
 
 
 @dataclass(frozen=True, slots=True)
 class LstmConfig:
-    """Layer sizes, vocabulary, batches and training. `drop`: a sentence with a rare word is
-    dropped."""
+    """Layer sizes, vocabulary, batches and training.
+
+    With `drop`, a sentence with a rare word is dropped.
+    """
 
     embedding: int
     hidden: int
@@ -83,21 +87,24 @@ class LstmBatches(Sequence[LstmBatch]):
     """Batches of sentences."""
 
     sentences: ragged.Ragged
-    chosen: list[ragged.Rows]
+    batch_rows: list[ragged.Rows]
 
     def __len__(self) -> int:
-        return len(self.chosen)
+        return len(self.batch_rows)
 
     def __getitem__(self, index: int) -> LstmBatch:  # type: ignore[override]
         import torch
 
-        rows = torch.from_numpy(self.sentences.matrix(self.chosen[index], PAD))
+        rows = torch.from_numpy(self.sentences.matrix(self.batch_rows[index], PAD))
+        # What is read must be a word, even where it is padding; what is predicted tells it apart.
         return LstmBatch(rows[:, :-1].clamp(min=0), rows[:, 1:])
 
 
 def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy per word, the end of the sentence included, and the share of predicted
-    words."""
+    """Return the cross-entropy per word and the share of predicted words.
+
+    The end of the sentence counts as a word.
+    """
     import torch
 
     hidden, _ = network.states(batch.ids)
@@ -105,7 +112,10 @@ def losses(network: LstmNetwork, batch: LstmBatch) -> dict[str, torch.Tensor]:
     logits = network.output(hidden[real])
     gold = batch.gold[real]
     right = (logits.detach().argmax(-1) == gold).float()
-    return {"loss": torch.nn.functional.cross_entropy(logits, gold), "accuracy": right.mean()}
+    return {
+        "loss": torch.nn.functional.cross_entropy(logits, gold),
+        "accuracy": right.mean(),
+    }
 
 
 def pretrain(
@@ -117,8 +127,10 @@ def pretrain(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train on captions, with `phrases` as single words (`on top of` → `on_top_of`). The folder
-    then holds a model."""
+    """Train on captions, with `phrases` as single words (`on top of` → `on_top_of`).
+
+    The folder then holds a model.
+    """
     require_models()
     import torch
 
@@ -130,18 +142,23 @@ def pretrain(
     torch.manual_seed(seed)
     network = LstmNetwork(len(vocabulary), config.embedding, config.hidden, dropout=config.dropout)
     sentences = ragged.Ragged.of(map(vocabulary.sentence, train))
-    rest = ragged.Ragged.of(map(vocabulary.sentence, held_out))
-    rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(rest))[:_VALIDATED]
-    validation = LstmBatches(rest, ragged.cut(rest.lengths, rows, texts=config.sentences))
+    unseen = ragged.Ragged.of(map(vocabulary.sentence, held_out))
+    rows = np.random.default_rng([seed, _VALIDATE]).permutation(len(unseen))[:_VALIDATED]
+    validation = LstmBatches(unseen, ragged.cut(unseen.lengths, rows, texts=config.sentences))
 
     def batches(epoch: int) -> LstmBatches:
         rng = np.random.default_rng([seed, _ORDER, epoch])
-        cut = ragged.cut(sentences.lengths, rng.permutation(len(sentences)), texts=config.sentences)
+        shuffled = rng.permutation(len(sentences))
+        cut = ragged.cut(sentences.lengths, shuffled, texts=config.sentences)
+        # Batches are of sentences of one length: in random order, or short ones would come first.
         return LstmBatches(sentences, [cut[i] for i in rng.permutation(len(cut))])
 
     def validate(_: torch.nn.Module) -> loop.Measurements:
         means = loop.mean_losses(
-            network, validation, losses, lambda batch: int((batch.gold != PAD).sum())
+            network,
+            validation,
+            losses,
+            lambda batch: int((batch.gold != PAD).sum()),
         )
         return {**means, "perplexity": float(np.exp(means["loss"]))}
 
@@ -163,28 +180,32 @@ def pretrain(
 
 
 def read(
-    captions: CaptionSplit, config: LstmConfig, phrases: Sequence[str]
+    captions: CaptionSplit,
+    config: LstmConfig,
+    phrases: Sequence[str],
 ) -> tuple[list[list[str]], list[list[str]], Vocabulary]:
-    """Sentences to train on, held-out sentences, and the vocabulary of the first."""
-    train, held_out = (
-        [words(text) for text in join_phrases(part, phrases)]
-        for part in (captions.train, captions.held_out)
-    )
+    """Return sentences to train on, held-out sentences, and the vocabulary of the first."""
+    train = list(map(words, join_phrases(captions.train, phrases)))
+    held_out = list(map(words, join_phrases(captions.held_out, phrases)))
     vocabulary = Vocabulary.of(train, smallest=config.smallest_count)
+    hint = ""
     if config.drop:
-        train, held_out = (
-            [s for s in part if all(word in vocabulary for word in s)] for part in (train, held_out)
-        )
+        train = _without_unknown(train, vocabulary)
+        held_out = _without_unknown(held_out, vocabulary)
+        hint = f": a word seen fewer than {config.smallest_count} times drops its sentence"
     if len(train) < FEWEST or not held_out:
         raise UserError(
             f"{len(train)} sentences to train on and {len(held_out)} held out are too few "
-            f"({FEWEST} at least)"
-            f"{f': a word seen fewer than {config.smallest_count} times drops its sentence' if config.drop else ''}."
+            f"({FEWEST} at least){hint}."
         )
     if len(vocabulary) < FEWEST:
         raise UserError(
             f"Only {len(vocabulary)} words are in the captions {config.smallest_count} times or "
-            "more: "
-            "give more captions, or a lower --smallest-count."
+            "more: give more captions, or a lower --smallest-count."
         )
     return train, held_out, vocabulary
+
+
+def _without_unknown(sentences: list[list[str]], vocabulary: Vocabulary) -> list[list[str]]:
+    """Return the sentences of which all words are in the vocabulary."""
+    return [sentence for sentence in sentences if vocabulary.number.keys() >= set(sentence)]

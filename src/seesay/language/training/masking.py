@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
-SPECIAL = -1  # the word number of a token that belongs to no word
-_BATCH = 10_000  # texts tokenised together
+SPECIAL = -1
+"""The word number of a token that belongs to no word."""
+# Texts tokenised together: enough for the tokeniser's threads, and few enough for the memory.
+_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ def encode(
 
     `places` gives a character of each text: only the word there can be masked.
     """
-    first, last = _around(tokenizer)
+    first, last = _special_ids(tokenizer)
+    before = [SPECIAL] * len(first)
+    after = [SPECIAL] * len(last)
     parts: list[TokenizedTexts] = []
     iterator = iter(texts)
     positions = iter(places or ())
@@ -49,41 +53,65 @@ def encode(
         for index, tokens in enumerate(encoded["input_ids"]):
             numbers = all_words = encoded.word_ids(index)
             if places is not None:
-                only = encoded.char_to_word(index, next(positions))
-                numbers = [number if number == only else SPECIAL for number in all_words]
+                maskable = encoded.char_to_word(index, next(positions))
+                numbers = [number if number == maskable else SPECIAL for number in all_words]
             for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
-                words.append(
-                    [*[SPECIAL] * len(first), *numbers[start:stop], *[SPECIAL] * len(last)]
-                )
+                words.append([*before, *numbers[start:stop], *after])
         parts.append(TokenizedTexts(Ragged.of(ids), Ragged.of(words)))
     return concatenate(parts)
 
 
 def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
-    """The texts of all parts, one part after the other."""
+    """Return the texts of all parts, one part after the other."""
     return TokenizedTexts(
         concatenate_rows([part.ids for part in parts]),
         concatenate_rows([part.words for part in parts]),
     )
 
 
-def mask_words(words: Rows, rate: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which tokens to mask: whole words, on average `rate` of a text's words and at least one, no
-    special token."""
+def mask_words(
+    words: Rows,
+    rate: float,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Return which tokens to mask: whole words, and no special token.
+
+    On average it is `rate` of a text's words, and at least one.
+    """
     real = words != SPECIAL
-    starts = real & (words != np.pad(words, ((0, 0), (1, 0)), constant_values=SPECIAL)[:, :-1])
-    number = np.maximum(1, np.floor(rate * starts.sum(1) + rng.random(len(words))))
+    previous = np.pad(words, ((0, 0), (1, 0)), constant_values=SPECIAL)[:, :-1]
+    starts = real & (words != previous)
+    # Rounded down or up by chance, so that short texts too have the rate on average.
+    expected = rate * starts.sum(1)
+    number = np.maximum(1, np.floor(expected + rng.random(len(words))))
+    # The words of the smallest lots are masked: the second argsort gives each lot its rank.
     lots = np.where(starts, rng.random(words.shape), np.inf)
-    chosen = starts & (lots.argsort(1).argsort(1) < number[:, None])
-    start_of = np.maximum.accumulate(np.where(starts, np.arange(words.shape[1]), 0), axis=1)
-    masked: NDArray[np.bool_] = np.take_along_axis(chosen, start_of, 1) & real
+    ranks = lots.argsort(1).argsort(1)
+    masked_starts = starts & (ranks < number[:, None])
+    # Every piece of a word does what the word's first piece does.
+    places = np.where(starts, np.arange(words.shape[1]), 0)
+    start_of = np.maximum.accumulate(places, axis=1)
+    masked: NDArray[np.bool_] = np.take_along_axis(masked_starts, start_of, 1) & real
     return masked
 
 
+def _special_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
+    """Return the special tokens before and after a text ([CLS] and [SEP] for BERT)."""
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
+    before = 0
+    while whole[before : before + len(bare)] != bare:
+        before += 1
+    return whole[:before], whole[before + len(bare) :]
+
+
 class MaskedBatch(NamedTuple):
-    """Token ids with masks, the attention mask (None: all), the masked positions, the tokens to
-    predict there, and one imagined feature per text (None: without imagination)."""
+    """One batch with its masks.
+
+    It has token ids with masks, the attention mask (None: all), the masked positions, the tokens to
+    predict there, and one imagined feature per text (None: without imagination).
+    """
 
     ids: torch.Tensor
     attention: torch.Tensor | None
@@ -94,11 +122,13 @@ class MaskedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class MaskedBatches(Sequence[MaskedBatch]):
-    """Batches that are masked when they are looked up: the same seed and index give the same
-    masks."""
+    """Batches that are masked when they are looked up.
+
+    The same seed and index give the same masks.
+    """
 
     corpus: TokenizedTexts
-    chosen: list[Rows]
+    batch_rows: list[Rows]
     rate: float
     mask: int
     pad: int
@@ -107,42 +137,45 @@ class MaskedBatches(Sequence[MaskedBatch]):
     """From masked ids, their words' numbers and the masked positions to one feature per text."""
 
     def __len__(self) -> int:
-        return len(self.chosen)
+        return len(self.batch_rows)
 
     def __getitem__(self, index: int) -> MaskedBatch:  # type: ignore[override]
         import torch
 
-        rows = self.chosen[index]
+        rows = self.batch_rows[index]
         ids = self.corpus.ids.matrix(rows, self.pad)
         words = self.corpus.words.matrix(rows, SPECIAL)
         masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
-        real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
         shown = np.where(masked, self.mask, ids)
+        real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
+        # Without padding no attention mask is needed, and attention is faster without one.
+        attention = None
+        if not real.all():
+            attention = torch.from_numpy(real.astype(np.int64))
+        features = None
+        if self.imagine:
+            features = torch.from_numpy(self.imagine(shown, words, masked))
         return MaskedBatch(
             ids=torch.from_numpy(shown),
-            attention=None if real.all() else torch.from_numpy(real.astype(np.int64)),
+            attention=attention,
             masked=torch.from_numpy(masked),
             gold=torch.from_numpy(ids[masked]),
-            features=torch.from_numpy(self.imagine(shown, words, masked)) if self.imagine else None,
+            features=features,
         )
 
 
-def _around(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
-    """The special tokens before and after a text ([CLS] and [SEP] for BERT)."""
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    whole = tokenizer("a")["input_ids"]
-    before = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
-    return whole[:before], whole[before + len(bare) :]
-
-
 def _cuts(words: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Ranges of at most `longest` tokens, cut between words unless a word is longer than that
-    itself."""
+    """Return ranges of at most `longest` tokens.
+
+    They are cut between words unless a word is longer than that itself.
+    """
     start = 0
     while start < len(words):
-        stop = end = min(start + longest, len(words))
+        end = min(start + longest, len(words))
+        stop = end
         while start < stop < len(words) and words[stop] == words[stop - 1]:
             stop -= 1
-        stop = stop if stop > start else end
+        if stop == start:
+            stop = end
         yield start, stop
         start = stop

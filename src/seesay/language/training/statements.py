@@ -19,11 +19,9 @@ import numpy as np
 
 from seesay.data import colors
 
-COLORS = tuple(
-    spelling
-    for color in colors.COLORS
-    for spelling in (("gray", "grey") if color == "gray" else (color,))
-)
+# Both spellings of gray, side by side: the order of the colours decides what is drawn.
+_GRAY = colors.COLORS.index("gray")
+COLORS = (*colors.COLORS[: _GRAY + 1], "grey", *colors.COLORS[_GRAY + 1 :])
 # Many, so that no template is tied to a colour: only the thing stays the same from one to the next.
 STATEMENT_TEMPLATES = (
     "{a} {thing} is {color}.",
@@ -48,41 +46,50 @@ STATEMENT_TEMPLATES = (
     "in this photo there is {a} {thing} of the color {color}.",
     "here is a picture: {a} {thing}, {color} as usual.",
 )
-_ARTICLES = ("a", "a", "the", "")  # none, as for plurals and mass nouns
+_ARTICLES = ("a", "a", "the", "")
+"""The articles to draw from; none, as for plurals and mass nouns, is one of them."""
 _NOT_THINGS = {
     *Path(__file__).with_name("not_things.txt").read_text(encoding="utf-8").split(),
     *COLORS,
 }
-"""Words after a colour that do not name what has it: function words, what stands between a colour
-and the thing ("a white tank top", "a blue striped shirt"), and verbs after "a man in blue"."""
+"""Words after a colour that do not name what has it.
+
+They are function words, what stands between a colour and the thing ("a white tank top", "a blue
+striped shirt"), and verbs after "a man in blue".
+"""
 _COLORED = re.compile(rf"\b({'|'.join(COLORS)})(?:[- ]colou?red)? ([a-z]+(?:-[a-z]+)*)\b")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def colored_things(caption: str) -> Iterator[tuple[str, str]]:
-    """Things with the colour before their names.
+    """Return things with the colour before their names.
 
     >>> list(colored_things("A black and white dog in a Red-colored shirt."))
     [('dog', 'white'), ('shirt', 'red')]
     """
     for color, thing in _COLORED.findall(caption.lower()):
-        if not _NOT_THINGS.intersection(
-            (thing, *(word for word in thing.split("-") if word in COLORS))
-        ):
+        # `blue-green` is a colour as well, and `red-brick` is no thing.
+        parts = [word for word in thing.split("-") if word in COLORS]
+        if thing not in _NOT_THINGS and not parts:
             yield thing, color
 
 
 def color_counts(captions: Iterable[str]) -> dict[str, Counter[str]]:
-    """How often each thing has each colour. Counts of a plural are added to its singular, and the
-    reverse."""
+    """Count how often each thing has each colour.
+
+    Counts of a plural are added to its singular, and the reverse.
+    """
     words: set[str] = set()
     exact: dict[str, Counter[str]] = {}
     for caption in captions:
         words.update(_WORD.findall(caption.lower()))
         for thing, color in colored_things(caption):
-            exact.setdefault(thing, Counter())["gray" if color == "grey" else color] += 1
+            spelling = "gray" if color == "grey" else color
+            exact.setdefault(thing, Counter())[spelling] += 1
     counts = {thing: Counter(table) for thing, table in exact.items()}
-    for plural, singular in [(thing, _singular(thing)) for thing in exact]:
+    for plural in exact:
+        singular = _singular(plural)
+        # A word of the captions: `bus` is not the plural of `bu`.
         if singular in words:
             counts[plural].update(exact.get(singular, {}))
             counts.setdefault(singular, Counter()).update(exact[plural])
@@ -90,9 +97,11 @@ def color_counts(captions: Iterable[str]) -> dict[str, Counter[str]]:
 
 
 def statements(
-    counts: Mapping[str, Counter[str]], size: int, rng: np.random.Generator
+    counts: Mapping[str, Counter[str]],
+    size: int,
+    rng: np.random.Generator,
 ) -> tuple[list[str], list[int]]:
-    """This many statements, and the character at which the colour starts in each.
+    """Draw this many statements; with each, the character at which the colour starts.
 
     Half of the things that have a colour in captions have it once or twice, and shirts ten thousand
     times: drawn in proportion, nearly all statements would be about shirts. So a thing is drawn by
@@ -100,37 +109,51 @@ def statements(
     agree: typical colours stand out more than in captions.
     """
     things = sorted(counts)
-    table = np.array([[counts[thing][color] for color in COLORS] for thing in things], float)
+    table = np.zeros((len(things), len(COLORS)))
+    for row, thing in zip(table, things, strict=True):
+        row[:] = [counts[thing][color] for color in COLORS]
     weights = table.sum(1) ** 0.2
-    agreed = np.cumsum(table**2, axis=1)
-    chosen = rng.choice(len(things), size, p=weights / weights.sum())
-    color_rows = (rng.random((size, 1)) * agreed[chosen, -1:] >= agreed[chosen]).sum(1)
+    thing_rows = rng.choice(len(things), size, p=weights / weights.sum())
+    # A colour is drawn where a random number falls among the cumulated squares.
+    cumulated = np.cumsum(table**2, axis=1)[thing_rows]
+    color_rows = (rng.random((size, 1)) * cumulated[:, -1:] >= cumulated).sum(1)
     templates = rng.integers(len(STATEMENT_TEMPLATES), size=size)
     articles = rng.integers(len(_ARTICLES), size=size)
     british = rng.random(size) < 0.5
     texts = []
     places = []
-    for row in zip(chosen, color_rows, templates, articles, british, strict=True):
+    for i in range(size):
         text, place = _fill(
-            things[row[0]], COLORS[row[1]], STATEMENT_TEMPLATES[row[2]], _ARTICLES[row[3]], row[4]
+            things[thing_rows[i]],
+            COLORS[color_rows[i]],
+            STATEMENT_TEMPLATES[templates[i]],
+            _ARTICLES[articles[i]],
+            british[i],
         )
         texts.append(text)
         places.append(place)
     return texts, places
 
 
-def _fill(thing: str, color: str, template: str, article: str, british: bool) -> tuple[str, int]:
-    """A statement, and the character at which its colour starts."""
-    article = "an" if article == "a" and thing[0] in "aeiou" else article
-    before, after = (
-        part.replace("{a} ", f"{article} " if article else "").replace("{thing}", thing)
-        for part in template.split("{color}")
-    )
-    return before + ("grey" if color == "gray" and british else color) + after, len(before)
+def _fill(
+    thing: str,
+    color: str,
+    template: str,
+    article: str,
+    british: bool,
+) -> tuple[str, int]:
+    """Return a statement, and the character at which its colour starts."""
+    if article == "a" and thing[0] in "aeiou":
+        article = "an"
+    if color == "gray" and british:
+        color = "grey"
+    text = template.replace("{a} ", f"{article} " if article else "")
+    before, after = text.replace("{thing}", thing).split("{color}")
+    return before + color + after, len(before)
 
 
 def _singular(word: str) -> str | None:
-    """The singular of a plural, by its spelling; None for other words."""
+    """Return the singular of a plural, by its spelling; None for other words."""
     if word.endswith("ies"):
         return word[:-3] + "y"
     if re.search(r"(s|x|z|ch|sh|o)es$", word):

@@ -12,7 +12,12 @@ class LstmNetwork(nn.Module):
     """Reads word ids (batch × time) and predicts each next one."""
 
     def __init__(
-        self, vocabulary: int, embedding: int, hidden: int, *, dropout: float = 0.0
+        self,
+        vocabulary: int,
+        embedding: int,
+        hidden: int,
+        *,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, embedding)
@@ -20,7 +25,11 @@ class LstmNetwork(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output = nn.Linear(hidden, vocabulary)
 
-    def states(self, ids: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
-        """The hidden state after every word, and the state from which a text is continued."""
+    def states(
+        self,
+        ids: torch.Tensor,
+        state: State | None = None,
+    ) -> tuple[torch.Tensor, State]:
+        """Return the hidden state after every word, and the state that continues a text."""
         hidden, state = self.lstm(self.dropout(self.embedding(ids)), state)
         return self.dropout(hidden), state

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +24,9 @@ from seesay.mining.choices import (
     SubtypeRule,
 )
 
+if TYPE_CHECKING:
+    from seesay.mining.pipeline import MiningResult
+
 
 def mine(
     annotations: Annotated[
@@ -30,7 +34,8 @@ def mine(
         typer.Option(
             "--annotations",
             "-a",
-            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; captions:FILES for names only.",
+            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; "
+            "captions:FILES for names only.",
         ),
     ],
     output: Annotated[
@@ -52,20 +57,22 @@ def mine(
     depth: Annotated[
         str,
         typer.Option(
-            help="given (maps that the annotation names), fastdepth, or a depth model's folder or Hub id. "
-            "auto: given if there are any, else fastdepth."
+            help="given (maps that the annotation names), fastdepth, or a depth model's folder or "
+            "Hub id. auto: given if there are any, else fastdepth."
         ),
     ] = "auto",
     colors: Annotated[
         str,
         typer.Option(
-            help="pixels, a VQA model (folder or Hub id; it answers freely), none. auto: pixels of pictures."
+            help="pixels, a VQA model (folder or Hub id; it answers freely), none. "
+            "auto: pixels of pictures."
         ),
     ] = "auto",
     select: Annotated[
         str,
         typer.Option(
-            help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name a region shows."
+            help="A dual encoder (CLIP, SigLIP) that selects the subtype of its name "
+            "a region shows."
         ),
     ] = "",
     subtype_rule: Annotated[
@@ -136,37 +143,47 @@ def mine(
     if as_json:
         print_json(result.to_json())
         return
-    facts = result.facts
     if result.sources:
         out.print(sources_table(result.sources))
-    pairs = {"sizes": facts.get("sizes", 0) // 2}  # a pair and its mirror image are two rows
-    out.print(
-        table(
-            ["knowledge", ">facts"],
-            [(kind, f"{pairs.get(kind, count):,}") for kind, count in facts.items()],
-        )
-    )
+    rows_of_facts = []
+    for kind, count in result.facts.items():
+        # A pair of sizes and its complement are two facts of the table, but one to the reader.
+        shown = count // 2 if kind == "sizes" else count
+        rows_of_facts.append((kind, f"{shown:,}"))
+    out.print(table(["knowledge", ">facts"], rows_of_facts))
     if not quiet:
-        for lexicon_name, counts in (result.lexicons or {}).items():
-            covered = f"{counts['covered']:,} of {counts['names']:,} names"
-            out.print(f"{lexicon_name} covers {covered} and adds {counts['subtypes']:,} subtypes")
-        for reason, count in result.bad.items():
-            out.print(f"left out: {count:,} times: {reason}")
-        if (rate := result.pictures_per_second) is not None:
-            out.print(
-                f"{result.pictures:,} pictures" + (f", {rate:,.0f} per second" if rate else "")
-            )
+        for line in _report(result):
+            out.print(line)
         out.print(
             f"{output}: settings and counts are in summary.json. Browse the knowledge: {page}"
         )
-        if facts.get("places") and not facts["places_in_scenes"]:
-            out.print(
-                "No picture names its scene, so viphy-space, which asks by scene, has no questions."
-            )
-        for kind, task in (
-            ("colors", "viphy-color"),
-            ("sizes", "viphy-size"),
-            ("places_in_scenes", "viphy-space"),
-        ):
-            if facts.get(kind):
-                out.print(f"Next: seesay probe --task {task} --data {output}")
+        for line in _next_steps(result.facts, output):
+            out.print(line)
+
+
+def _report(result: MiningResult) -> Iterator[str]:
+    """Yield what lexicons add, what was left out, and how fast pictures were counted."""
+    for lexicon, counts in (result.lexicons or {}).items():
+        covered = f"{counts['covered']:,} of {counts['names']:,} names"
+        yield f"{lexicon} covers {covered} and adds {counts['subtypes']:,} subtypes"
+    for reason, count in result.bad.items():
+        yield f"left out: {count:,} times: {reason}"
+    rate = result.pictures_per_second
+    # The rate is None without pictures, and 0 where an earlier run has counted them all.
+    if rate is not None:
+        speed = f", {rate:,.0f} per second" if rate else ""
+        yield f"{result.pictures:,} pictures{speed}"
+
+
+def _next_steps(facts: Mapping[str, int], output: Path) -> Iterator[str]:
+    """Yield the commands that ask about the knowledge, for the tables that hold any."""
+    if facts.get("places") and not facts["places_in_scenes"]:
+        yield "No picture names its scene, so viphy-space, which asks by scene, has no questions."
+    tasks = {
+        "colors": "viphy-color",
+        "sizes": "viphy-size",
+        "places_in_scenes": "viphy-space",
+    }
+    for kind, task in tasks.items():
+        if facts.get(kind):
+            yield f"Next: seesay probe --task {task} --data {output}"

@@ -1,8 +1,7 @@
-"""Readers of annotation files: pictures one by one, no file held in memory, nothing dropped without
-a reason.
+"""Readers of annotation files: pictures one by one, nothing dropped without a reason.
 
-`read("coco:instances.json,captions.json")` yields `Picture`s, and a `BadAnnotation` for whatever
-could not be used.
+No file is held in memory. `read("coco:instances.json,captions.json")` yields `Picture`s, and a
+`BadAnnotation` for whatever could not be used.
 """
 
 from __future__ import annotations
@@ -27,31 +26,39 @@ from seesay.registry import unknown
 
 @dataclass(frozen=True, slots=True)
 class AnnotationReader:
-    """A format of annotations. `files` is the pattern of the files that it reads in a folder: a
-    mining whose files have changed is not resumed."""
+    """A format of annotations."""
 
     read: Callable[[str, Path | None], Iterator[Picture | BadAnnotation]]
+    """Reads the pictures of a place, whose files may be in a folder."""
     files: str
+    """The pattern of the files that it reads in a folder: a mining whose files have changed is not
+    resumed."""
+
+
+def _read_coco(place: str, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+    return coco.read([Path(part) for part in place.split(",")], images)
 
 
 READERS = {
     "visual-genome": AnnotationReader(
-        lambda place, images: visual_genome.read(Path(place), images), visual_genome.FILES
+        lambda place, images: visual_genome.read(Path(place), images),
+        visual_genome.FILES,
     ),
     "ade20k": AnnotationReader(
-        lambda place, images: ade20k.read(Path(place), images), ade20k.FILES
+        lambda place, images: ade20k.read(Path(place), images),
+        ade20k.FILES,
     ),
-    "coco": AnnotationReader(
-        lambda place, images: coco.read([Path(part) for part in place.split(",")], images),
-        coco.FILES,
+    "coco": AnnotationReader(_read_coco, coco.FILES),
+    "plain": AnnotationReader(
+        lambda place, images: plain.read(Path(place), images),
+        plain.FILES,
     ),
-    "plain": AnnotationReader(lambda place, images: plain.read(Path(place), images), plain.FILES),
 }
 BAD_ROWS = "bad.jsonl"
 
 
 def find_reader(spec: str) -> AnnotationReader:
-    """The reader of an annotation that is given as `FORMAT:PLACE`."""
+    """Return the reader of an annotation that is named as `FORMAT:PLACE`."""
     name, _, place = spec.partition(":")
     if not place:
         raise UserError(
@@ -64,7 +71,7 @@ def find_reader(spec: str) -> AnnotationReader:
 
 
 def read(spec: str, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of an annotation, given as `FORMAT:PLACE`.
+    """Return the pictures of an annotation that is named as `FORMAT:PLACE`.
 
     With `images`, every picture must have its file there; without, files are looked for where the
     format keeps them. The paths of pictures are absolute.
@@ -82,11 +89,10 @@ def to_parquet(
     images: Path | None = None,
     progress: ProgressCallback = lambda done, total: None,
 ) -> tuple[list[Path], dict[str, int]]:
-    """Split an annotation into Parquet parts of so many pictures; `bad.jsonl` lists what was left
-    out, and why.
+    """Split an annotation into Parquet parts of so many pictures.
 
-    Returns the parts in order and the bad annotations by kind. A few hundred pictures at most are
-    in memory at a time.
+    Returns the parts in order and the bad annotations by kind; `bad.jsonl` lists what was left out,
+    and why. A few hundred pictures at most are in memory at a time.
     """
     if rows_per_part < 1:
         raise UserError("A part needs at least one picture.")
@@ -99,22 +105,25 @@ def to_parquet(
 
         def usable() -> Iterator[Picture]:
             for item in annotations:
-                if isinstance(item, BadAnnotation):
-                    bad_rows.write(json.dumps({"where": item.where, "reason": item.reason}) + "\n")
-                    bad[item.kind] += 1
-                else:
+                if isinstance(item, Picture):
                     yield item
+                    continue
+                row = {"where": item.where, "reason": item.reason}
+                bad_rows.write(json.dumps(row) + "\n")
+                bad[item.kind] += 1
 
         pictures = usable()
+        # The first batch of a part is read before its file is opened, or an annotation that ends
+        # with a part would leave an empty one.
         while batch := list(islice(pictures, min(plain.BATCH, rows_per_part))):
             path = folder / f"part-{len(parts):05d}.parquet"
-            left = rows_per_part
+            free = rows_per_part
             with atomic_write(path) as unfinished, pq.ParquetWriter(unfinished, SCHEMA) as writer:
                 while batch:
                     writer.write_batch(to_batch(batch))
-                    left = left - len(batch)
-                    total = total + len(batch)
+                    free -= len(batch)
+                    total += len(batch)
                     progress(len(batch), total)
-                    batch = list(islice(pictures, min(plain.BATCH, left)))
+                    batch = list(islice(pictures, min(plain.BATCH, free)))
             parts.append(path)
     return parts, dict(bad.most_common())

@@ -1,8 +1,8 @@
-"""ADE20K (Zhou et al. 2017): one JSON file per picture, beside it, with polygons, parts and the
-scene.
+"""ADE20K (Zhou et al. 2017): one JSON file beside each picture, with polygons, parts and the scene.
 
-A part is named after its whole ("cabinet door"), one level up only, and names are the annotators'
-own words (`raw_name`), as in ViPhy's published space table.
+ViPhy takes its spatial relations from it (section 3.1). A part is named after its whole ("cabinet
+door"), one level up only, and names are the annotators' own words (`raw_name`), as in ViPhy's
+published space table.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_BYTES = 1 << 26
 
 
 def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of a folder (and the folders in it), by path, and what had to be left out."""
+    """Yield the pictures of a folder (and the folders in it), by path, and what was left out."""
     if not folder.is_dir():
         raise UserError(f"'{folder}' is not a folder: give the one with ADE20K's JSON files.")
     with DiskJoin() as ids:
@@ -43,22 +43,24 @@ def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnno
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """Yield the JSON files of a folder and the folders in it, in alphabetical order."""
     for here, folders, names in os.walk(folder):
+        # In place: `os.walk` goes on in the order of this list.
         folders.sort()
         yield from (Path(here) / name for name in sorted(names) if name.endswith(".json"))
 
 
 def _picture(
-    path: Path, folder: Path, images: Path | None, ids: DiskJoin
+    path: Path,
+    folder: Path,
+    images: Path | None,
+    ids: DiskJoin,
 ) -> Iterator[Picture | BadAnnotation]:
+    """Yield the picture that a file annotates, after what is wrong with it."""
     where = str(path.relative_to(folder))
     try:
         annotation = _load(path)
-        sides = annotation.get("imsize")
-        if isinstance(sides, list) and len(sides) > 1:
-            size = clean_size(sides[1], sides[0])
-        else:
-            size = clean_size(0, 0)
+        size = _size(annotation.get("imsize"))
         file = _file(annotation.get("filename"), path, images)
         if file is not None:
             check_picture(file, size)
@@ -68,34 +70,59 @@ def _picture(
         yield error.at(where)
         return
     objects = annotation.get("object")
-    if isinstance(objects, dict):  # a single object
+    # A list of one object may be written as that object.
+    if isinstance(objects, dict):
         objects = [objects]
     if not isinstance(objects, list):
         yield BadAnnotation(where, "the list of objects is missing")
         objects = []
-    by_id = {o["id"]: o for o in objects if isinstance(o, dict) and isinstance(o.get("id"), int)}
+    by_id = _by_id(objects)
     regions = []
     for number, item in enumerate(objects):
         try:
             polygon = clean_polygon(_points(item), *size)
             if not polygon:
                 raise BadAnnotationError("the object has no polygon")
-            regions.append((_name(item, by_id), bounds(polygon), polygon))
+            name = _name(item, by_id)
+            regions.append((name, bounds(polygon), polygon))
         except BadAnnotationError as error:
             yield error.at(f"{where}, object {number}")
     yield from clean_picture(
-        where, path.stem, size, regions, scene=_scene(annotation.get("scene")), path=file
+        where,
+        path.stem,
+        size,
+        regions,
+        scene=_scene(annotation.get("scene")),
+        path=file,
     )
 
 
+def _by_id(objects: list[Any]) -> dict[int, Any]:
+    """Return the objects that have an id, by which parts name their whole."""
+    by_id = {}
+    for item in objects:
+        if isinstance(item, dict) and isinstance(item.get("id"), int):
+            by_id[item["id"]] = item
+    return by_id
+
+
+def _size(sides: Any) -> tuple[int, int]:
+    """Return width and height; the format has the height first, and the channels last."""
+    if isinstance(sides, list) and len(sides) > 1:
+        return clean_size(sides[1], sides[0])
+    return clean_size(None, None)
+
+
 def _load(path: Path) -> dict[str, Any]:
+    """Return the annotation in a file."""
     if path.stat().st_size > MAX_BYTES:
         raise BadAnnotationError(f"the file is larger than {MAX_BYTES} bytes")
     raw = path.read_bytes()
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = raw.decode("latin-1")  # as some of the published files are
+        # Some of the published files are in Latin-1, in which every byte is a character.
+        text = raw.decode("latin-1")
     try:
         document = parse_json(text)
     except ValueError as error:
@@ -107,8 +134,10 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _file(name: Any, path: Path, images: Path | None) -> Path | None:
-    """A picture's file, beside its annotation. Every picture must have one only if a folder of
-    pictures is given."""
+    """Return a picture's file, beside its annotation or in the folder of pictures.
+
+    Only with a folder of pictures must every picture have one.
+    """
     file = inside(images or path.parent, name)
     if images is not None and file is None:
         raise BadAnnotationError("the picture has no file name inside the folder of pictures")
@@ -118,32 +147,39 @@ def _file(name: Any, path: Path, images: Path | None) -> Path | None:
 
 
 def _points(item: Any) -> list[Any] | None:
-    polygon = item.get("polygon") if isinstance(item, dict) else None
-    x, y = (polygon.get("x"), polygon.get("y")) if isinstance(polygon, dict) else (None, None)
+    """Return an object's polygon as x, y, x, y, … or None if it has none."""
+    if not isinstance(item, dict) or not isinstance(item.get("polygon"), dict):
+        return None
+    x = item["polygon"].get("x")
+    y = item["polygon"].get("y")
     if not isinstance(x, list) or not isinstance(y, list) or len(x) != len(y):
         return None
     return [value for point in zip(x, y, strict=True) for value in point]
 
 
 def _name(item: dict[str, Any], by_id: dict[int, Any]) -> str:
+    """Return an object's name, after that of the object which it is part of."""
+    name = _raw_name(item)
     parts = item.get("parts")
     whole = parts.get("ispartof") if isinstance(parts, dict) else None
-    own = _raw(item)
     if isinstance(whole, int) and whole in by_id:
-        return f"{_raw(by_id[whole])} {own}"
-    return own
+        return f"{_raw_name(by_id[whole])} {name}"
+    return name
 
 
-def _raw(item: dict[str, Any]) -> str:
-    """The annotator's own word; if it is missing, the first of the class's names."""
+def _raw_name(item: dict[str, Any]) -> str:
+    """Return the annotator's own word; if it is missing, the first of the class's names."""
     name = item.get("raw_name") or item.get("name")
-    return clean_name(name.split(",")[0] if isinstance(name, str) else name)
+    if isinstance(name, str):
+        return clean_name(name.split(",")[0])
+    return clean_name(name)
 
 
 def _scene(scene: Any) -> str:
-    """The most specific word for the scene, spelt as ViPhy does: living_room."""
-    if isinstance(scene, list):
-        words = [word for word in scene if isinstance(word, str)]
-    else:
-        words = []
-    return words[-1].strip().lower().replace(" ", "_") if words else ""
+    """Return the most specific word for the scene, spelt as ViPhy does: living_room."""
+    if not isinstance(scene, list):
+        return ""
+    words = [word for word in scene if isinstance(word, str)]
+    if not words:
+        return ""
+    return words[-1].strip().lower().replace(" ", "_")

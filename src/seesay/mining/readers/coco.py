@@ -1,5 +1,4 @@
-"""COCO (Lin et al. 2014): instances and captions, each one file of images, annotations and
-categories.
+"""COCO (Lin et al. 2014): files of images, annotations and categories; instances and captions.
 
 Several files are given with commas between them: `coco:instances.json,captions.json`. Annotations
 need not be sorted by picture, nor do categories have to come first: everything is joined on disk.
@@ -13,7 +12,7 @@ from typing import Any
 
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
+from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id, field_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -28,7 +27,7 @@ FILES = "*.json"
 
 
 def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of COCO files, each read once, and what had to be left out."""
+    """Yield the pictures of COCO files, each read once, and what was left out."""
     paths = list({path.resolve(): path for path in paths}.values())
     for path in paths:
         if not path.is_file():
@@ -36,7 +35,7 @@ def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture 
     categories: dict[str, Any] = {}
     with DiskJoin() as join:
         for path in paths:
-            yield from _load(path, join, categories, first=path == paths[0])
+            yield from _load(path, join, categories, is_first=path == paths[0])
         for picture_id, count in join.unlisted():
             yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
         for picture_id, data, annotations in join.pictures():
@@ -44,35 +43,47 @@ def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture 
 
 
 def _load(
-    path: Path, join: DiskJoin, categories: dict[str, Any], *, first: bool
+    path: Path,
+    join: DiskJoin,
+    categories: dict[str, Any],
+    *,
+    is_first: bool,
 ) -> Iterator[BadAnnotation]:
-    """Add one file's entries. A second file may list the same pictures again."""
+    """Add one file's entries."""
     try:
         for number, (part, entry) in enumerate(entries(path)):
             if part not in ("images", "annotations", "categories"):
                 continue
             where = f"{path.name}, {part}, entry {number}"
             id_field = "image_id" if part == "annotations" else "id"
-            if isinstance(entry, dict):
-                entry_id = clean_id(entry.get(id_field))
-            else:
-                entry_id = None
+            entry_id = field_id(entry, id_field)
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
             elif part == "categories":
                 categories[entry_id] = entry.get("name")
-            elif part == "images":
-                if not join.add_picture(entry_id, entry) and first:
-                    yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
-            elif entry.get("iscrowd") in (1, True):
-                yield BadAnnotation(where, "a crowd, which has no box of its own")
-            elif "caption" in entry:
-                join.add_entry(entry_id, "caption", entry["caption"])
-            else:
-                region = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
-                join.add_entry(entry_id, "region", region)
+            elif part == "annotations":
+                yield from _add_annotation(entry_id, entry, where, join)
+            # The file of captions lists the pictures of the file of instances again.
+            elif not join.add_picture(entry_id, entry) and is_first:
+                yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
+
+
+def _add_annotation(
+    picture_id: str,
+    entry: dict[str, Any],
+    where: str,
+    join: DiskJoin,
+) -> Iterator[BadAnnotation]:
+    """Add a caption or a region to its picture."""
+    if entry.get("iscrowd") in (1, True):
+        yield BadAnnotation(where, "a crowd, which has no box of its own")
+    elif "caption" in entry:
+        join.add_entry(picture_id, "caption", entry["caption"])
+    else:
+        region = [entry.get(name) for name in ("category_id", "bbox", "segmentation")]
+        join.add_entry(picture_id, "region", region)
 
 
 def _picture(
@@ -82,11 +93,13 @@ def _picture(
     categories: dict[str, Any],
     images: Path | None,
 ) -> Iterator[Picture | BadAnnotation]:
+    """Yield a picture with its regions and captions, after what is wrong with it."""
     path = None
     try:
         size = clean_size(data.get("width"), data.get("height"))
         if images is not None:
-            if (path := inside(images, data.get("file_name"))) is None:
+            path = inside(images, data.get("file_name"))
+            if path is None:
                 raise BadAnnotationError(
                     "the picture has no file name inside the folder of pictures"
                 )
@@ -94,18 +107,27 @@ def _picture(
     except BadAnnotationError as error:
         yield error.at(picture_id)
         return
-    regions = [
-        (categories.get(clean_id(category) or ""), box, _outline(rings))
-        for category, box, rings in annotations.get("region", ())
-    ]
+    regions = []
+    for category, box, rings in annotations.get("region", ()):
+        name = categories.get(clean_id(category) or "")
+        regions.append((name, box, _outline(rings)))
+    captions = annotations.get("caption", ())
     yield from clean_picture(
-        picture_id, picture_id, size, regions, annotations.get("caption", ()), path=path
+        picture_id,
+        picture_id,
+        size,
+        regions,
+        captions,
+        path=path,
     )
 
 
 def _outline(rings: Any) -> Any:
-    """The longest ring of a segmentation: an object that another one cuts in two has several. Masks
-    give none."""
+    """Return the longest ring of a segmentation, or None if it is a mask.
+
+    An object that another one cuts in two has several rings.
+    """
     if not isinstance(rings, list):
         return None
-    return max((ring for ring in rings if isinstance(ring, list)), key=len, default=None)
+    polygons = [ring for ring in rings if isinstance(ring, list)]
+    return max(polygons, key=len, default=None)

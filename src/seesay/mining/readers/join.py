@@ -1,7 +1,7 @@
-"""Joins what several files, or distant parts of one, say about a picture, without holding them in
-memory.
+"""Joins what several files, or distant parts of one, say about a picture.
 
-A temporary SQLite file does the sorting; its page cache bounds the memory whatever the files' size.
+They are not held in memory. A temporary SQLite file does the sorting; its page cache bounds the
+memory whatever the files' size.
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ DUPLICATE = "the id is there twice: the first is kept"
 
 
 class DiskJoin:
-    """Entries by picture: `add_picture` and `add_entry` while reading, then `pictures` in the order
-    of the files."""
+    """Entries by picture.
+
+    `add_picture` and `add_entry` are called while reading, then `pictures`, which has the order of
+    the files.
+    """
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="seesay-")
         self._database = sqlite3.connect(Path(self._folder.name) / "join.db", isolation_level=None)
+        # The file is deleted at the end: nothing would be gained if it survived a crash. One
+        # transaction, the `BEGIN`, spares a commit per entry.
         self._database.executescript(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16000;"
             "CREATE TABLE pictures (number INTEGER PRIMARY KEY, id TEXT UNIQUE, body TEXT);"
@@ -39,32 +44,37 @@ class DiskJoin:
 
     def add_picture(self, picture_id: str, body: Any = None) -> bool:
         """Add a picture; False if its id is already taken."""
-        insert = "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)"
-        return self._database.execute(insert, (picture_id, json.dumps(body))).rowcount == 1
+        cursor = self._database.execute(
+            "INSERT OR IGNORE INTO pictures (id, body) VALUES (?, ?)",
+            (picture_id, json.dumps(body)),
+        )
+        return cursor.rowcount == 1
 
     def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
         """Add something that belongs to a picture, whether the picture is already there or not."""
         self._database.execute(
-            "INSERT INTO entries VALUES (?, ?, ?)", (picture_id, kind, json.dumps(body))
+            "INSERT INTO entries VALUES (?, ?, ?)",
+            (picture_id, kind, json.dumps(body)),
         )
 
     def pictures(self) -> Iterator[tuple[str, Any, dict[str, list[Any]]]]:
-        """Every picture: its id, its body, and its entries by kind."""
+        """Yield every picture: its id, its body, and its entries by kind."""
+        # After all entries are in: an index that grows with them costs more.
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
+        pictures = self._database.execute("SELECT id, body FROM pictures ORDER BY number")
         inner = self._database.cursor()
-        for picture_id, body in self._database.execute(
-            "SELECT id, body FROM pictures ORDER BY number"
-        ):
+        for picture_id, body in pictures:
             entries: defaultdict[str, list[Any]] = defaultdict(list)
             rows = inner.execute(
-                "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid", (picture_id,)
+                "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid",
+                (picture_id,),
             )
             for kind, entry in rows:
                 entries[kind].append(json.loads(entry))
             yield picture_id, json.loads(body), entries
 
     def unlisted(self) -> Iterator[tuple[str, int]]:
-        """Ids that have entries but no picture, and how many entries they have."""
+        """Yield ids that have entries but no picture, and how many entries they have."""
         yield from self._database.execute(
             "SELECT id, count(*) FROM entries WHERE id NOT IN (SELECT id FROM pictures) GROUP BY "
             "id ORDER BY id"
@@ -72,12 +82,29 @@ class DiskJoin:
 
 
 def clean_id(value: Any) -> str | None:
-    """An id as a text: files write numbers or texts. None for anything else."""
+    """Return an id as a text: files write numbers or texts. None for anything else.
+
+    >>> clean_id(7), clean_id("7"), clean_id(True)
+    ('7', '7', None)
+    """
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:
         text = str(value)
         text.encode()
-    except ValueError:  # thousands of digits, or a lone surrogate
+    # Thousands of digits, or a lone surrogate.
+    except ValueError:
         return None
-    return text if text and len(text) <= 1000 else None
+    if not text or len(text) > 1000:
+        return None
+    return text
+
+
+def field_id(entry: Any, *fields: str) -> str | None:
+    """Return the id in the first of these fields that an entry has; None if it is no object."""
+    if not isinstance(entry, dict):
+        return None
+    for field in fields:
+        if field in entry:
+            return clean_id(entry[field])
+    return None

@@ -1,8 +1,7 @@
-"""Our own format: one row per picture, in Parquet or JSON lines, with the columns of
-`records.SCHEMA`.
+"""Our own format: one row per picture, in Parquet or JSON lines.
 
-`id`, `width`, `height` and `regions` (or `captions`) are required, the others optional. Paths of
-pictures and depth maps are relative to the file.
+The columns are those of `records.SCHEMA`. `id`, `width`, `height` and `regions` (or `captions`) are
+required, the others optional. Paths of pictures and depth maps are relative to the file.
 """
 
 from __future__ import annotations
@@ -30,30 +29,30 @@ from seesay.questions import BadRow
 FILES = "*.parquet"
 """The files that are read in a folder."""
 BATCH = 256
+"""Pictures in memory at a time."""
 REQUIRED = ("id", "width", "height")
 
 
 def read(path: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of a file (or of a folder of Parquet parts), and what had to be left out."""
-    if path.is_dir():
-        files: Sequence[Path] = sorted(path.glob(FILES))
-    else:
-        files = [path] if path.is_file() else []
+    """Yield the pictures of a file (or of a folder of Parquet parts), and what was left out."""
+    files: Sequence[Path] = [path]
+    if not path.is_file():
+        files = sorted(path.glob(FILES))
     if not files:
         raise UserError(f"There is no file '{path}', nor Parquet files in a folder of that name.")
+    # On disk, since the ids of millions of pictures take gigabytes.
     with DiskJoin() as ids:
         for file in files:
             for row in _rows(file):
                 if isinstance(row, BadRow):
                     yield BadAnnotation(f"{file.name}, row {row.row}", row.reason)
                 else:
-                    yield from _picture(
-                        f"{file.name}, row {row.number}", row.cells, file.parent, images, ids
-                    )
+                    where = f"{file.name}, row {row.number}"
+                    yield from _picture(where, row.cells, file.parent, images, ids)
 
 
 def _rows(path: Path) -> Rows:
-    """The rows of a file; where a Parquet file breaks off, the last of them is a bad one."""
+    """Yield the rows of a file; where a Parquet file breaks off, the last of them is a bad one."""
     if path.suffix != ".parquet":
         yield from json_rows(read_lines(path, longest=MAX_ENTRY))
         return
@@ -64,8 +63,9 @@ def _rows(path: Path) -> Rows:
             f"{path} lacks the column {sorted(missing)[0]!r}; `docs/mining.md` lists the columns."
         )
     number = 0
+    needed = [name for name in SCHEMA.names if name in columns]
     try:
-        for row in read_parquet(path, [name for name in SCHEMA.names if name in columns]):
+        for row in read_parquet(path, needed):
             number = row.number
             yield row
     except UserError:
@@ -73,10 +73,16 @@ def _rows(path: Path) -> Rows:
 
 
 def _picture(
-    where: str, row: Mapping[str, Any], folder: Path, images: Path | None, ids: DiskJoin
+    where: str,
+    row: Mapping[str, Any],
+    folder: Path,
+    images: Path | None,
+    ids: DiskJoin,
 ) -> Iterator[Picture | BadAnnotation]:
+    """Yield the picture of a row, after what is wrong with it."""
     try:
-        if (picture_id := clean_id(row.get("id"))) is None:
+        picture_id = clean_id(row.get("id"))
+        if picture_id is None:
             raise BadAnnotationError("the row has no id")
         size = clean_size(row.get("width"), row.get("height"))
         path = _beside(images or folder, row.get("path"))
@@ -90,32 +96,45 @@ def _picture(
     except BadAnnotationError as error:
         yield error.at(where)
         return
-    regions = [_region(item) for item in _listed(row.get("regions"))]
-    scene = row["scene"] if isinstance(row.get("scene"), str) else ""
-    captions = _listed(row.get("captions"))
+    scene = row.get("scene")
     yield from clean_picture(
-        where, picture_id, size, regions, captions, scene=scene, path=path, depth=depth
+        where,
+        picture_id,
+        size,
+        [_region(item) for item in _as_list(row.get("regions"))],
+        _as_list(row.get("captions")),
+        scene=scene if isinstance(scene, str) else "",
+        path=path,
+        depth=depth,
     )
 
 
 def _beside(folder: Path, name: Any) -> Path | None:
-    """The file that a row names. Absolute paths are accepted too: `to_parquet` writes them."""
+    """Return the file that a row names, relative to a folder.
+
+    Absolute paths are accepted too: `to_parquet` writes them.
+    """
     if name is None or name == "":
         return None
     if is_text(name) and "\0" not in name and Path(name).is_absolute():
         return Path(name)
-    if (path := inside(folder, name)) is None:
+    path = inside(folder, name)
+    if path is None:
         raise BadAnnotationError("a file's name leads out of the folder")
     return path
 
 
 def _region(item: Any) -> tuple[Any, Any, Any]:
-    if isinstance(item, dict):
-        return (item.get("name"), item.get("box"), item.get("polygon"))
-    return (None, None, None)
+    """Return name, box and polygon as they are; `clean_region` rejects what is missing."""
+    if not isinstance(item, dict):
+        return None, None, None
+    return item.get("name"), item.get("box"), item.get("polygon")
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
+    """Return a list as it is, anything else as the only element of one, so that it is reported."""
+    if value is None:
+        return ()
     if isinstance(value, list):
         return value
-    return () if value is None else (value,)
+    return (value,)

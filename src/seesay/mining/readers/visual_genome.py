@@ -1,8 +1,8 @@
-"""Visual Genome (Krishna et al. 2017): objects.json, region_descriptions.json and image_data.json
-in one folder.
+"""Visual Genome (Krishna et al. 2017): objects, region descriptions and image data in one folder.
 
-An object's first name is its name; region descriptions are the captions. Pictures are `ID.jpg` in
-the folder itself or in `images`, `VG_100K` or `VG_100K_2`, as they are distributed.
+ViPhy takes names, subtypes, colours and sizes from it (section 3.1). An object's first name is its
+name; region descriptions are the captions. Pictures are `ID.jpg` in the folder itself or in
+`images`, `VG_100K` or `VG_100K_2`, as they are distributed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
+from seesay.mining.readers.join import DUPLICATE, DiskJoin, field_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -26,10 +26,11 @@ from seesay.mining.records import BadAnnotation, Picture
 FILES = "*.json"
 """The files that are read in a folder."""
 FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
+"""Where pictures may be, in the order in which they are looked for."""
 
 
 def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """The pictures of a Visual Genome folder, and what had to be left out."""
+    """Yield the pictures of a Visual Genome folder, and what was left out."""
     image_data = folder / "image_data.json"
     if not image_data.is_file():
         raise UserError(
@@ -41,13 +42,20 @@ def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnno
         yield from _load(folder / "region_descriptions.json", "id", "regions", join)
         for picture_id, count in join.unlisted():
             yield BadAnnotation(
-                picture_id, "image_data.json does not list this picture", f"{count} annotations"
+                picture_id,
+                "image_data.json does not list this picture",
+                f"{count} annotations",
             )
         for picture_id, data, annotations in join.pictures():
             yield from _picture(picture_id, data, annotations, folder, images)
 
 
-def _load(path: Path, id_field: str, part: str | None, join: DiskJoin) -> Iterator[BadAnnotation]:
+def _load(
+    path: Path,
+    id_field: str,
+    part: str | None,
+    join: DiskJoin,
+) -> Iterator[BadAnnotation]:
     """Add one file's entries: whole (`part` None), or the items of their list of that name."""
     if not path.is_file():
         yield BadAnnotation(path.name, "the file is missing: pictures have none of what it holds")
@@ -55,10 +63,7 @@ def _load(path: Path, id_field: str, part: str | None, join: DiskJoin) -> Iterat
     try:
         for number, (_, entry) in enumerate(entries(path)):
             where = f"{path.name}, entry {number}"
-            if isinstance(entry, dict):
-                picture_id = clean_id(entry.get(id_field, entry.get("image_id")))
-            else:
-                picture_id = None
+            picture_id = field_id(entry, id_field, "image_id")
             if picture_id is None:
                 yield BadAnnotation(where, "the entry has no image id")
             elif part is None:
@@ -80,6 +85,7 @@ def _picture(
     folder: Path,
     images: Path | None,
 ) -> Iterator[Picture | BadAnnotation]:
+    """Yield a picture with its objects and descriptions, after what is wrong with it."""
     try:
         size = clean_size(data.get("width"), data.get("height"))
         path = _file(picture_id, folder, images)
@@ -91,35 +97,50 @@ def _picture(
     objects = []
     object_ids = set()
     for item in annotations.get("objects", ()):
-        if isinstance(item, dict):
-            object_id = clean_id(item.get("object_id"))
-        else:
-            object_id = None
+        object_id = field_id(item, "object_id")
         if object_id is not None and object_id in object_ids:
             yield BadAnnotation(f"{picture_id}, object {object_id}", DUPLICATE)
             continue
+        # Objects without an id are all kept: nothing says that two of them are the same.
         object_ids.add(object_id)
         objects.append(_object(item))
-    phrases = [
-        item.get("phrase") if isinstance(item, dict) else None
-        for item in annotations.get("regions", ())
-    ]
-    yield from clean_picture(picture_id, picture_id, size, objects, phrases, path=path)
+    phrases = [_phrase(item) for item in annotations.get("regions", ())]
+    yield from clean_picture(
+        picture_id,
+        picture_id,
+        size,
+        objects,
+        phrases,
+        path=path,
+    )
+
+
+def _phrase(item: Any) -> Any:
+    """Return a description's text; `clean_picture` rejects what is missing."""
+    return item.get("phrase") if isinstance(item, dict) else None
 
 
 def _object(item: Any) -> tuple[Any, Any, Any]:
+    """Return name, box and polygon, of which the format has none."""
     if not isinstance(item, dict):
         return None, None, None
-    names = item.get("names", item.get("name"))
-    name = names[0] if isinstance(names, list) and names else names
-    return name, [item.get(side) for side in ("x", "y", "w", "h")], None
+    name = item.get("names", item.get("name"))
+    if isinstance(name, list) and name:
+        name = name[0]
+    box = [item.get(side) for side in ("x", "y", "w", "h")]
+    return name, box, None
 
 
 def _file(picture_id: str, folder: Path, images: Path | None) -> Path | None:
-    """A picture's file. Every picture must have one only if a folder of pictures is given."""
+    """Return a picture's file.
+
+    Only with a folder of pictures must every picture have one: a missing file is then reported
+    under the name that it should have.
+    """
     base = images or folder
-    candidates = (
-        inside(base, f"{sub}/{picture_id}.jpg" if sub else f"{picture_id}.jpg") for sub in FOLDERS
-    )
-    path = next((path for path in candidates if path is not None and path.is_file()), None)
-    return path or (base / f"{picture_id}.jpg" if images else None)
+    name = f"{picture_id}.jpg"
+    for subfolder in FOLDERS:
+        path = inside(base, f"{subfolder}/{name}" if subfolder else name)
+        if path is not None and path.is_file():
+            return path
+    return base / name if images else None

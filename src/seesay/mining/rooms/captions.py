@@ -9,37 +9,57 @@ import numpy as np
 
 from seesay.mining.rooms.sampling import RoomObject
 
+PLURALS = {"bookshelf": "bookshelves"}
+"""Plurals of kinds that do not just take an s."""
+
 
 def describe(
-    rng: np.random.Generator, scene: str, objects: Sequence[RoomObject], visible: Sequence[int]
+    rng: np.random.Generator,
+    scene: str,
+    objects: Sequence[RoomObject],
+    visible: Sequence[int],
 ) -> list[tuple[int, str]]:
-    """One caption for most of the visible objects: the index of the object, and the text."""
+    """Return captions of most of the visible objects: the index of the object, and the text.
+
+    `visible`: the indices of the objects that are annotated; only they are mentioned, except that a
+    support is always named.
+    """
+    room = scene.replace("_", " ")
     captions = []
     for i in visible:
         subject = objects[i]
+        # Half of the captions leave the subtype out, as people do (ViPhy, section 2.1).
         name = subject.subtype if rng.random() < 0.5 else subject.name
-        others = [j for j in visible if objects[j].name != subject.name]
-        nearest = min(others, key=lambda j: math.dist(subject.at, objects[j].at), default=None)
-        room = scene.replace("_", " ")
-        colored = f"{_article(subject.color)} {subject.color} {name}"
-        choices = [
+        color_phrase = f"{_article(subject.color)} {subject.color} {name}"
+        candidates = [
             f"the {name} is {subject.color}",
             f"{_article(name)} {name} in the {room}",
-            colored,
+            color_phrase,
         ]
-        if subject.support is not None:
-            choices += [f"{colored} on the {objects[subject.support].name}"] * 2
-        elif nearest is not None:
-            choices += [f"{colored} next to the {objects[nearest].name}"] * 2
+        # Listed twice: a position is drawn as often as two other sentences.
+        candidates += _position_phrases(color_phrase, subject, objects, visible) * 2
         if sum(objects[j].name == subject.name for j in visible) == 2:
-            if subject.name == "bookshelf":
-                plural = "bookshelves"
-            else:
-                plural = f"{subject.name}s"
-            choices.append(f"two {plural} in the {room}")
+            plural = PLURALS.get(subject.name, f"{subject.name}s")
+            candidates.append(f"two {plural} in the {room}")
         if rng.random() < 0.8:
-            captions.append((i, str(rng.choice(choices))))
+            captions.append((i, str(rng.choice(candidates))))
     return captions
+
+
+def _position_phrases(
+    color_phrase: str,
+    subject: RoomObject,
+    objects: Sequence[RoomObject],
+    visible: Sequence[int],
+) -> list[str]:
+    """Return a phrase that says what the subject is on, else what it is next to, or none."""
+    if subject.support is not None:
+        return [f"{color_phrase} on the {objects[subject.support].name}"]
+    others = [objects[j] for j in visible if objects[j].name != subject.name]
+    nearest = min(others, key=lambda other: math.dist(subject.at, other.at), default=None)
+    if nearest is None:
+        return []
+    return [f"{color_phrase} next to the {nearest.name}"]
 
 
 def _article(word: str) -> str:

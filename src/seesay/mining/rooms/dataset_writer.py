@@ -1,5 +1,7 @@
-"""Rooms as files: pictures, depth maps, the truth, and the annotation in our own format, Visual
-Genome's and COCO's."""
+"""Rooms as files: pictures, depth maps, the truth, and the annotation in three formats.
+
+The formats are our own, Visual Genome's and COCO's, so that every reader can be tested with them.
+"""
 
 from __future__ import annotations
 
@@ -32,34 +34,54 @@ from seesay.mining.rooms.truth import RoomTruth
 from seesay.progress import ProgressCallback
 
 MIN_PIXELS = 24
+"""Fewer pixels are not annotated: nobody could name them."""
 MIN_VISIBLE = 0.5
+"""The share of an object that must be in the frame and not hidden."""
 OUTLINE_ROWS = 12
+"""Rows on which a polygon has corners."""
 BATCH = 256
 SETTINGS = "settings.json"
 CATEGORIES = {name: number for number, name in enumerate(KINDS, start=1)}
+"""COCO's numbers of the kinds of objects."""
+
+Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A room as seen: the annotated picture and, for each of its regions, the object; captions with
-    their region."""
+    """A room as seen by its camera."""
 
     picture: Picture
     room: Room
     view: RoomView
     objects: tuple[RoomObject, ...]
+    """The object in each region of the picture."""
     phrases: tuple[tuple[int, str], ...]
+    """The picture's captions, each with the index of the region that it describes."""
 
 
-def snapshots(count: int, seed: int = 0, width: int = 320, height: int = 240) -> Iterator[Snapshot]:
-    """Rooms one by one, the scenes in turn. Picture n is the same whatever the count."""
+def snapshots(
+    count: int,
+    seed: int = 0,
+    width: int = 320,
+    height: int = 240,
+) -> Iterator[Snapshot]:
+    """Yield rooms one by one, the scenes in turn. Picture n is the same whatever the count."""
     for index in range(count):
         yield snapshot(index, seed, width, height)
 
 
-def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> Snapshot:
-    """The room with this index. Objects that are more than half hidden or outside the frame are not
-    annotated."""
+def snapshot(
+    index: int,
+    seed: int = 0,
+    width: int = 320,
+    height: int = 240,
+) -> Snapshot:
+    """Return the room with this index.
+
+    Objects that are more than half hidden or outside the frame are not annotated.
+    """
+    # A generator per room, so that no room depends on those before it.
     rng = np.random.default_rng((seed, index))
     scene = list(SCENES)[index % len(SCENES)]
     room = sample_room(rng, scene)
@@ -71,14 +93,23 @@ def snapshot(index: int, seed: int = 0, width: int = 320, height: int = 240) -> 
         if mask.sum() >= max(MIN_PIXELS, MIN_VISIBLE * view.covered[i]):
             regions.append(_region(room_object.name, mask))
             visible.append(i)
-    phrases = describe(rng, scene, room.objects, visible)
-    region_of = {object_index: region for region, object_index in enumerate(visible)}
-    captions = tuple(text for _, text in phrases)
-    files = (f"images/{index + 1}.jpg", f"depth/{index + 1}.png")
-    picture = Picture(str(index + 1), width, height, tuple(regions), captions, scene, *files)
-    objects = tuple(room.objects[i] for i in visible)
+    captions = describe(rng, scene, room.objects, visible)
+    picture = Picture(
+        id=str(index + 1),
+        width=width,
+        height=height,
+        regions=tuple(regions),
+        captions=tuple(text for _, text in captions),
+        scene=scene,
+        path=f"images/{index + 1}.jpg",
+        depth=f"depth/{index + 1}.png",
+    )
     return Snapshot(
-        picture, room, view, objects, tuple((region_of[i], text) for i, text in phrases)
+        picture=picture,
+        room=room,
+        view=view,
+        objects=tuple(room.objects[i] for i in visible),
+        phrases=tuple((visible.index(i), text) for i, text in captions),
     )
 
 
@@ -92,8 +123,10 @@ def write_rooms(
     pictures: bool = True,
     progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """Write `count` rooms and their truth into a new folder; `pictures=False` leaves out the JPEG
-    and depth files.
+    """Write `count` rooms and their truth into a new folder.
+
+    `width`, `height`: the size of the pictures in pixels.
+    `pictures`: whether the JPEG and depth files are written, or only the annotation.
 
     Depth maps are 16-bit PNGs in millimetres along the camera's axis. `things.jsonl` holds the true
     size, height and colour of the object in each region, `truth.json`, which is written last, the
@@ -122,63 +155,131 @@ def write_rooms(
         if (folder / "truth.json").is_file():
             progress(count, count)
             return folder
-        _write(folder, count, snapshots(count, seed, width, height), pictures, progress)
+        _write(
+            folder,
+            count,
+            snapshots(count, seed, width, height),
+            pictures,
+            progress,
+        )
     return folder
 
 
 def _write(
-    folder: Path, count: int, shots: Iterator[Snapshot], pictures: bool, progress: ProgressCallback
+    folder: Path,
+    count: int,
+    shots: Iterator[Snapshot],
+    pictures: bool,
+    progress: ProgressCallback,
 ) -> None:
-    from PIL import Image
+    """Write all files of the rooms.
 
+    The lists of all pictures are in memory until the end: a picture takes a few kilobytes.
+    """
     for part in ("images", "depth"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     truth = RoomTruth()
-    lists: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    lists: defaultdict[str, Rows] = defaultdict(list)
     for shot in shots:
         picture = shot.picture
         if pictures:
-            Image.fromarray(shot.view.rgb).save(folder / picture.path, quality=92)
-            millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
-            Image.fromarray(millimetres).save(folder / picture.depth, compress_level=1)
+            _write_pictures(folder, shot)
         truth.add(picture.scene, shot.objects)
         lists["rows"].append(to_row(picture))
-        lists["things"].append(
-            {"id": picture.id, "things": [_true_values(o) for o in shot.objects]}
-        )
-        _add_published_formats(shot, lists)
+        things = [_true_values(item) for item in shot.objects]
+        lists["things"].append({"id": picture.id, "things": things})
+        _add_visual_genome(shot, lists)
+        _add_coco(shot, lists)
         progress(1, count)
     write_json_lines(folder / "annotations.jsonl", lists["rows"])
     write_json_lines(folder / "things.jsonl", lists["things"])
     with atomic_write(folder / "annotations.parquet") as unfinished:
-        pq.write_table(
-            pa.Table.from_pylist(lists["rows"], schema=SCHEMA), unfinished, row_group_size=BATCH
-        )
+        table = pa.Table.from_pylist(lists["rows"], schema=SCHEMA)
+        pq.write_table(table, unfinished, row_group_size=BATCH)
     for name in ("objects", "region_descriptions", "image_data"):
         write_json(folder / f"visual_genome/{name}.json", lists[name], indent=None)
-    categories = [{"id": number, "name": name} for name, number in CATEGORIES.items()]
     instances = {
         "images": lists["images"],
         "annotations": lists["annotations"],
-        "categories": categories,
+        "categories": [{"id": number, "name": name} for name, number in CATEGORIES.items()],
     }
     captions = {"images": lists["images"], "annotations": lists["captions"]}
     write_json(folder / "coco/instances.json", instances, indent=None)
     write_json(folder / "coco/captions.json", captions, indent=None)
+    # Last: it marks the folder as finished.
     write_json(folder / "truth.json", truth.to_json(), indent=1)
 
 
-def _add_published_formats(shot: Snapshot, lists: dict[str, list[dict[str, Any]]]) -> None:
-    """Visual Genome's objects, descriptions and image data; COCO's images, annotations and
-    captions."""
+def _write_pictures(folder: Path, shot: Snapshot) -> None:
+    """Write the picture and its depth map."""
+    from PIL import Image
+
+    Image.fromarray(shot.view.rgb).save(folder / shot.picture.path, quality=92)
+    # 16 bits hold millimetres up to 65 metres, and a room is shorter.
+    millimetres = np.minimum(shot.view.depth * 1000, 65535).astype(np.uint16)
+    Image.fromarray(millimetres).save(folder / shot.picture.depth, compress_level=1)
+
+
+def _add_visual_genome(shot: Snapshot, lists: dict[str, Rows]) -> None:
+    """Add a picture to Visual Genome's lists: objects, region descriptions and image data.
+
+    Ids are the picture's number and three digits, so that no two pictures share one.
+    """
     picture = shot.picture
-    number = int(shot.picture.id)
-    size = {"width": picture.width, "height": picture.height}
+    number = int(picture.id)
     objects = []
     for key, region in enumerate(picture.regions, number * 1000):
         x, y, width, height = region.box
-        names = {"object_id": key, "names": [region.name], "synsets": []}
-        objects.append({**names, "x": x, "y": y, "w": width, "h": height})
+        objects.append(
+            {
+                "object_id": key,
+                "names": [region.name],
+                "synsets": [],
+                "x": x,
+                "y": y,
+                "w": width,
+                "h": height,
+            }
+        )
+    descriptions = []
+    for key, (place, text) in enumerate(shot.phrases, number * 1000):
+        box = dict(zip(("x", "y", "width", "height"), picture.regions[place].box, strict=True))
+        descriptions.append(
+            {
+                "region_id": key,
+                "image_id": number,
+                "phrase": text,
+                **box,
+            }
+        )
+    lists["objects"].append(
+        {
+            "image_id": number,
+            "image_url": "",
+            "objects": objects,
+        }
+    )
+    lists["region_descriptions"].append({"id": number, "regions": descriptions})
+    lists["image_data"].append(
+        {
+            "image_id": number,
+            "url": "",
+            "width": picture.width,
+            "height": picture.height,
+            "coco_id": None,
+            "flickr_id": None,
+        }
+    )
+
+
+def _add_coco(shot: Snapshot, lists: dict[str, Rows]) -> None:
+    """Add a picture to COCO's lists: images, annotations and captions.
+
+    Ids are the picture's number and three digits, so that no two pictures share one.
+    """
+    picture = shot.picture
+    number = int(picture.id)
+    for key, region in enumerate(picture.regions, number * 1000):
         lists["annotations"].append(
             {
                 "id": key,
@@ -186,42 +287,46 @@ def _add_published_formats(shot: Snapshot, lists: dict[str, list[dict[str, Any]]
                 "category_id": CATEGORIES[region.name],
                 "iscrowd": 0,
                 "bbox": list(region.box),
-                "area": width * height,
+                "area": region.box[2] * region.box[3],
                 "segmentation": [list(region.polygon)],
             }
         )
-    descriptions = []
-    for key, (place, text) in enumerate(shot.phrases, number * 1000):
-        x, y, width, height = picture.regions[place].box
-        box = {"x": x, "y": y, "width": width, "height": height}
-        descriptions.append({"region_id": key, "image_id": number, "phrase": text, **box})
-        lists["captions"].append({"id": key, "image_id": number, "caption": text})
-    lists["objects"].append({"image_id": number, "image_url": "", "objects": objects})
-    lists["region_descriptions"].append({"id": number, "regions": descriptions})
-    lists["image_data"].append(
-        {"image_id": number, "url": "", **size, "coco_id": None, "flickr_id": None}
+    for key, (_, text) in enumerate(shot.phrases, number * 1000):
+        lists["captions"].append(
+            {
+                "id": key,
+                "image_id": number,
+                "caption": text,
+            }
+        )
+    lists["images"].append(
+        {
+            "id": number,
+            "file_name": f"{number}.jpg",
+            "width": picture.width,
+            "height": picture.height,
+        }
     )
-    lists["images"].append({"id": number, "file_name": f"{number}.jpg", **size})
 
 
-def _true_values(o: RoomObject) -> dict[str, Any]:
-    metres = {
-        "lowest": round(o.lowest, 4),
-        "centroid": round(o.centroid, 4),
-        "distance": round(o.at[2], 4),
-    }
+def _true_values(item: RoomObject) -> dict[str, Any]:
+    """Return a row of `things.jsonl`, in metres."""
     return {
-        "name": o.name,
-        "subtype": o.subtype,
-        "color": o.color,
-        "size": [round(s, 4) for s in o.size],
-        **metres,
+        "name": item.name,
+        "subtype": item.subtype,
+        "color": item.color,
+        "size": [round(side, 4) for side in item.size],
+        "lowest": round(item.lowest, 4),
+        "centroid": round(item.centroid, 4),
+        "distance": round(item.at[2], 4),
     }
 
 
 def _region(name: str, mask: NDArray[np.bool_]) -> Region:
-    """The box and the outline of the visible part: left edges downwards, right edges back up, on a
-    dozen rows."""
+    """Return the box and the outline of the visible part.
+
+    The outline goes down the left edges and back up the right ones, on a dozen rows.
+    """
     rows = np.flatnonzero(mask.any(axis=1))
     columns = np.flatnonzero(mask.any(axis=0))
     box = (
@@ -230,10 +335,13 @@ def _region(name: str, mask: NDArray[np.bool_]) -> Region:
         float(columns[-1] + 1 - columns[0]),
         float(rows[-1] + 1 - rows[0]),
     )
-    sampled = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
-    left = mask[sampled].argmax(axis=1)
-    right = mask.shape[1] - mask[sampled][:, ::-1].argmax(axis=1)
-    # from the top edge of the first row to the bottom of the last
-    y = sampled + np.linspace(0, 1, len(sampled))
-    outline = np.concatenate([np.stack([left, y], axis=1), np.stack([right, y], axis=1)[::-1]])
+    corner_rows = rows[np.unique(np.linspace(0, len(rows) - 1, OUTLINE_ROWS).astype(int))]
+    corner_mask = mask[corner_rows]
+    left = corner_mask.argmax(axis=1)
+    right = mask.shape[1] - corner_mask[:, ::-1].argmax(axis=1)
+    # A pixel's row covers y to y + 1: from the top edge of the first row to the bottom of the last.
+    y = corner_rows + np.linspace(0, 1, len(corner_rows))
+    down = np.stack([left, y], axis=1)
+    up = np.stack([right, y], axis=1)[::-1]
+    outline = np.concatenate([down, up])
     return Region(name, box, tuple(round(float(v), 2) for v in outline.ravel()))

@@ -1,5 +1,4 @@
-"""Kinds of objects in rooms, from `kinds.json`, with sizes in metres, colours, shapes and places,
-and five scenes.
+"""Kinds of objects in rooms, from `kinds.json`: sizes in metres, colours, shapes, places, scenes.
 
 Sizes and colours are everyday ones, chosen so that most pairs have a clear answer and some have
 none: a small table is smaller than a large television.
@@ -10,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,56 +23,67 @@ MAIN = ""
 
 @dataclass(frozen=True, slots=True)
 class SolidPart:
-    """A solid in the unit box of its object: x and z from -½ to ½, y from 0 (the base) to 1. Sizes
-    are full widths."""
+    """A solid in the unit box of its object: x and z from -½ to ½, y from 0 (the base) to 1."""
 
     solid: Solid
     centre: tuple[float, float, float]
     size: tuple[float, float, float]
+    """Full widths, not radii."""
     color: str = MAIN
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectKind:
-    """Objects of one name. `bottom` is the height of the lowest point of hanging objects, in
-    metres."""
+    """Objects of one name."""
 
     size: tuple[Range, Range, Range]
+    """The least and the greatest width, height and depth, in metres."""
     colors: Mapping[str, float]
+    """The probability of each colour."""
     shape: str
     stand: Stand
     bottom: Range = (0.0, 0.0)
+    """The height of the lowest point of hanging objects, in metres."""
     supports: tuple[str, ...] = ()
+    """The kinds that it may stand on, if its stand is `on`."""
     subtypes: tuple[str, ...] = ()
 
 
-def _legs(top: float, thick: float) -> tuple[SolidPart, ...]:
+def _legs(top: float, thick: float) -> list[SolidPart]:
+    """Return four legs in the corners, up to the height `top`."""
     at = 0.5 - thick / 2
-    return tuple(
-        SolidPart("box", (x, top / 2, z), (thick, top, thick)) for x in (-at, at) for z in (-at, at)
-    )
+    legs = []
+    for x, z in product((-at, at), repeat=2):
+        centre = (x, top / 2, z)
+        legs.append(SolidPart("box", centre, size=(thick, top, thick)))
+    return legs
 
 
 def _parts(entries: Sequence[Mapping[str, Any]]) -> tuple[SolidPart, ...]:
-    """The solids of a shape; four legs are one entry."""
+    """Return the solids of a shape; four legs are one entry."""
     parts: list[SolidPart] = []
     for entry in entries:
         if "legs" in entry:
             parts += _legs(**entry["legs"])
-        else:
-            color = entry.get("color", MAIN)
-            parts.append(
-                SolidPart(entry["solid"], tuple(entry["centre"]), tuple(entry["size"]), color)
-            )
+            continue
+        part = SolidPart(
+            solid=entry["solid"],
+            centre=tuple(entry["centre"]),
+            size=tuple(entry["size"]),
+            color=entry.get("color", MAIN),
+        )
+        parts.append(part)
     return tuple(parts)
 
 
 def _kind(entry: Mapping[str, Any]) -> ObjectKind:
-    """A kind; its colours are its own, or a palette's."""
+    """Return a kind; its colours are its own, or those of a palette that it names."""
     colors = entry["colors"]
+    if isinstance(colors, str):
+        colors = _TABLES["palettes"][colors]
     return ObjectKind(
         size=_ranges(entry["size"]),
-        colors=_TABLES["palettes"][colors] if isinstance(colors, str) else colors,
+        colors=colors,
         shape=entry["shape"],
         stand=entry["stand"],
         bottom=tuple(entry.get("bottom", (0.0, 0.0))),
@@ -82,6 +93,7 @@ def _kind(entry: Mapping[str, Any]) -> ObjectKind:
 
 
 def _ranges(size: Sequence[Sequence[float]]) -> tuple[Range, Range, Range]:
+    """Return three ranges; a table of another shape is rejected."""
     width, height, depth = ((least, most) for least, most in size)
     return width, height, depth
 

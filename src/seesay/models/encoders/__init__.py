@@ -7,59 +7,20 @@ its config.json says how texts are read. `clip-bert:BERT+CLIP` builds CLIP-BERT 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Model
-from seesay.models.libraries import require_models
 from seesay.models.options import ModelOptions
+from seesay.models.source import ModelSource, is_clip_bert
 
-__all__ = ["load_encoder", "locate_encoder"]
-
-CLIP_BERT = {"clip-bert": True, "clip-bert-implicit": False}
-"""The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways
-explicit and implicit)."""
+__all__ = ["load_encoder"]
 
 
 def load_encoder(name: str, options: ModelOptions | None = None) -> Model:
-    """The encoder behind a model's name."""
-    return locate_encoder(name, options or ModelOptions())()
-
-
-def locate_encoder(name: str, options: ModelOptions) -> Callable[[], Model]:
-    """A function that loads the encoder behind a name; a name that cannot be an encoder's is
-    refused at once."""
-    from seesay.models import MODELS, has_prefix, locate
-    from seesay.models.source import find_files
-
-    prefix, _, rest = name.partition(":")
-    if prefix in CLIP_BERT:
-        require_models()
-        from seesay.models.encoders import clip_bert
-
-        parts = clip_bert.parts_of(name, rest)
-        return lambda: clip_bert.load_clip_bert(name, *parts, options, imagine=CLIP_BERT[prefix])
-    if has_prefix(name):
-        if prefix in MODELS.ours:
-            raise _cannot_encode(name)
-        return lambda: _checked(locate(name, options)())
-    locate(name, options)  # refuses what can be no model's name
-    return lambda: load_source(*find_files(name, options), options)
-
-
-def _checked(model: Model) -> Model:
-    """A model of another package, if it can encode."""
-    if "encode" not in model.abilities:
-        raise _cannot_encode(model.name)
-    return model
-
-
-def _cannot_encode(name: str) -> UserError:
-    return UserError(
-        f"'{name}' cannot encode texts: give a catalogue name, a model's folder or a Hub id."
-    )
+    """Load the encoder behind a model's name."""
+    return ModelSource.parse(name, options or ModelOptions()).load_encoder()
 
 
 def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
@@ -68,19 +29,29 @@ def load_source(name: str, source: str | Path, options: ModelOptions) -> Model:
 
     config = read_config(name, source, options)
     from seesay.models.encoders import clip_bert, sentence, text_towers
-    from seesay.models.source import is_clip_bert
 
     if config.model_type in text_towers.TOWERS:
-        return text_towers.load_tower(name, source, options, text_towers.TOWERS[config.model_type])
+        return text_towers.load_tower(
+            name,
+            source,
+            options,
+            text_towers.TOWERS[config.model_type],
+        )
     if is_clip_bert(config):
         return clip_bert.load_clip_bert(name, str(source), "", options, imagine=True)
+    # a sentence encoder is a text model by its configuration: other files tell how it pools
     steps = sentence.steps_of(name, source, options)
     if steps is not None:
         return sentence.load_sentence(name, source, options, config, steps)
     return _load_text(name, source, options, config)
 
 
-def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any) -> Model:
+def _load_text(
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    config: Any,
+) -> Model:
     """A model of text, of the family that its configuration names unless the user says which: a
     causal one is read at its last token, which has seen all others, a masked one and the encoder of
     an encoder-decoder at the first."""
@@ -95,11 +66,11 @@ def _load_text(name: str, source: str | Path, options: ModelOptions, config: Any
     except UserError as error:
         raise UserError(
             f"'{name}' is a {config.model_type}, whose texts seesay cannot encode: use a text "
-            "model, CLIP, SigLIP, "
-            "FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
+            "model, CLIP, SigLIP, FLAVA, ViLT, VisualBERT, LXMERT or CLIP-BERT."
         ) from error
     if family == "causal":
         model = load_language_model(name, source, options, config)
+        # the vectors of a model are another thing than its answers, and so is their fingerprint
         model.fingerprint += "-last"
         return model
     if family == "encoder-decoder":  # the decoder's weights may be absent

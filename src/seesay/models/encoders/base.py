@@ -26,7 +26,7 @@ class BatchEncoder(TransformersModel):
 
     family = "encoder"
     default_budget = 2048
-    needs_offsets = False
+    needs_offsets = False  # only whole texts are read
     pieces = Model.pieces
 
     def __init__(
@@ -41,6 +41,7 @@ class BatchEncoder(TransformersModel):
         layers: Reader | None = None,
     ) -> None:
         super().__init__(name, checkpoint, batch_size=options.batch_size)
+        # vectors of one network that are pooled otherwise are other vectors
         self.fingerprint += f"-{pooling}"
         self._vectors = vectors
         self._layers = layers
@@ -69,11 +70,10 @@ def load_complete(
     """A checkpoint that lacks none of the weights its vectors need: those under `part`, except
     `spare` ones."""
     checkpoint = load_checkpoint(name, source, options, network_class)
-    missing = [
-        key
-        for key in checkpoint.missing
-        if key.startswith(part) and not any(word in key for word in spare)
-    ]
+    missing = [key for key in checkpoint.missing if key.startswith(part)]
+    # a head that reads the vectors, which are taken below it, may be absent
+    for word in spare:
+        missing = [key for key in missing if word not in key]
     refuse_missing(name, missing)
     return checkpoint
 

@@ -37,35 +37,32 @@ PUBLISHED_FEATURES = 512
 CLIP = "openai/clip-vit-base-patch32"
 
 
-def parts_of(name: str, where: str) -> tuple[str, str]:
-    """A checkpoint and nothing, or a BERT and a CLIP. A folder's own name may hold a `+`."""
-    marks = [place for place, char in enumerate(where) if char == "+"]
-    splits = [(where[:place], where[place + 1 :]) for place in marks]
-    if not marks or _folder(where):
-        splits = [(where, "")]
-    bert, clip = next((pair for pair in splits if all(map(_folder, pair))), splits[0])
-    if not bert or (marks and not clip and not _folder(where)):
-        raise UserError(
-            f"'{name}' needs a checkpoint or two models: clip-bert:FOLDER or clip-bert:BERT+CLIP."
-        )
-    for part in filter(None, (bert, clip)):
-        if part.startswith((".", "/", "~")) and not _folder(part):
-            raise UserError(f"'{part}' is not a folder: give the folder of a model, or a Hub id.")
-    return bert, clip
-
-
 def _folder(where: str) -> Path | None:
     path = Path(where).expanduser()
-    return path if where and path.is_dir() else None
+    if not where or not path.is_dir():
+        return None
+    return path
 
 
 def load_clip_bert(
-    name: str, bert: str, clip: str, options: ModelOptions, *, imagine: bool
+    name: str,
+    bert: str,
+    clip: str,
+    options: ModelOptions,
+    *,
+    imagine: bool,
 ) -> Model:
     """The encoder of a CLIP-BERT in a folder or on the hub, or of one built from a BERT and a CLIP,
     whose projection is drawn with a seed. A revision is the BERT's."""
     imagination = load_imagination(name, bert, clip, options) if imagine else None
-    checkpoint = load_bert(name, bert, options, imagination, drawn=bool(clip), spare=("cls",))
+    checkpoint = load_bert(
+        name,
+        bert,
+        options,
+        imagination,
+        drawn=bool(clip),
+        spare=("cls",),
+    )
     if imagination is None:
         return BatchEncoder(
             name, checkpoint, first_states(checkpoint.model), options, pooling="first"
@@ -79,7 +76,12 @@ def load_clip_bert(
     return encoder
 
 
-def load_imagination(name: str, bert: str, clip: str, options: ModelOptions) -> Model:
+def load_imagination(
+    name: str,
+    bert: str,
+    clip: str,
+    options: ModelOptions,
+) -> Model:
     """The encoder whose vectors of texts take the place of pictures' features: `clip`, or the
     checkpoint's own."""
     from transformers import CLIPTextModelWithProjection
@@ -88,25 +90,35 @@ def load_imagination(name: str, bert: str, clip: str, options: ModelOptions) -> 
 
     source = _folder(bert) or bert
     beside = Path(source) / "clip"
+    # what lies beside the weights goes before what their configuration names
     if not clip and beside.is_dir():
         clip = str(beside)
     elif not clip:
         config = read_config(name, source, options)
         clip = str(getattr(config, "text_encoder", None) or getattr(config, "clip_model", CLIP))
-    own = replace(options, revision=None)
-    if not is_clip(clip, own):
-        return load_encoder(clip, own)
+    # the revision is that of the BERT
+    clip_options = replace(options, revision=None)
+    if not is_clip(clip, clip_options):
+        return load_encoder(clip, clip_options)
     tower = load_complete(
-        f"{name} (CLIP: {clip})", _folder(clip) or clip, own, CLIPTextModelWithProjection
+        f"{name} (CLIP: {clip})",
+        _folder(clip) or clip,
+        clip_options,
+        CLIPTextModelWithProjection,
     )
-    return ClipText(clip, tower, own)
+    return ClipText(clip, tower, clip_options)
 
 
 class ClipText(BatchEncoder):
     """CLIP's text half with its projection: features that lie in the space of pictures. `sees`: the
     other half is there too."""
 
-    def __init__(self, name: str, tower: Checkpoint, options: ModelOptions) -> None:
+    def __init__(
+        self,
+        name: str,
+        tower: Checkpoint,
+        options: ModelOptions,
+    ) -> None:
         network = tower.model
         self.sees = tower.config.model_type == "clip"
         unread = replace(tower, unused=())  # the half that sees
@@ -143,26 +155,32 @@ def load_bert(
 
     source = _folder(bert) or bert
     config: Any = read_config(name, source, options)
+    features = getattr(config, FEATURES, PUBLISHED_FEATURES)
     if imagination:
+        # how wide an encoder's vectors are is seen on any text
         features = imagination.encode(["a"]).shape[1]
-    else:
-        features = getattr(config, FEATURES, PUBLISHED_FEATURES)
     declared = getattr(config, FEATURES, features)
     config.img_feature_dim = features if drawn else declared
-    checkpoint = load_checkpoint(name, source, options, ClipBertForMaskedLM, config=config)
+    checkpoint = load_checkpoint(
+        name,
+        source,
+        options,
+        ClipBertForMaskedLM,
+        config=config,
+    )
     lacks_projection = any(PROJECTION in key for key in checkpoint.missing)
     if not drawn and (lacks_projection or declared != features):
         raise UserError(
             f"'{name}' holds no {PROJECTION} from the {features} numbers of its text encoder to "
-            "BERT's "
-            f"{config.hidden_size}: name the encoder that it was trained with (text_encoder in its "
-            "config.json, or the "
-            "folder clip)."
+            f"BERT's {config.hidden_size}: name the encoder that it was trained with (text_encoder "
+            "in its config.json, or the folder clip)."
         )
-    refuse_missing(
-        name, [k for k in checkpoint.missing if not any(part in k for part in (*spare, PROJECTION))]
-    )
+    missing = list(checkpoint.missing)
+    for part in (*spare, PROJECTION):
+        missing = [key for key in missing if part not in key]
+    refuse_missing(name, missing)
     if drawn:
+        # the same projection in every process, and nobody else's random numbers are touched
         with torch.random.fork_rng():
             torch.manual_seed(0)
             layer = torch.nn.Linear(features, config.hidden_size)
@@ -175,7 +193,11 @@ class ImaginingBert(BatchEncoder):
     token's state."""
 
     def __init__(
-        self, name: str, bert: Checkpoint, imagination: Model, options: ModelOptions
+        self,
+        name: str,
+        bert: Checkpoint,
+        imagination: Model,
+        options: ModelOptions,
     ) -> None:
         vectors = first_states(bert.model)
         super().__init__(

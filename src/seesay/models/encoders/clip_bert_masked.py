@@ -21,7 +21,6 @@ from seesay.models.encoders.clip_bert import (
     imagine,
     load_bert,
     load_imagination,
-    parts_of,
 )
 from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.loading import Checkpoint, find_source, load_component, load_network
@@ -29,8 +28,9 @@ from seesay.models.hf.logits import logits_at
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.options import ModelOptions
 from seesay.models.pictures import open_picture
+from seesay.models.source import split_clip_bert
 
-KEPT_FEATURES = 4096
+KEPT_FEATURES = 4096  # texts, so that a large task does not fill the memory
 
 
 def load_explicit(rest: str, options: ModelOptions) -> MaskedModel:
@@ -44,24 +44,37 @@ def load_implicit(rest: str, options: ModelOptions) -> MaskedModel:
 
 
 def load_source(
-    name: str, source: str | Path, options: ModelOptions, config: object
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    config: object,
 ) -> MaskedModel:
     """The CLIP-BERT in a folder or on the hub, by whose configuration it was known."""
     return load_masked(name, str(source), options, imagine=True)
 
 
-def load_masked(name: str, where: str, options: ModelOptions, *, imagine: bool) -> MaskedModel:
+def load_masked(
+    name: str,
+    where: str,
+    options: ModelOptions,
+    *,
+    imagine: bool,
+) -> MaskedModel:
     """The CLIP-BERT in a folder or on the hub. One built from a BERT and a CLIP has no trained
     projection: refused."""
-    bert, clip = parts_of(name, where)
+    bert, clip = split_clip_bert(name, where)
     if clip:
         raise UserError(
             f"'{name}' has no trained projection from CLIP to BERT, so what it fills a slot with "
-            "means nothing: give a "
-            "CLIP-BERT (clip-bert:FOLDER)."
+            "means nothing: give a CLIP-BERT (clip-bert:FOLDER)."
         )
     imagination = load_imagination(name, bert, "", options) if imagine else None
-    return ClipBertModel(name, load_bert(name, bert, options, imagination), imagination, options)
+    return ClipBertModel(
+        name,
+        load_bert(name, bert, options, imagination),
+        imagination,
+        options,
+    )
 
 
 class ClipBertModel(MaskedModel):
@@ -69,7 +82,11 @@ class ClipBertModel(MaskedModel):
     the text evokes."""
 
     def __init__(
-        self, name: str, checkpoint: Checkpoint, imagination: Model | None, options: ModelOptions
+        self,
+        name: str,
+        checkpoint: Checkpoint,
+        imagination: Model | None,
+        options: ModelOptions,
     ) -> None:
         self._imagination = imagination
         reader = SlotReader(checkpoint.model)
@@ -79,7 +96,12 @@ class ClipBertModel(MaskedModel):
                 checkpoint,
                 fingerprint=f"{checkpoint.fingerprint}-imagining-{imagination.fingerprint}",
             )
-        super().__init__(name, checkpoint, reader=reader, batch_size=options.batch_size)
+        super().__init__(
+            name,
+            checkpoint,
+            reader=reader,
+            batch_size=options.batch_size,
+        )
         self.scope = "slot-implicit" if imagination is None else "slot-explicit"
         if imagination is None:
             self.note(f"'{name}' reads texts alone: its {PROJECTION} is not used.", lasting=True)
@@ -98,7 +120,12 @@ class ImaginingReader(SlotReader):
 
     sees_text = True
 
-    def __init__(self, network: Any, imagination: Model, options: ModelOptions) -> None:
+    def __init__(
+        self,
+        network: Any,
+        imagination: Model,
+        options: ModelOptions,
+    ) -> None:
         super().__init__(network)
         self._imagination = imagination
         self._options = options
@@ -116,26 +143,36 @@ class ImaginingReader(SlotReader):
         picture: str | None,
     ) -> torch.Tensor:
         if picture is None:
-            features = self._of_texts(texts)
+            features = self._text_features(texts)
         else:
-            features = np.repeat(self._of_picture(picture), len(ids), axis=0)
+            features = np.repeat(self._picture_feature(picture), len(ids), axis=0)
         shown = torch.from_numpy(features).to(ids.device)
-        return logits_at(self.network, {"input_ids": ids, "features": shown}, rows, columns)
+        return logits_at(
+            self.network,
+            {"input_ids": ids, "features": shown},
+            rows,
+            columns,
+        )
 
-    def _of_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._features]
+    def _text_features(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return what texts evoke; those of one prompt come again for every token of every
+        option."""
+        unique = list(dict.fromkeys(texts))
+        new = [text for text in unique if text not in self._features]
         if len(self._features) + len(new) > KEPT_FEATURES:
+            # prompts come in order: what was seen long ago does not come again
             self._features.clear()
-            new = list(dict.fromkeys(texts))
+            new = unique
         if new:
             self._features |= zip(new, self._imagination.encode(new), strict=True)
         return np.stack([self._features[text] for text in texts])
 
-    def _of_picture(self, path: str) -> NDArray[np.float32]:
+    def _picture_feature(self, path: str) -> NDArray[np.float32]:
         """CLIP's own feature of the picture, after its projection."""
         from transformers import CLIPVisionModelWithProjection
 
         name = self._imagination.name
+        # one picture at a time, and the revision is that of the BERT
         options = replace(self._options, revision=None, device="cpu")
         if self._clip is None:
             loaded = load_network(

@@ -31,6 +31,7 @@ class ClipBertForMaskedLM(BertForMaskedLM):
         embeddings: Any = self.bert.embeddings
         inputs: torch.Tensor = embeddings(input_ids=input_ids)
         if features is not None:
+            # BERT's layer norm of inputs, which sees no difference between a token and a feature
             projected: torch.Tensor = self.bert.img_projection(features.to(inputs.dtype))  # type: ignore[operator]
             inputs = torch.cat(
                 [inputs, embeddings.dropout(embeddings.LayerNorm(projected))[:, None]], dim=1

@@ -54,13 +54,18 @@ def steps_of(name: str, source: str | Path, options: ModelOptions) -> PoolingSte
             f"'{name}' makes its vectors with a module that seesay does not support ({unknown[0]})."
         )
     folder = next((path for kind, path in modules if kind == "Pooling"), None)
-    settings = _read(source, f"{folder}/config.json", options) if folder else None
-    after = [
-        path if kind == "Dense" else "" for kind, path in modules if kind in ("Dense", "Normalize")
-    ]
+    pooling = None
+    if folder:
+        pooling = _pooling(name, _read(source, f"{folder}/config.json", options))
+    after = []
+    for kind, path in modules:
+        if kind == "Dense":
+            after.append(path)
+        elif kind == "Normalize":
+            after.append("")
+    # scaling to unit length matters only where a layer follows
     while after and not after[-1]:
         after.pop()
-    pooling = _pooling(name, settings) if settings is not None else None
     if pooling is None and after:
         raise UserError(f"'{name}' has a dense layer without a supported pooling before it.")
     if pooling is None:
@@ -70,33 +75,42 @@ def steps_of(name: str, source: str | Path, options: ModelOptions) -> PoolingSte
 
 def _modules(name: str, listed: Any) -> list[tuple[str, str]]:
     """The last word of every module's type, and its folder, which lies within the model's."""
+    if not isinstance(listed, list) or not all(map(_is_module, listed)):
+        raise UserError(
+            f"'{name}' has a modules.json that is not a list of modules with a type and a path."
+        )
     modules = []
-    for module in listed if isinstance(listed, list) else [None]:
-        if not isinstance(module, dict) or not all(
-            isinstance(module.get(key), str) for key in ("type", "path")
-        ):
-            raise UserError(
-                f"'{name}' has a modules.json that is not a list of modules with a type and a path."
-            )
-        path = PurePosixPath(module["path"].replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or ":" in module["path"]:
-            raise UserError(
-                f"'{name}' has a modules.json that leads out of its folder ({module['path']})."
-            )
-        modules.append((module["type"].rpartition(".")[2], module["path"]))
+    for module in listed:
+        kind: str = module["type"]
+        folder: str = module["path"]
+        # other people's files are untrusted: nothing outside of the model's folder is opened
+        path = PurePosixPath(folder.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or ":" in folder:
+            raise UserError(f"'{name}' has a modules.json that leads out of its folder ({folder}).")
+        modules.append((kind.rpartition(".")[2], folder))
     return modules
 
 
+def _is_module(module: Any) -> bool:
+    if not isinstance(module, dict):
+        return False
+    return isinstance(module.get("type"), str) and isinstance(module.get("path"), str)
+
+
 def _pooling(name: str, settings: Any) -> str | None:
+    """Return the one pooling that is on; None where that is the last token, or nothing says."""
+    if settings is None:
+        return None
     if not isinstance(settings, dict):
         raise UserError(f"The pooling of '{name}' has a config.json that is not a JSON object.")
     if settings.get("pooling_mode_lasttoken"):
         return None  # a causal model's own way
     poolings = [pooling for key, pooling in POOLING.items() if settings.get(key)]
+    # sentence-transformers joins the vectors of several poolings, which is not done here
     others = [
         key
-        for key, on in settings.items()
-        if key.startswith("pooling_mode") and on is True and key not in POOLING
+        for key, value in settings.items()
+        if key.startswith("pooling_mode") and value is True and key not in POOLING
     ]
     if len(poolings) != 1 or others:
         raise UserError(
@@ -107,13 +121,23 @@ def _pooling(name: str, settings: Any) -> str | None:
 
 
 def load_sentence(
-    name: str, source: str | Path, options: ModelOptions, config: Any, steps: PoolingSteps
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    config: Any,
+    steps: PoolingSteps,
 ) -> Model:
     """The transformer with its pooling and the layers after it."""
     import torch
 
     spare = ("pooler", "decoder", "lm_head")
-    checkpoint = load_complete(name, source, options, encoder_class(config), spare=spare)
+    checkpoint = load_complete(
+        name,
+        source,
+        options,
+        encoder_class(config),
+        spare=spare,
+    )
     network = checkpoint.model
     layers: list[Reader] = []
     marks = [steps.pooling]
@@ -129,7 +153,12 @@ def load_sentence(
     def vectors(ids: torch.Tensor) -> torch.Tensor:
         """No text is padded, so the mean is over all tokens, special ones too, as published."""
         states: torch.Tensor = network(input_ids=ids)[0]
-        rows = {"first": states[:, 0], "mean": states.mean(1), "max": states.amax(1)}[steps.pooling]
+        if steps.pooling == "first":
+            rows = states[:, 0]
+        elif steps.pooling == "mean":
+            rows = states.mean(1)
+        else:
+            rows = states.amax(1)
         for layer in layers:
             rows = layer(rows)
         return rows
@@ -138,7 +167,10 @@ def load_sentence(
 
 
 def _dense(
-    name: str, source: str | Path, folder: str, options: ModelOptions
+    name: str,
+    source: str | Path,
+    folder: str,
+    options: ModelOptions,
 ) -> tuple[torch.nn.Module, str]:
     """A dense layer with its activation, and a digest of both."""
     import torch
@@ -146,24 +178,22 @@ def _dense(
     from safetensors.torch import load_file
 
     settings = _read(source, f"{folder}/config.json", options)
+    activation = ""
     if isinstance(settings, dict):
+        # a dotted path to a class of PyTorch, of which the last word is taken and nothing imported
         activation = str(settings.get("activation_function", "")).rpartition(".")[2]
-    else:
-        activation = ""
     path = find_file(source, f"{folder}/model.safetensors", options.revision)
     if activation not in ACTIVATIONS or path is None:
         raise UserError(
             f"'{name}' has a dense layer ({folder}) that seesay cannot read: it needs "
-            "model.safetensors and one of the "
-            f"activations {', '.join(ACTIVATIONS)}."
+            f"model.safetensors and one of the activations {', '.join(ACTIVATIONS)}."
         )
     try:
         weights = load_file(path)
-        wide, narrow = weights["linear.weight"].shape
-        linear = torch.nn.Linear(narrow, wide, bias="linear.bias" in weights)
-        linear.load_state_dict(
-            {key.removeprefix("linear."): tensor for key, tensor in weights.items()}
-        )
+        outputs, inputs = weights["linear.weight"].shape
+        linear = torch.nn.Linear(inputs, outputs, bias="linear.bias" in weights)
+        parameters = {key.removeprefix("linear."): tensor for key, tensor in weights.items()}
+        linear.load_state_dict(parameters)
     except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise UserError(
             f"'{path}' holds no linear.weight and linear.bias of a dense layer."
@@ -175,7 +205,9 @@ def _dense(
 def _read(source: str | Path, file: str, options: ModelOptions) -> Any:
     """A JSON file beside the weights; None where there is none."""
     path = find_file(source, file, options.revision)
+    if path is None:
+        return None
     try:
-        return read_json(path) if path else None
+        return read_json(path)
     except (ValueError, OSError) as error:
         raise UserError(f"'{path}' cannot be read as JSON ({error}).") from error

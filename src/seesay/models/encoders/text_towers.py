@@ -31,19 +31,28 @@ class TextTower:
 
 
 def load_tower(
-    name: str, source: str | Path, options: ModelOptions, tower: TextTower
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    tower: TextTower,
 ) -> BatchEncoder:
     """The text half of a model in a folder or on the hub."""
     network_class = getattr(transformers, tower.network)
     checkpoint = load_complete(
         name, source, options, network_class, part=tower.part, spare=tower.spare
     )
+    length = None
     if tower.full_length:
         length = int(checkpoint.model.config.max_position_embeddings)
-    else:
-        length = None
     vectors = tower.vectors(checkpoint.model)
-    return BatchEncoder(name, checkpoint, vectors, options, pooling=tower.pooling, padded_to=length)
+    return BatchEncoder(
+        name,
+        checkpoint,
+        vectors,
+        options,
+        pooling=tower.pooling,
+        padded_to=length,
+    )
 
 
 def _beside_a_blank(network: Any) -> Reader:
@@ -57,8 +66,15 @@ def _pooler_output(network: Any) -> Reader:
     return lambda ids: network(input_ids=ids).pooler_output
 
 
+# CLIP and SigLIP need every weight: their vectors come from a head, not from a state below it.
 _CLIP = TextTower("CLIPTextModel", _pooler_output, "end-of-text", spare=())
-_SIGLIP = TextTower("SiglipTextModel", _pooler_output, "last-position", spare=(), full_length=True)
+_SIGLIP = TextTower(
+    "SiglipTextModel",
+    _pooler_output,
+    "last-position",
+    spare=(),
+    full_length=True,
+)
 
 TOWERS = {
     "clip": _CLIP,
@@ -66,6 +82,7 @@ TOWERS = {
     "flava": TextTower(
         "FlavaModel", lambda network: first_token(network.text_model), "first", part="text_model"
     ),
+    # half of its weights see, and are never read
     "lxmert": TextTower(
         "LxmertModel",
         lambda network: lambda ids: lxmert_language(network, ids)[:, 0],

@@ -1,10 +1,10 @@
-"""What the three families of transformers' models share: a network, a tokenizer, and a budget of
-tokens per batch."""
+"""What models of transformers share: a tokenizer, and mostly a network with a budget of tokens per
+batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,58 +13,73 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.batches import (
+    TokenBudget,
     batches_of_equal_length,
     compute_batches,
-    halve_until_it_fits,
     max_positions,
 )
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint
 
-T = TypeVar("T")
 Vectors = NDArray[np.float32]
 
 
-class TransformersModel(Model):
-    """Subclasses say how prompts become inputs of the network."""
+class TokenizerModel(Model):
+    """A model that reads texts as the tokens of a tokenizer of transformers."""
+
+    needs_offsets = True
+    """Whether the tokenizer must say where its tokens are in a text, as only fast ones do."""
+
+    def __init__(self, name: str, fingerprint: str, tokenizer: Any) -> None:
+        if self.needs_offsets and not tokenizer.is_fast:
+            raise UserError(
+                f"'{name}' has only a slow tokenizer, which does not say where its tokens are in "
+                "the text."
+            )
+        self.name = name
+        self.fingerprint = fingerprint
+        self._tokenizer = tokenizer
+
+    def pieces(self, words: Sequence[str]) -> list[int] | None:
+        """The number of tokens of each word after a space."""
+        texts = [f" {word}" for word in words]
+        encoded = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
+        return list(map(len, encoded))
+
+    def _refuse_too_long(self, sentences: Iterable[Sequence[Any]], more: int = 0) -> None:
+        """Refuse a sentence that, with so many more tokens, is longer than the model can read."""
+        tokens = max(map(len, sentences), default=0) + more
+        limit = self._max_tokens()
+        if limit is not None and tokens > limit:
+            raise UserError(
+                f"A text of {tokens:,} tokens is longer than the {limit:,} that '{self.name}' can "
+                "read."
+            )
+
+    def _max_tokens(self) -> int | None:
+        """The length of a sentence at most; None where there is no limit."""
+        raise NotImplementedError
+
+
+class TransformersModel(TokenizerModel):
+    """A network in this process. Subclasses say how prompts become its inputs."""
 
     default_budget = 1024
     """Tokens that the network reads at a time, unless the user says otherwise or memory runs
     out."""
 
-    needs_offsets = True
-    """Whether the tokenizer must say where its tokens are in a text, as only fast ones do."""
-
-    def __init__(self, name: str, checkpoint: Checkpoint, *, batch_size: int | None = None) -> None:
-        if self.needs_offsets and not checkpoint.tokenizer.is_fast:
-            raise UserError(
-                f"'{name}' has only a slow tokenizer, which does not say where its tokens are in "
-                "the text."
-            )
-        self.name = self._loaded_as = name
-        self.fingerprint = checkpoint.fingerprint
+    def __init__(
+        self,
+        name: str,
+        checkpoint: Checkpoint,
+        *,
+        batch_size: int | None = None,
+    ) -> None:
+        super().__init__(name, checkpoint.fingerprint, checkpoint.tokenizer)
         self._network = checkpoint.model
-        self._tokenizer = checkpoint.tokenizer
-        self._budget = batch_size or self.default_budget
-        # stays as it is when the budget is halved: plans must not change
-        self._planned = 2 * self._budget
+        self._budget = TokenBudget(batch_size or self.default_budget)
         note_unused(self, name, checkpoint.unused)
-
-    def pieces(self, words: Sequence[str]) -> list[int] | None:
-        """The number of tokens of each word after a space."""
-        return list(
-            map(
-                len,
-                self._tokenizer([f" {word}" for word in words], add_special_tokens=False)[
-                    "input_ids"
-                ],
-            )
-        )
-
-    def _in_memory(self, compute: Callable[[int], T]) -> T:
-        result, self._budget = halve_until_it_fits(compute, self._budget)
-        return result
 
     def _encode(
         self,
@@ -84,26 +99,17 @@ class TransformersModel(Model):
             raise UserError(f"'{self.name}' finds no token in an empty text.")
 
         def read(members: Sequence[int]) -> Vectors:
-            ids = self._tensor([sentences[i] for i in members])
-            shown = () if features is None else (features[list(members)],)
-            rows: Vectors = vectors(ids, *shown).float().cpu().numpy()
+            inputs = [self._tensor([sentences[i] for i in members])]
+            if features is not None:
+                inputs.append(features[list(members)])
+            rows: Vectors = vectors(*inputs).float().cpu().numpy()
             return rows
 
-        with torch.inference_mode():
-            rows = self._in_memory(
-                lambda budget: compute_batches(batches_of_equal_length(sentences, budget), read)
-            )
-        return np.stack(rows)
+        def read_all(tokens: int) -> list[Vectors]:
+            return compute_batches(batches_of_equal_length(sentences, tokens), read)
 
-    def _refuse_too_long(self, sentences: Iterable[Sequence[Any]], more: int = 0) -> None:
-        """Refuse a sentence that, with so many more tokens, is longer than the model can read."""
-        tokens = max(map(len, sentences), default=0) + more
-        most = self._max_tokens()
-        if most is not None and tokens > most:
-            raise UserError(
-                f"A text of {tokens:,} tokens is longer than the {most:,} that '{self.name}' can "
-                "read."
-            )
+        with torch.inference_mode():
+            return np.stack(self._budget.fit(read_all))
 
     def _max_tokens(self) -> int | None:
         return max_positions(self._network)

@@ -29,11 +29,9 @@ CLIP_BERT_PROJECTION = "img_projection"
 def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
     """The names of the heads, poolers and towers among the unexpected weights; any other unexpected
     one is an error."""
-    trunk = network.base_model
     prefix = f"{network.base_model_prefix}."
-    own, of_trunk = (
-        {key.partition(".")[0] for key in part.state_dict()} for part in (network, trunk)
-    )
+    # the first words of keys that the network reads: of a whole model, or of a trunk saved alone
+    known = _first_words(network) | _first_words(network.base_model)
     parts: dict[str, None] = {}
     strange = []
     for key in sorted(unexpected):
@@ -42,12 +40,10 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
         first = key.partition(".")[0]
         head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
         of_network = (
-            key.startswith(prefix)
-            or first in own | of_trunk
-            or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+            key.startswith(prefix) or first in known or f".{CLIP_BERT_PROJECTION}." in f".{key}"
         )
         if not of_network:
-            parts[first] = None
+            parts[first] = None  # another head or tower, which stands beside the network
         elif head:
             parts[key[: key.index(head) + len(head)]] = None
         else:
@@ -55,10 +51,13 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
     if strange:
         raise UserError(
             f"'{name}' holds {len(strange)} weights that its network ({type(network).__name__}) "
-            "does not read "
-            f"({strange[0]}, …): {_reason(strange[0])}"
+            f"does not read ({strange[0]}, …): {_reason(strange[0])}"
         )
     return tuple(parts)
+
+
+def _first_words(module: Any) -> set[str]:
+    return {key.partition(".")[0] for key in module.state_dict()}
 
 
 def _reason(key: str) -> str:

@@ -25,7 +25,10 @@ HEADS = {
 
 
 def load_language_model(
-    name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    config: PreTrainedConfig,
 ) -> Model:
     """A masked, causal or encoder-decoder model, as its configuration says unless the user names
     the family."""
@@ -45,9 +48,11 @@ def load_language_model(
         return EncoderDecoderModel(
             name, checkpoint, style=options.style, batch_size=options.batch_size
         )
-    from seesay.models.hf.causal import CausalModel
+    from seesay.models.hf.causal import TransformersCausalModel
 
-    return CausalModel(name, checkpoint, scope=options.scope, batch_size=options.batch_size)
+    return TransformersCausalModel(
+        name, checkpoint, scope=options.scope, batch_size=options.batch_size
+    )
 
 
 def family_of(name: str, config: PreTrainedConfig) -> Family:
@@ -56,6 +61,7 @@ def family_of(name: str, config: PreTrainedConfig) -> Family:
 
     if config.is_encoder_decoder:
         return Family.ENCODER_DECODER
+    # What was saved says more than the type: a BERT may have been trained to write.
     architecture = (config.architectures or [""])[0]
     if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
         return Family.MASKED
@@ -67,6 +73,5 @@ def family_of(name: str, config: PreTrainedConfig) -> Family:
         return Family.CAUSAL
     raise UserError(
         f"'{name}' is a {config.model_type} ({architecture or 'no architecture named'}), which "
-        "cannot fill a slot; "
-        f"if it can, say how with --family {' | '.join(Family)}."
+        f"cannot fill a slot; if it can, say how with --family {' | '.join(Family)}."
     )

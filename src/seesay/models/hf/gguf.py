@@ -18,10 +18,16 @@ from seesay.models.untrusted import check_config
 log = logging.getLogger(__name__)
 
 
+def converted_folder(path: Path) -> Path:
+    """Where a GGUF file's weights lie once they have been converted: another content, another
+    folder."""
+    return caches.CONVERTED_MODELS.folder / f"{path.stem}-{file_digest([path])}"
+
+
 def convert_gguf(path: Path) -> Path:
-    """The folder with the GGUF file's weights as float32 safetensors, made once: reading the file
-    takes half a minute, its safetensors half a second."""
-    folder = caches.CONVERTED_MODELS.folder / f"{path.stem}-{file_digest([path])}"
+    """Return the folder with the GGUF file's weights as float32 safetensors, made once: reading the
+    file takes half a minute, its safetensors half a second."""
+    folder = converted_folder(path)
     if (folder / "config.json").is_file():
         return folder
     require_models()

@@ -17,6 +17,7 @@ HUB_TIMEOUT = 5  # seconds
 def on_hub(hub_id: str, revision: str | None = None) -> bool:
     """Whether the hub, asked once, gives the model's configuration, or a copy of it is on this
     machine."""
+    # the copy first: it costs no request
     return _copied_commit(hub_id, revision) is not None or _metadata(hub_id, revision) is not None
 
 
@@ -66,12 +67,18 @@ def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
         return None
 
 
-def _copied_commit(hub_id: str, revision: str | None) -> str | None:
-    """The commit of the copy on this machine, which is the name of its folder."""
+def copied_config(hub_id: str, revision: str | None) -> Path | None:
+    """The configuration of the copy on this machine; None where there is no copy."""
     from huggingface_hub import try_to_load_from_cache
 
     try:
         path = try_to_load_from_cache(hub_id, "config.json", revision=revision)
     except ValueError:  # not a name that the hub could have
         return None
-    return Path(path).parent.name if isinstance(path, str) else None
+    return Path(path) if isinstance(path, str) else None
+
+
+def _copied_commit(hub_id: str, revision: str | None) -> str | None:
+    """The commit of the copy on this machine, which is the name of its folder."""
+    config = copied_config(hub_id, revision)
+    return None if config is None else config.parent.name

@@ -32,25 +32,32 @@ FINAL_NORMS = (
 
 
 def layer_states(
-    network: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
+    network: PreTrainedModel,
+    inputs: dict[str, Any],
+    rows: torch.Tensor,
+    columns: torch.Tensor,
 ) -> list[torch.Tensor]:
-    """The states at (row, column) of the batch, layer by layer, each positions × width."""
+    """Return the states at (row, column) of the batch, layer by layer, each positions × width."""
     return _states(network, _read(network, inputs), rows, columns)
 
 
 def layer_logits(
-    network: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
+    network: PreTrainedModel,
+    inputs: dict[str, Any],
+    rows: torch.Tensor,
+    columns: torch.Tensor,
 ) -> Iterator[torch.Tensor]:
-    """The vocabulary's logits at (row, column) as the head computes them from each layer; the last
-    are the network's.
+    """Give the vocabulary's logits at (row, column) as the head computes them from each layer; the
+    last are the network's.
 
     The head is the network's own forward pass over states that are given to it, so that scaled,
     capped and transformed logits come out as they should.
     """
     outputs = _read(network, inputs)
     for states in _states(network, outputs, rows, columns):
-        with _returning(network.base_model, outputs, states[None]):
-            yield network(**inputs).logits[0].float()
+        with _giving(network, outputs, states[None]):
+            logits = network(**inputs).logits
+        yield logits[0].float()
 
 
 def _read(network: PreTrainedModel, inputs: dict[str, Any]) -> Any:
@@ -58,29 +65,56 @@ def _read(network: PreTrainedModel, inputs: dict[str, Any]) -> Any:
 
 
 def _states(
-    network: PreTrainedModel, outputs: Any, rows: torch.Tensor, columns: torch.Tensor
+    network: PreTrainedModel,
+    outputs: Any,
+    rows: torch.Tensor,
+    columns: torch.Tensor,
 ) -> list[torch.Tensor]:
+    inner = [states[rows, columns] for states in outputs.hidden_states[:-1]]
     norm = _final_norm(network)
-    below = [states[rows, columns] for states in outputs.hidden_states[:-1]]
-    return [*(below if norm is None else map(norm, below)), outputs[0][rows, columns]]
+    if norm is not None:
+        inner = [norm(states) for states in inner]
+    # The last layer comes from the outputs themselves, after the norm: whether the last of the
+    # hidden states is before or after it differs between architectures.
+    return [*inner, outputs[0][rows, columns]]
 
 
 def _final_norm(network: PreTrainedModel) -> torch.nn.Module | None:
-    outer = dict(network.base_model.named_children())
-    inner = dict(outer["decoder"].named_children()) if "decoder" in outer else {}
-    norms = [
-        children[name] for children in (outer, inner) for name in FINAL_NORMS if name in children
-    ]
-    return norms[0] if norms else None
+    """Return the norm after the last layer: a child of the trunk, or of the decoder in it."""
+    children = dict(network.base_model.named_children())
+    parts = [children]
+    if "decoder" in children:
+        parts.append(dict(children["decoder"].named_children()))
+    for modules in parts:
+        for name in FINAL_NORMS:
+            if name in modules:
+                return modules[name]
+    return None
+
+
+class _GivenOutputs(torch.nn.Module):
+    """Stands for the trunk of a network: it returns the same outputs whatever it is given."""
+
+    def __init__(self, outputs: Any) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+    def forward(self, *_args: Any, **_kwargs: Any) -> Any:
+        return self.outputs
 
 
 @contextmanager
-def _returning(base: torch.nn.Module, outputs: Any, states: torch.Tensor) -> Iterator[None]:
-    """Let the network below the head return these states, whatever it is given."""
+def _giving(network: PreTrainedModel, outputs: Any, states: torch.Tensor) -> Iterator[None]:
+    """Give the head these states in place of the trunk's.
+
+    A hook on the trunk could replace its outputs as well, but only after it has been computed
+    again, layer for layer: the trunk itself is replaced for as long as the head is run.
+    """
+    trunk = network.base_model
     replaced = copy(outputs)
     replaced["last_hidden_state"] = states
-    base.forward = lambda *args, **kwargs: replaced
+    network.set_submodule(network.base_model_prefix, _GivenOutputs(replaced))
     try:
         yield
     finally:
-        del base.forward
+        network.set_submodule(network.base_model_prefix, trunk)

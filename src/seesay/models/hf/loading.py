@@ -70,7 +70,13 @@ def load_checkpoint(
     configuration."""
     config = read_config(name, source, options)
     tokenizer = _tokenizer(name, source, options)
-    model, missing, unused = load_network(name, source, options, network_class, **changed)
+    model, missing, unused = load_network(
+        name,
+        source,
+        options,
+        network_class,
+        **changed,
+    )
     if tokenizer is None and shared_tokenizer:
         tokenizer = _tokenizer(
             name, find_source(shared_tokenizer, None), replace(options, revision=None)
@@ -89,8 +95,11 @@ def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
     from transformers import AutoTokenizer
 
     tokenizer = from_pretrained(AutoTokenizer, name, source, options)
-    written = str(tokenizer.decode(tokenizer(TRIAL)["input_ids"], skip_special_tokens=True))
-    return tokenizer if written.strip() else None
+    ids = tokenizer(TRIAL)["input_ids"]
+    text = str(tokenizer.decode(ids, skip_special_tokens=True))
+    if not text.strip():
+        return None
+    return tokenizer
 
 
 def load_network(
@@ -102,16 +111,24 @@ def load_network(
     **changed: Any,
 ) -> LoadedNetwork:
     """A network in evaluation mode; `what` names it in an error."""
-    weights = weight_arguments(options, device_of(options.device))
-    files = {"use_safetensors": None if options.allow_pickle else True, "output_loading_info": True}
+    arguments = weight_arguments(options, device_of(options.device))
+    # True refuses pickles, None prefers safetensors where there are both
+    arguments["use_safetensors"] = None if options.allow_pickle else True
+    arguments["output_loading_info"] = True
     model, report = from_pretrained(
-        model_class, name, source, options, what, **weights, **files, **changed
+        model_class, name, source, options, what, **arguments, **changed
     )
     unused = unused_parts(name, model, report["unexpected_keys"])
-    return LoadedNetwork(aligned(model).eval(), tuple(sorted(report["missing_keys"])), unused)
+    align_weights(model)
+    return LoadedNetwork(model.eval(), tuple(sorted(report["missing_keys"])), unused)
 
 
-def load_component(name: str, options: ModelOptions, kind: str, what: str) -> Any:
+def load_component(
+    name: str,
+    options: ModelOptions,
+    kind: str,
+    what: str,
+) -> Any:
     """A network, image processor or tokenizer by its `Auto…` class in transformers; `what` names
     the expected model in an error. Missing weights are no error: the published DPT lacks some that
     its network never uses."""
@@ -150,8 +167,8 @@ def hub_arguments(options: ModelOptions) -> dict[str, Any]:
     return {"trust_remote_code": options.trust_remote_code, "revision": options.revision}
 
 
-def aligned(model: torch.nn.Module) -> torch.nn.Module:
-    """The model with every weight at the start of a cache line.
+def align_weights(model: torch.nn.Module) -> None:
+    """Move every weight of the model to the start of a cache line.
 
     A mapped safetensors file leaves its tensors wherever its header ends, and the last digits of a
     matrix product depend on that address. Copied, the same weights give the same digits from any
@@ -160,7 +177,6 @@ def aligned(model: torch.nn.Module) -> torch.nn.Module:
     for tensor in (*model.parameters(), *model.buffers()):
         if tensor.device.type == "cpu" and tensor.data_ptr() % CACHE_LINE:
             tensor.data = tensor.data.clone()
-    return model
 
 
 def find_source(name: str, revision: str | None) -> str | Path:
@@ -173,8 +189,8 @@ def find_source(name: str, revision: str | None) -> str | Path:
     if not on_hub(name, revision):
         raise UserError(
             f"Could not load '{name}': there is no such folder or catalogue name, and the model "
-            "hub did not provide it "
-            "(offline, unknown or private?). `seesay models` lists what works without the hub."
+            "hub did not provide it (offline, unknown or private?). `seesay models` lists what "
+            "works without the hub."
         )
     return name
 
@@ -189,49 +205,69 @@ def read_config(name: str, source: str | Path, options: ModelOptions) -> PreTrai
     return config
 
 
-def fingerprint(source: str | Path, options: ModelOptions, dtype: Any) -> str:
-    """A digest of a folder's files that shape answers, for the Hub the commit, which names every
-    file's content; and the type of the weights where they are not float32: other digits, another
-    run."""
+def content_fingerprint(source: str | Path, revision: str | None) -> str:
+    """Return a digest of a folder's files that shape answers, for the hub the commit, which names
+    every file's content."""
     folder = Path(source)
     if folder.is_dir():
-        files = file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
-    else:
-        files = commit(str(source), options.revision)
-    return files + weights_digest(options, dtype)
+        return file_digest(path for pattern in SHAPES_ANSWERS for path in folder.glob(pattern))
+    return commit(str(source), revision)
+
+
+def fingerprint(source: str | Path, options: ModelOptions, dtype: Any) -> str:
+    """Return the fingerprint of a loaded model: that of its files, and the type of the weights
+    where they are not float32, because they give other digits."""
+    return content_fingerprint(source, options.revision) + weights_digest(options, dtype)
 
 
 def loading_error(
-    name: str, source: str | Path, options: ModelOptions, error: Exception, what: str = ""
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    error: Exception,
+    what: str = "",
 ) -> UserError:
-    """One sentence for the many ways in which loading fails; `what` names the kind of model that
-    was expected."""
+    """Return one sentence for the many ways in which loading fails; `what` names the kind of model
+    that was expected."""
+    # transformers raises the same few exceptions for everything: only their texts differ
+    message = str(error)
     folder = Path(source)
-    text = first_line(error)
-    if "trust_remote_code" in str(error):
-        sentence = f"'{name}' brings code of its own; read it, and if you trust it add --trust-remote-code."
-    elif "Unrecognized configuration class" in str(error) and what:
+    if "trust_remote_code" in message:
+        sentence = (
+            f"'{name}' brings code of its own; read it, and if you trust it add "
+            "--trust-remote-code."
+        )
+    elif "Unrecognized configuration class" in message and what:
         sentence = f"'{name}' is not a {what}."
-    elif "Unrecognized configuration class" in str(error):
-        sentence = f"'{name}' is not a {options.family or 'known'} model: try another --family ({', '.join(Family)})."
+    elif "Unrecognized configuration class" in message:
+        sentence = (
+            f"'{name}' is not a {options.family or 'known'} model: try another --family "
+            f"({', '.join(Family)})."
+        )
     elif is_out_of_memory(error):
         sentence = f"'{name}' does not fit into this machine's memory."
-    elif not folder.is_dir() and "safetensors" in str(error) and "does not appear" in str(error):
+    elif folder.is_dir():
+        sentence = _folder_problem(name, folder, options, first_line(error))
+    elif "safetensors" in message and "does not appear" in message:
         sentence = f"'{name}' has no safetensors weights, only pickled ones, {PICKLED}"
-    elif not folder.is_dir():
-        sentence = f"The hub has '{name}', but it could not be loaded: {text}"
-    elif (
-        not options.allow_pickle
-        and not any(folder.glob("*.safetensors"))
-        and (pickled := _pickled(folder))
-    ):
-        sentence = f"'{name}' has only pickled weights ({pickled[0]}), {PICKLED}"
-    elif not (folder / "config.json").is_file():
-        sentence = f"The folder '{name}' holds no config.json: it is not a transformers model."
     else:
-        sentence = f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): {text}"
+        sentence = f"The hub has '{name}', but it could not be loaded: {first_line(error)}"
     return UserError(sentence)
 
 
-def _pickled(folder: Path) -> list[str]:
-    return sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+def _folder_problem(
+    name: str,
+    folder: Path,
+    options: ModelOptions,
+    reason: str,
+) -> str:
+    """Return what is wrong with a folder, by what is in it."""
+    pickles = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+    if pickles and not options.allow_pickle and not any(folder.glob("*.safetensors")):
+        return f"'{name}' has only pickled weights ({pickles[0]}), {PICKLED}"
+    if not (folder / "config.json").is_file():
+        return f"The folder '{name}' holds no config.json: it is not a transformers model."
+    return (
+        f"The model in '{name}' could not be read (a file may be damaged or half-downloaded): "
+        f"{reason}"
+    )

@@ -14,7 +14,10 @@ MANY = 32
 
 
 def logits_at(
-    model: PreTrainedModel, inputs: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor
+    model: PreTrainedModel,
+    inputs: dict[str, Any],
+    rows: torch.Tensor,
+    columns: torch.Tensor,
 ) -> torch.Tensor:
     """The vocabulary's logits at (row, column) of the batch, one row per position.
 
@@ -24,26 +27,30 @@ def logits_at(
     """
 
     def cut(_module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        if args[0].dim() == 3:
-            return (args[0][rows, columns], *args[1:])
-        return args
+        states, *others = args
+        if states.dim() != 3:
+            return args
+        return (states[rows, columns], *others)
 
     head = model.get_output_embeddings()
-    handle = head.register_forward_pre_hook(cut) if head is not None else None
+    handle = None if head is None else head.register_forward_pre_hook(cut)
     try:
         logits: torch.Tensor = model(**inputs).logits
     finally:
         if handle is not None:
             handle.remove()
-    return (logits[rows, columns] if logits.dim() == 3 else logits).float()
+    # three dimensions are left where the hook was not called
+    if logits.dim() == 3:
+        logits = logits[rows, columns]
+    return logits.float()
 
 
-def ranks(logits: torch.Tensor, chosen: torch.Tensor) -> list[int]:
-    """How many entries of the vocabulary score at least as high as each chosen one (1 is the
+def ranks(logits: torch.Tensor, tokens: torch.Tensor) -> list[int]:
+    """How many entries of the vocabulary score at least as high as each of the tokens (1 is the
     top)."""
-    if len(chosen) < MANY:
-        return [int((logits >= logits[token]).sum()) for token in chosen]
+    if len(tokens) < MANY:
+        return [int((logits >= logits[token]).sum()) for token in tokens]
     rising = logits.sort().values
-    below: list[int] = torch.searchsorted(rising, logits[chosen].contiguous()).tolist()
-    entries = len(logits)
-    return [entries - count for count in below]
+    # the place of a token among the rising entries is the number of those below it
+    below: list[int] = torch.searchsorted(rising, logits[tokens].contiguous()).tolist()
+    return [len(logits) - count for count in below]

@@ -2,7 +2,12 @@
 
 An option of several tokens is predicted left to right: token i with the option's earlier tokens in
 place and its later ones masked (the within-word correction of Kauf & Ivanova 2023, section 3;
-without it, the later pieces of a word give the earlier ones away).
+without it, the later pieces of a word give the earlier ones away). For an option o of tokens
+t_1 … t_n between the texts b and a, its score is
+
+    Σ_i log P(t_i | b, t_1 … t_i-1, [MASK] × (n - i + 1), a),
+
+and the pseudo-log-likelihood of a text is the same sum over all of its words, one after the other.
 """
 
 from __future__ import annotations
@@ -51,14 +56,17 @@ class SlotReader:
         texts: Sequence[str],
         picture: str | None,
     ) -> torch.Tensor:
-        """The vocabulary's logits at (row, column) of sentences of one length, all about one
+        """Return the vocabulary's logits at (row, column) of sentences of one length, all about one
         picture or none."""
         return logits_at(self.network, {"input_ids": ids}, rows, columns)
 
     def layer_logits(
-        self, ids: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor
+        self,
+        ids: torch.Tensor,
+        rows: torch.Tensor,
+        columns: torch.Tensor,
     ) -> Iterator[torch.Tensor]:
-        """The same as the head reads it out of each layer, for networks that see nothing but
+        """Give the logits that the head reads out of each layer, for networks that see nothing but
         tokens."""
         if type(self).logits is not SlotReader.logits:
             raise UserError(
@@ -68,7 +76,8 @@ class SlotReader:
         return layer_logits(self.network, {"input_ids": ids}, rows, columns)
 
     def first_states(self, ids: torch.Tensor) -> torch.Tensor:
-        """The last layer's state at the first token of each sentence, read without a picture."""
+        """Return the last layer's state at the first token of each sentence, read without a
+        picture."""
         return first_token(self.network.base_model)(ids)
 
 
@@ -121,105 +130,132 @@ class MaskedModel(TransformersModel):
         """Batches of prompts of similar length and about one picture: only such sentences are read
         together."""
 
-        def order(prompt: Prompt) -> tuple[str, int, str]:
-            return prompt.picture or "", len(prompt.text), prompt.text
+        def length(prompt: Prompt) -> int:
+            return len(prompt.text)
 
-        return batches_by_budget(prompts, self._planned, lambda prompt: len(prompt.text), order)
+        def order(prompt: Prompt) -> tuple[str, int, str]:
+            return prompt.picture or "", length(prompt), prompt.text
+
+        return batches_by_budget(prompts, self._budget.planned, length, order)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability, length and vocabulary rank of every option."""
         return self._answers(prompts, layered=False)[0]
 
     def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
-        """The same, as the head reads it out of each layer."""
+        """Log-probability, length and rank of every option, as the head reads them out of each
+        layer."""
         return self._answers(prompts, layered=True)
 
     def _answers(self, prompts: Sequence[Prompt], *, layered: bool) -> list[list[Scores]]:
         options = self._option_steps(prompts)
-        layers = self._score_steps([step for steps in options for step in steps], layered=layered)
-        return [_scores(prompts, options, scores) for scores in layers]
+        steps = [step for option in options for step in option]
+        layers = self._score_steps(steps, layered=layered)
+        return [_sum_scores(prompts, options, scores) for scores in layers]
 
     def _option_steps(self, prompts: Sequence[Prompt]) -> list[list[Step]]:
-        """What is predicted of each option: its tokens in the slot, or word by word a whole
+        """Return what is predicted of each option: its tokens in the slot, or word by word a whole
         sentence."""
-        rows = iter(
-            tokenize_options(
-                self._tokenizer, [prompt for prompt in prompts if not prompt.is_sentence]
-            )
-        )
+        slotted = [prompt for prompt in prompts if not prompt.is_sentence]
+        rows = iter(tokenize_options(self._tokenizer, slotted))
         options: list[list[Step]] = []
         for prompt in prompts:
             if prompt.is_sentence:
+                # an option that is a sentence has no slot around it: it is scored as a text
                 encoded = self._tokenizer(list(prompt.options), return_offsets_mapping=True)
-                texts = enumerate(prompt.options)
-                options += [self._text_steps(encoded, i, text, prompt.picture) for i, text in texts]
+                for i, text in enumerate(prompt.options):
+                    options.append(self._text_steps(encoded, i, text, prompt.picture))
             else:
-                seen = (prompt.asked, prompt.picture)
-                options += [
-                    self._word_steps(option.ids, option.start, option.stop, *seen)
-                    for option in next(rows)
-                ]
+                for option in next(rows):
+                    span = range(option.start, option.stop)
+                    options.append(
+                        self._word_steps(option.ids, span, prompt.question_text, prompt.picture)
+                    )
         return options
 
     def _text_steps(
-        self, encoded: Any, index: int, text: str, picture: str | None = None
+        self,
+        encoded: Any,
+        index: int,
+        text: str,
+        picture: str | None = None,
     ) -> list[Step]:
-        """The words of an encoded text, each masked in turn."""
+        """Return the steps of an encoded text: its words, each masked in turn."""
         words: dict[int, list[int]] = {}
         for position, word in enumerate(encoded.word_ids(index)):
+            # special tokens belong to no word, and are not predicted
             if word is not None:
                 words.setdefault(word, []).append(position)
         ids = tuple(encoded["input_ids"][index])
         offsets = encoded["offset_mapping"][index]
         steps: list[Step] = []
         for positions in words.values():
-            first = positions[0]
-            last = positions[-1]
-            around = f"{text[: offsets[first][0]]}{SLOT}{text[offsets[last][1] :]}"
-            steps += self._word_steps(ids, first, last + 1, around, picture)
+            span = range(positions[0], positions[-1] + 1)
+            begin = offsets[span[0]][0]
+            end = offsets[span[-1]][1]
+            around = f"{text[:begin]}{SLOT}{text[end:]}"
+            steps += self._word_steps(ids, span, around, picture)
         return steps
 
     def _word_steps(
-        self, ids: tuple[int, ...], start: int, stop: int, text: str, picture: str | None
+        self,
+        ids: tuple[int, ...],
+        span: range,
+        text: str,
+        picture: str | None,
     ) -> list[Step]:
-        """The tokens of a word left to right, each with the later ones masked; and what else the
-        network sees."""
+        """Return the tokens of a word left to right, each with itself and the later ones masked;
+        `text` and `picture` are what else the network may see."""
         mask = int(self._tokenizer.mask_token_id)
-        seen = (text if self._reader.sees_text else "", picture)
-        masked = [(*ids[:i], *[mask] * (stop - i), *ids[stop:]) for i in range(start, stop)]
-        return [(MaskedSlot(part, i, *seen), ids[i]) for i, part in enumerate(masked, start)]
+        # equal slots are read once, so that a text which nobody sees must not tell them apart
+        seen_text = text if self._reader.sees_text else ""
+        steps = []
+        for i in span:
+            masks = [mask] * (span.stop - i)
+            masked_ids = (*ids[:i], *masks, *ids[span.stop :])
+            steps.append((MaskedSlot(masked_ids, i, seen_text, picture), ids[i]))
+        return steps
 
     def score(
-        self, texts: Iterable[str], *, end: bool | None = None, stride: int | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        end: bool | None = None,
+        stride: int | None = None,
     ) -> Iterator[TokenScores]:
         """Pseudo-log-likelihood: each word is masked in turn, its pieces predicted left to
         right."""
         if end or stride is not None:
             raise UserError(
                 f"'{self.name}' is a masked model: it scores no end-of-sentence token and moves no "
-                "window over a text, "
-                "so leave --eos and --stride out."
+                "window over a text, so leave --eos and --stride out."
             )
-        limit = self._max_tokens()
         for batch in text_batches(texts, TEXTS):
             encoded = self._tokenizer(batch, return_offsets_mapping=True)
-            for index, ids in enumerate(encoded["input_ids"]):
-                if limit is not None and len(ids) > limit:
-                    yield TokenScores(
-                        (),
-                        (),
-                        f"{len(ids):,} tokens, more than the {limit:,} that '{self.name}' can read",
-                    )
-                    continue
-                steps = self._text_steps(encoded, index, batch[index])
-                (scores,) = self._score_steps(steps)
-                yield TokenScores(
-                    tuple(self._tokenizer.convert_ids_to_tokens([token for _, token in steps])),
-                    tuple(scores[step].logp for step in steps),
-                    spans=tuple(
-                        tuple(encoded["offset_mapping"][index][slot.position]) for slot, _ in steps
-                    ),
-                )
+            for index, text in enumerate(batch):
+                yield self._score_text(encoded, index, text)
+
+    def _score_text(
+        self,
+        encoded: Any,
+        index: int,
+        text: str,
+    ) -> TokenScores:
+        # A text that is too long is left out and named, and not cut: each word is predicted from
+        # both sides, so that a part of a text has other scores than the whole.
+        tokens = len(encoded["input_ids"][index])
+        limit = self._max_tokens()
+        if limit is not None and tokens > limit:
+            reason = f"{tokens:,} tokens, more than the {limit:,} that '{self.name}' can read"
+            return TokenScores((), (), reason)
+        steps = self._text_steps(encoded, index, text)
+        (scores,) = self._score_steps(steps)
+        offsets = encoded["offset_mapping"][index]
+        return TokenScores(
+            tuple(self._tokenizer.convert_ids_to_tokens([token for _, token in steps])),
+            tuple(scores[step].logp for step in steps),
+            spans=tuple(tuple(offsets[slot.position]) for slot, _ in steps),
+        )
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """Texts are read whole, without an end token; pseudo-log-likelihood, pieces of a word left
@@ -231,24 +267,31 @@ class MaskedModel(TransformersModel):
         return self._encode(texts, self._reader.first_states)
 
     def _score_steps(self, steps: Sequence[Step], *, layered: bool = False) -> list[SlotScores]:
-        """The score of every step: by the network, or by the head from each layer."""
+        """Return the score of every step: by the network, or by the head from each layer."""
+        # Most options of a prompt share their slot: the sentence is read once for all of them.
         targets: dict[MaskedSlot, set[int]] = {}
         for slot, token in steps:
             targets.setdefault(slot, set()).add(token)
-        return self._in_memory(lambda budget: self._predict(targets, budget, layered))
+        return self._budget.fit(lambda tokens: self._predict(targets, tokens, layered))
 
     def _predict(
-        self, targets: Mapping[MaskedSlot, set[int]], budget: int, layered: bool
+        self,
+        targets: Mapping[MaskedSlot, set[int]],
+        budget: int,
+        layered: bool,
     ) -> list[SlotScores]:
-        """The score of each target token in its slot, by layer; equal sentences are read once."""
-        slots = list(targets)
-        self._refuse_too_long(slot.ids for slot in slots)
+        """Return the score of each target token in its slot, by layer; equal sentences are read
+        once."""
+        self._refuse_too_long(slot.ids for slot in targets)
+        # a batch is about one picture, which the network sees once
+        by_picture: dict[str | None, list[MaskedSlot]] = {}
+        for slot in targets:
+            by_picture.setdefault(slot.picture, []).append(slot)
         layers: list[SlotScores] = [{}]
         with torch.inference_mode():
-            for picture in dict.fromkeys(slot.picture for slot in slots):
-                shown = [slot for slot in slots if slot.picture == picture]
-                for members in batches_of_equal_length([slot.ids for slot in shown], budget):
-                    batch = [shown[i] for i in members]
+            for picture, slots in by_picture.items():
+                for members in batches_of_equal_length([slot.ids for slot in slots], budget):
+                    batch = [slots[i] for i in members]
                     for layer, logits in enumerate(self._logits(batch, picture, layered)):
                         if layer == len(layers):
                             layers.append({})
@@ -256,44 +299,53 @@ class MaskedModel(TransformersModel):
         return layers
 
     def _logits(
-        self, batch: Sequence[MaskedSlot], picture: str | None, layered: bool
+        self,
+        batch: Sequence[MaskedSlot],
+        picture: str | None,
+        layered: bool,
     ) -> Iterator[torch.Tensor]:
-        """The logits of slots in sentences of one length, all about one picture or none; of each
-        layer in turn."""
+        """Give the logits of slots in sentences of one length, all about one picture or none; of
+        each layer in turn."""
         rows = torch.arange(len(batch), device=self._network.device)
         columns = self._tensor([slot.position for slot in batch])
         ids = self._tensor([slot.ids for slot in batch])
         if layered:
-            return self._reader.layer_logits(ids, rows, columns)
-        return iter(
-            [self._reader.logits(ids, rows, columns, [slot.text for slot in batch], picture)]
-        )
+            yield from self._reader.layer_logits(ids, rows, columns)
+        else:
+            texts = [slot.text for slot in batch]
+            yield self._reader.logits(ids, rows, columns, texts, picture)
 
 
 def _target_scores(
     batch: Sequence[MaskedSlot], logits: torch.Tensor, targets: Mapping[MaskedSlot, set[int]]
 ) -> SlotScores:
-    """The scores of each slot's target tokens, one row of logits per slot."""
+    """Return the scores of each slot's target tokens, one row of logits per slot."""
+    # log softmax at the targets alone: logit minus the log of the normaliser
     normaliser = logits.logsumexp(-1)
     scores: SlotScores = {}
     for line, slot in enumerate(batch):
         tokens = sorted(targets[slot])
-        chosen = torch.tensor(tokens, device=logits.device)
-        logps = (logits[line, chosen] - normaliser[line]).tolist()
-        for token, logp, rank in zip(tokens, logps, ranks(logits[line], chosen), strict=True):
+        ids = torch.tensor(tokens, device=logits.device)
+        logps = (logits[line, ids] - normaliser[line]).tolist()
+        token_ranks = ranks(logits[line], ids)
+        for token, logp, rank in zip(tokens, logps, token_ranks, strict=True):
             scores[slot, token] = TokenScore(logp, rank)
     return scores
 
 
-def _scores(
+def _sum_scores(
     prompts: Sequence[Prompt], options: Iterable[Sequence[Step]], scores: SlotScores
 ) -> list[Scores]:
-    """The scores of each prompt, from the steps of the options of all of them."""
-    of_option = iter(options)
+    """Return the scores of each prompt, from the steps of the options of all of them."""
+    remaining = iter(options)
     results = []
     for prompt in prompts:
-        tokens = [[scores[step] for step in next(of_option)] for _ in prompt.options]
-        logps = [[token.logp for token in option] for option in tokens]
-        single_ranks = [option[0].rank if len(option) == 1 else 0 for option in tokens]
-        results.append(summed_scores(logps, map(len, prompt.options), single_ranks))
+        logps = []
+        option_ranks = []
+        for _ in prompt.options:
+            tokens = [scores[step] for step in next(remaining)]
+            logps.append([token.logp for token in tokens])
+            # an option of several tokens has no rank among the vocabulary's
+            option_ranks.append(tokens[0].rank if len(tokens) == 1 else 0)
+        results.append(summed_scores(logps, map(len, prompt.options), option_ranks))
     return results

@@ -27,16 +27,16 @@ def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
     the user chooses."""
     import torch
 
-    arguments: dict[str, Any] = {
-        "dtype": torch.float32 if device == "cpu" else "auto",
-        "device_map": None if device == "cpu" else device,
-    }
+    arguments: dict[str, Any] = {"dtype": "auto", "device_map": device}
+    if device == "cpu":
+        # half precision is slow on most CPUs, and on some it is an illegal instruction
+        arguments = {"dtype": torch.float32, "device_map": None}
     if options.dtype is not None:
         if device == "cpu" and options.device_map is None:
             try_on_cpu(options.dtype)
-        arguments["dtype"] = (
-            options.dtype if options.dtype == "auto" else getattr(torch, options.dtype)
-        )
+        arguments["dtype"] = options.dtype
+        if options.dtype != "auto":
+            arguments["dtype"] = getattr(torch, options.dtype)
     if options.device_map is not None:
         arguments["device_map"] = _device_map(options.device_map)
     if options.quantization is not None:
@@ -46,14 +46,14 @@ def weight_arguments(options: ModelOptions, device: str) -> dict[str, Any]:
 
 def weights_digest(options: ModelOptions, dtype: Any) -> str:
     """The part of a fingerprint that other digits than those of float32 need."""
-    if str(dtype) == "torch.float32":
-        parts = []
-    else:
-        parts = [f"-{str(dtype).removeprefix('torch.')}"]
+    suffix = ""
+    type_name = str(dtype).removeprefix("torch.")
+    if type_name != "float32":
+        suffix += f"-{type_name}"
     if options.quantization is not None:
-        digest = text_digest(options.quantization, 4)
-        parts.append(f"-{options.quantization.partition(':')[0]}-{digest}")
-    return "".join(parts)
+        method = options.quantization.partition(":")[0]
+        suffix += f"-{method}-{text_digest(options.quantization, 4)}"
+    return suffix
 
 
 def try_on_cpu(dtype: str) -> None:
@@ -68,12 +68,14 @@ def try_on_cpu(dtype: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise UserError(f"{dtype} takes this CPU too long: use --dtype float32.") from None
-    if trial.returncode:
-        if trial.returncode < 0:
-            reason = f"signal {-trial.returncode}"
-        else:
-            reason = (trial.stderr.strip().splitlines() or [""])[-1]
-        raise UserError(f"This CPU cannot compute in {dtype} ({reason}): use --dtype float32.")
+    if not trial.returncode:
+        return
+    if trial.returncode < 0:
+        reason = f"signal {-trial.returncode}"
+    else:
+        # the last line of a traceback names the error
+        reason = (trial.stderr.strip().splitlines() or [""])[-1]
+    raise UserError(f"This CPU cannot compute in {dtype} ({reason}): use --dtype float32.")
 
 
 def quantization_config(text: str) -> Any:
@@ -88,8 +90,11 @@ def quantization_config(text: str) -> Any:
             f"transformers knows no quantization '{method}': choose one of "
             f"{', '.join(sorted(methods))}."
         )
-    pairs = dict(pair.partition("=")[::2] for pair in settings.split(",") if pair)
-    values = {name: json_or_text(value) for name, value in pairs.items()}
+    values: dict[str, Any] = {}
+    for pair in filter(None, settings.split(",")):
+        name, _, value = pair.partition("=")
+        values[name] = json_or_text(value)
+    # both widths of bitsandbytes have one class, which is told by an argument
     if method.startswith("bitsandbytes_"):
         values.setdefault(f"load_in_{method.removeprefix('bitsandbytes_')}", True)
     try:

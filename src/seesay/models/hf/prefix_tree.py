@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ class PrefixTree:
     def visible(self) -> NDArray[np.bool_]:
         """Which node attends to which: itself and its ancestors."""
         mask = np.eye(len(self.ids), dtype=np.bool_)
+        # a parent's row is complete by the time that a child copies it
         for node, parent in enumerate(self.parents):
             if parent >= 0:
                 mask[node] |= mask[parent]
@@ -53,8 +53,10 @@ def build(sentences: Sequence[Sequence[int]]) -> PrefixTree:
         path = []
         for depth, token in enumerate(sentence):
             child = children.get((node, token))
+            # numbered as they come, so that a parent's number is always lower than its child's
             if child is None:
-                child = children[node, token] = len(ids)
+                child = len(ids)
+                children[node, token] = child
                 ids.append(token)
                 parents.append(node)
                 depths.append(depth)
@@ -74,9 +76,17 @@ def split(sentences: Sequence[Sequence[int]], budget: int) -> list[list[int]]:
     """
 
     def new_nodes(previous: int | None, index: int) -> int:
-        before = () if previous is None else sentences[previous]
-        pairs = zip(before, sentences[index], strict=False)
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        return len(sentences[index]) - shared
+        """What a sentence adds to a tree. In sorted order none of the earlier sentences shares more
+        with it than the previous one."""
+        sentence = sentences[index]
+        if previous is None:
+            return len(sentence)
+        shared = 0
+        for before, token in zip(sentences[previous], sentence, strict=False):
+            if before != token:
+                break
+            shared += 1
+        return len(sentence) - shared
 
-    return pack(sorted(range(len(sentences)), key=lambda i: tuple(sentences[i])), budget, new_nodes)
+    order = sorted(range(len(sentences)), key=lambda i: tuple(sentences[i]))
+    return pack(order, budget, new_nodes)

@@ -41,6 +41,7 @@ def lxmert_language(network: Any, ids: torch.Tensor) -> torch.Tensor:
     for layer in network.encoder.layer:
         states = layer(states, None)[0]
     for layer in network.encoder.x_layers:
+        # the same block serves both directions of attention, and is called after the visual one
         states = layer.visual_attention.output(torch.zeros_like(states), states)
         states = layer.lang_self_att(states, None)[0]
         states = layer.lang_output(layer.lang_inter(states), states)

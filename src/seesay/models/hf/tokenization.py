@@ -37,12 +37,12 @@ class TokenizedOption:
 
     @property
     def tokens(self) -> Ids:
-        """The option's own."""
+        """The option's tokens."""
         return self.ids[self.start : self.stop]
 
     @property
     def around(self) -> tuple[Ids, Ids]:
-        """Those before it and after it."""
+        """The tokens before the option and after it."""
         return self.ids[: self.start], self.ids[self.stop :]
 
 
@@ -63,9 +63,21 @@ def tokenize_options(
         before, after = (resolve_separator(part, tokenizer.sep_token) for part in prompt.parts)
         rest_of_sentence = after if rest else ""
         if len(prompt.options) < MANY_OPTIONS:
-            row = _tokenize(tokenizer, before, rest_of_sentence, prompt.options, rendered)
+            row = _tokenize(
+                tokenizer,
+                before,
+                rest_of_sentence,
+                prompt.options,
+                rendered,
+            )
         else:
-            row = _tokenize_many(tokenizer, before, rest_of_sentence, prompt.options, rendered)
+            row = _tokenize_many(
+                tokenizer,
+                before,
+                rest_of_sentence,
+                prompt.options,
+                rendered,
+            )
         rows.append(row)
     return rows
 
@@ -110,12 +122,13 @@ def _tokenize_many(
     last_word = before[len(before.rstrip().rpartition(" ")[0]) :]
     pieces = _pieces(tokenizer, last_word, after, options, rendered)
     samples = [*list(pieces)[:1], *list(pieces)[-1:]]
-    once = [*samples, *(option for option in options if option not in pieces)]
-    tokenized = dict(zip(once, _tokenize(tokenizer, before, after, once, rendered), strict=True))
+    others = [option for option in options if option not in pieces]
+    in_sentence = [*samples, *others]
+    rows = _tokenize(tokenizer, before, after, in_sentence, rendered)
+    tokenized = dict(zip(in_sentence, rows, strict=True))
     around_samples = {tokenized[option].around for option in samples}
-    if len(around_samples) != 1 or any(
-        pieces[option] != tokenized[option].tokens for option in samples
-    ):
+    is_alike = all(pieces[option] == tokenized[option].tokens for option in samples)
+    if len(around_samples) != 1 or not is_alike:
         return _tokenize(tokenizer, before, after, options, rendered)
     ((prefix, suffix),) = around_samples
     for option, ids in pieces.items():
@@ -136,6 +149,7 @@ def _pieces(
 ) -> dict[str, Ids]:
     """What options become after a word; without those that change the tokens around them."""
     tokenized = _tokenize(tokenizer, last_word, after, options, rendered)
+    # the tokens around most options are those around options that leave them alone
     around = Counter(option.around for option in tokenized).most_common(1)[0][0]
     return {
         text: option.tokens
@@ -148,8 +162,7 @@ def unwritable(name: str, option: str) -> UserError:
     """The error for an option that a tokenizer cannot write."""
     return UserError(
         f"The tokenizer of '{name}' cannot write the option {option!r} (it becomes an unknown "
-        "token): leave the "
-        "option out or use another model."
+        "token): leave the option out or use another model."
     )
 
 
@@ -163,22 +176,22 @@ def _locate(
     *,
     rendered: bool,
 ) -> TokenizedOption:
+    """Find the tokens that overlap the option's characters."""
     begin, end = span
-    inside = [
-        i for i, (low, high) in enumerate(offsets) if not special[i] and low < end and high > begin
-    ]
+    inside = []
+    for i, (low, high) in enumerate(offsets):
+        if not special[i] and low < end and high > begin:
+            inside.append(i)
     option = text[begin:end]
-    if not option.strip() or not inside or tokenizer.unk_token_id in [ids[i] for i in inside]:
+    is_unknown = tokenizer.unk_token_id in [ids[i] for i in inside]
+    if not option.strip() or not inside or is_unknown:
         raise unwritable(tokenizer.name_or_path, option)
     start = inside[0]
     # Where a tokenizer makes the space before the option a token of its own, that token is the
     # option's first: for other options the space is part of their first token, and all must be
     # scored against the same prefix.
-    if (
-        start
-        and not rendered
-        and not special[start - 1]
-        and not text[slice(*offsets[start - 1])].strip()
-    ):
-        start -= 1
+    if start and not rendered and not special[start - 1]:
+        low, high = offsets[start - 1]
+        if not text[low:high].strip():
+            start -= 1
     return TokenizedOption(tuple(ids), start, inside[-1] + 1, len(text) - begin)

@@ -31,7 +31,12 @@ def load_server(rest: str, options: ModelOptions) -> Model:
             scored=options.chat,
             generates=options.generates,
         )
-    return CompletionsServer(f"openai:{rest}", client, options.scope, generates=options.generates)
+    return CompletionsServer(
+        f"openai:{rest}",
+        client,
+        options.scope,
+        generates=options.generates,
+    )
 
 
 def load_vision_server(rest: str, options: ModelOptions) -> VisionServer:

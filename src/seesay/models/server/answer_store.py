@@ -27,6 +27,7 @@ class AnswerStore:
         self._lock = threading.Lock()
         self._path = path
         with self._usable():
+            # runs of other processes write here too: wait for them, up to a minute
             self._database = sqlite3.connect(path, timeout=60, check_same_thread=False)
             with self._database:
                 self._database.execute(
@@ -37,10 +38,11 @@ class AnswerStore:
     def get(self, address: str, body: dict[str, Any]) -> Any:
         """The answer to this request; None where it was never made."""
         with self._usable():
-            row = self._database.execute(
-                "SELECT answer FROM answers WHERE key = ?", (_key(address, body),)
-            ).fetchone()
-            return None if row is None else parse_json(row[0])
+            query = "SELECT answer FROM answers WHERE key = ?"
+            row = self._database.execute(query, (_key(address, body),)).fetchone()
+            if row is None:
+                return None
+            return parse_json(row[0])
 
     def put(self, address: str, body: dict[str, Any], answer: Any) -> None:
         """Keep an answer."""
@@ -50,7 +52,8 @@ class AnswerStore:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """The database for one thread at a time, and one sentence for whatever is wrong with it."""
+        """Give the database to one thread at a time, and one sentence for whatever is wrong with
+        it."""
         try:
             with self._lock:
                 yield

@@ -19,7 +19,13 @@ class ServerModel(Model):
 
     prompts_per_batch = 16
 
-    def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        client: Client,
+        *,
+        generates: bool = False,
+    ) -> None:
         self.name = name
         self._client = client
         self._generates = generates
@@ -33,35 +39,50 @@ class ServerModel(Model):
             "max_tokens": sampling.max_tokens,
             "temperature": sampling.temperature,
         }
+        samples = range(sampling.samples)
 
-        def ask(item: tuple[Prompt, int]) -> Reply:
+        def request(item: tuple[Prompt, int]) -> Reply:
             prompt, sample = item
-            seed = {"seed": sampling.seed + sample} if sampling.temperature else {}
-            while True:
-                used = dict(settings)
-                body = {**self._request_body(prompt), **used, **seed}
-                try:
-                    return reply_of(
-                        self._client.post(self.endpoint, body, reuse=True), self._client.base
-                    )
-                except RefusedError as error:
-                    if not self._adapt(settings, used, str(error)):
-                        raise
+            body = self._request_body(prompt)
+            # a seed of its own: samples of one prompt and one seed would be one reply
+            if sampling.temperature:
+                body["seed"] = sampling.seed + sample
+            return self._request_reply(body, settings)
 
-        replies = self._client.parallel(
-            ask, [(prompt, i) for prompt in prompts for i in range(sampling.samples)]
-        )
-        return [tuple(replies[prompt, i] for i in range(sampling.samples)) for prompt in prompts]
+        items = [(prompt, sample) for prompt in prompts for sample in samples]
+        replies = self._client.parallel(request, items)
+        return [tuple(replies[prompt, i] for i in samples) for prompt in prompts]
+
+    def _request_reply(self, body: dict[str, Any], settings: dict[str, Any]) -> Reply:
+        """Return a reply; settings that the server refuses are changed for all further requests."""
+        while True:
+            # other threads change the settings too: this request's refusal is about its own copy
+            used = dict(settings)
+            try:
+                answer = self._client.post(
+                    self.endpoint,
+                    {**body, **used},
+                    reuse=True,
+                )
+                return reply_of(answer, self._client.base)
+            except RefusedError as error:
+                if not self._adapt(settings, used, str(error)):
+                    raise
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What was noted, and what it took where that is counted."""
         return [*super().notes(), *self._client.spending.notes(bool(answered))]
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
-        """The part of a request for a free answer that says what is asked."""
+        """Return the part of a request for a free answer that says what is asked."""
         raise NotImplementedError
 
-    def _adapt(self, settings: dict[str, Any], used: dict[str, Any], reason: str) -> bool:
+    def _adapt(
+        self,
+        settings: dict[str, Any],
+        used: dict[str, Any],
+        reason: str,
+    ) -> bool:
         """Leave out or rename what the server refuses, as models that reason do; whether there was
         anything to change."""
         if "max_completion_tokens" in reason and "max_tokens" in used:

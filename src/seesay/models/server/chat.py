@@ -1,10 +1,10 @@
 """Chat servers give no log-probability of a given text. They are asked in one of two ways, and the
 figures say which:
 
-- by default the model makes one choice among the options, to which a JSON schema or, where the server heeds none, a
-  regular expression holds it (`scope: choice`);
-- with `--chat`, the likeliest alternatives to the reply's first tokens give a distribution over the options
-  (`scope: reply`), where the server reports them.
+- by default the model makes one choice among the options, to which a JSON schema or, where the
+  server heeds none, a regular expression holds it (`scope: choice`);
+- with `--chat`, the likeliest alternatives to the reply's first tokens give a distribution over the
+  options (`scope: reply`), where the server reports them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from seesay.models.server.constraints import FORMS, reply_text
 from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, score_reply
 from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
-REFUSED = math.log(1e-6)  # what a choice leaves for the options not taken
+# What a choice leaves for the options not taken: something, so that no score is minus infinity.
+REFUSED = math.log(1e-6)
 ESTIMATED_REPLY = 16  # tokens
 TRIAL = ("down", "left")  # the only replies to "Say hello." of a server that can be held to options
 
@@ -38,17 +39,22 @@ def system_digest(system: str | None) -> str:
 
 
 def hidden_note(answered: Sequence[Scores]) -> list[str]:
-    """How much probability was out of reach, and how often that could have changed the answer."""
-    hidden = [(s.hidden, math.exp(max(s.logp))) for s in answered if s.hidden is not None]
-    if not hidden:
+    """Say how much probability was out of reach, and how often that could have changed the
+    answer."""
+    shares: list[float] = []
+    undecided = 0
+    for scores in answered:
+        if scores.hidden is not None:
+            shares.append(scores.hidden)
+            # all of it may belong to one other option
+            undecided += scores.hidden > math.exp(max(scores.logp))
+    if not shares:
         return []
-    undecided = sum(share > best for share, best in hidden)
+    mean = sum(shares) / len(shares)
     return [
-        "The server reports the likeliest tokens only: on average "
-        f"{sum(h for h, _ in hidden) / len(hidden):.1%} of "
-        f"the probability (at most {max(hidden)[0]:.1%}) was out of reach; in {undecided:,} of "
-        f"{len(hidden):,} prompts "
-        "that is more than the best option has."
+        f"The server reports the likeliest tokens only: on average {mean:.1%} of the probability "
+        f"(at most {max(shares):.1%}) was out of reach; in {undecided:,} of {len(shares):,} "
+        "prompts that is more than the best option has."
     ]
 
 
@@ -73,8 +79,8 @@ class ChatServer(ServerModel):
         generates: bool = False,
     ) -> None:
         super().__init__(name, client, generates=generates)
-        self._system = system
-        self._top = self._granted() if scored and not generates else 0
+        self.system = system
+        self._top = self._count_reported() if scored and not generates else 0
         identity = f"{client.base} {client.model} chat"
         if scored or system is not None:
             self.chat = system_digest(system)
@@ -84,8 +90,9 @@ class ChatServer(ServerModel):
             self.only_chooses = False
             identity += f" reply {self._top}"
         if not generates and not self._top:
-            self._form = self._heeded(scored)
-            identity += "" if self._form == "json_schema" else f" {self._form}"
+            self._form = self._find_constraint(scored)
+            if self._form != "json_schema":
+                identity += f" {self._form}"
         self.fingerprint = text_digest(identity)
 
     def through_chat(self, system: str | None = None) -> Model:
@@ -99,31 +106,35 @@ class ChatServer(ServerModel):
 
     def _conversation(self, prompt: Prompt) -> list[Message]:
         """The conversation of which a free answer is the next turn."""
-        return conversation(prompt, self._system)
+        return conversation(prompt, self.system)
 
     def _options_conversation(self, prompt: Prompt) -> list[Message]:
         """The conversation in which every question names its options."""
         return conversation(
-            prompt, self._system, lambda text, _: self._request(text, prompt.options)
+            prompt, self.system, lambda text, _: self._request(text, prompt.options)
         )
 
-    def _granted(self) -> int:
-        """How many likeliest tokens the server reports; 0 where it reports none."""
+    def _count_reported(self) -> int:
+        """Return how many likeliest tokens the server reports; 0 where it reports none."""
+        messages = [{"role": "user", "content": "Say yes or no."}]
         for top in TOPS:
             try:
-                reply = positions(self._post([{"role": "user", "content": "Say yes or no."}], top))
+                reply = positions(self._post(messages, top))
             except RefusedError:
                 continue
+            # some servers fill the field with one constant
             if reply and len(set(reply[0].likely.values())) > 1:
                 return top
         return 0
 
-    def _heeded(self, scored: bool) -> str:
-        """The form of a constraint that the server heeds."""
+    def _find_constraint(self, scored: bool) -> str:
+        """Return the form of a constraint that the server heeds, which is found out by trial: many
+        servers take one and ignore it."""
+        messages = [{"role": "user", "content": "Say hello."}]
         refusals: list[RefusedError] = []
         for name, form in FORMS.items():
             body = {
-                "messages": [{"role": "user", "content": "Say hello."}],
+                "messages": messages,
                 "temperature": 0,
                 **form(TRIAL),
             }
@@ -131,26 +142,33 @@ class ChatServer(ServerModel):
                 content = self._write(body)
             except RefusedError as error:
                 refusals.append(error)
-            else:
-                if reply_text(content, TRIAL) in TRIAL:
-                    return name
+                continue
+            if reply_text(content, TRIAL) in TRIAL:
+                return name
+        # a server that refuses them all refuses for another reason, which it says
         if len(refusals) == len(FORMS):
             raise refusals[0]
         reported = "reports no log-probabilities and " if scored else ""
         raise UserError(
             f"{self._client.base} {reported}does not restrict its answers to the given options "
-            "(response_format "
-            "json_schema, regex): its choices cannot be scored. Ask for free answers: --how "
-            "generate."
+            "(response_format json_schema, regex): its choices cannot be scored. Ask for free "
+            "answers: --how generate."
         )
 
     def _post(
-        self, messages: Sequence[Message], top: int, *, reuse: bool = False
+        self,
+        messages: Sequence[Message],
+        top: int,
+        *,
+        reuse: bool = False,
     ) -> dict[str, Any]:
-        reported = {"logprobs": True, "top_logprobs": top, "max_tokens": STEPS}
-        return self._client.post(
-            self.endpoint, {"messages": messages, "temperature": 0, **reported}, reuse=reuse
-        )
+        body: dict[str, Any] = {"messages": messages, "temperature": 0}
+        body |= {
+            "logprobs": True,
+            "top_logprobs": top,
+            "max_tokens": STEPS,
+        }
+        return self._client.post(self.endpoint, body, reuse=reuse)
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
@@ -164,29 +182,28 @@ class ChatServer(ServerModel):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """How many choices were none of the options, or what was out of reach."""
-        own = super().notes(answered)
+        notes = super().notes(answered)
         if self._top or self._generates:
-            return [*own, *hidden_note(answered)]
+            return [*notes, *hidden_note(answered)]
         astray = sum(set(scores.logp) == {NO_ANSWER} for scores in answered)
-        note = (
-            f"{astray:,} of {len(answered):,} answers were none of the options and count as wrong."
-        )
-        return [*own, note] if astray else own
+        if astray:
+            notes.append(
+                f"{astray:,} of {len(answered):,} answers were none of the options and count as "
+                "wrong."
+            )
+        return notes
 
     def _scores(self, prompt: Prompt) -> Scores:
         if self._top:
             answer = self._post(self._options_conversation(prompt), self._top, reuse=True)
             reply = score_reply(positions(answer), prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
-        choice = self._choose(prompt)
-        rest = REFUSED if choice in prompt.options else NO_ANSWER
-        return choice_scores(
-            prompt, [0.0 if option == choice else rest for option in prompt.options]
-        )
+        return choice_scores(prompt, _choice_logps(self._choose(prompt), prompt.options))
 
     def _request(self, text: str, options: Sequence[str]) -> str:
         text = resolve_separator(text, None).replace(SLOT, BLANK)
-        return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {', '.join(options)}."
+        listed = ", ".join(options)
+        return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {listed}."
 
     def _choose(self, prompt: Prompt) -> str:
         messages = self._options_conversation(prompt)
@@ -194,8 +211,19 @@ class ChatServer(ServerModel):
             # examples answer in the same form
             if message["role"] == "assistant" and self._form == "json_schema":
                 message["content"] = json.dumps({"answer": message["content"]})
-        body = {"messages": messages, "temperature": 0, **FORMS[self._form](prompt.options)}
+        body = {
+            "messages": messages,
+            "temperature": 0,
+            **FORMS[self._form](prompt.options),
+        }
         return reply_text(self._write(body, reuse=True), prompt.options)
 
     def _write(self, body: dict[str, Any], *, reuse: bool = False) -> str:
         return reply_of(self._client.post(self.endpoint, body, reuse=reuse), self._client.base).text
+
+
+def _choice_logps(choice: str, options: Sequence[str]) -> list[float]:
+    """Return the log-probabilities of a choice; one that is none of the options is no answer."""
+    if choice not in options:
+        return [NO_ANSWER] * len(options)
+    return [0.0 if option == choice else REFUSED for option in options]

@@ -47,7 +47,7 @@ class RefusedError(UserError):
 
 class Throttle:
     """How many requests may be under way: half as many whenever the server is busy, slowly more
-    while it is not."""
+    while it is not (additive increase, multiplicative decrease, as TCP does it)."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -79,19 +79,25 @@ class Throttle:
 class Client:
     """Posts JSON to one server, about one of its models."""
 
-    def __init__(self, base: str, model: str, options: ModelOptions | None = None) -> None:
+    def __init__(
+        self,
+        base: str,
+        model: str,
+        options: ModelOptions | None = None,
+    ) -> None:
         try:
             import httpx
         except ImportError as error:
             raise missing_extra("A server", "api", error) from error
         self.model = model
         self.base = base.rstrip("/")
+        self.spending = Spending()
+        self.throttle = Throttle(PARALLEL)
+        self._store: AnswerStore | None = None
         if options:
             self.spending = Spending(options.budget, options.price)
-        else:
-            self.spending = Spending()
-        self.throttle = Throttle((options and options.concurrency) or PARALLEL)
-        self._store = AnswerStore() if options and options.reuse else None
+            self.throttle = Throttle(options.concurrency or PARALLEL)
+            self._store = AnswerStore() if options.reuse else None
         self._answers = 0
         self._transport_error = httpx.TransportError
         self._request_error = httpx.RequestError
@@ -105,23 +111,35 @@ class Client:
         if not key.isascii():
             raise UserError("OPENAI_API_KEY holds characters that no key has: copy it again.")
         self._key = key.encode() if len(key) >= SHORTEST_KEY else b""
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=self.throttle.most)
         self._http = httpx.Client(headers=headers, timeout=TIMEOUT, limits=limits)
 
-    def post(self, path: str, body: dict[str, Any], *, reuse: bool = False) -> dict[str, Any]:
-        """The server's answer to a request to its model; with `reuse`, one that was kept, if
-        answers are."""
+    def post(
+        self,
+        path: str,
+        body: dict[str, Any],
+        *,
+        reuse: bool = False,
+    ) -> dict[str, Any]:
+        """Return the server's answer to a request to its model; with `reuse`, one from the store,
+        if there is one."""
         address = f"{self.base}/{path}"
         body = {"model": self.model, **body}
-        kept = self._store.get(address, body) if reuse and self._store else None
-        answer = self._post(address, body) if kept is None else kept
+        store = self._store if reuse else None
+        answer = store.get(address, body) if store else None
+        is_stored = answer is not None
+        if not is_stored:
+            answer = self._post(address, body)
         if not isinstance(answer, dict):
             raise UserError(f"{self.base} did not answer as an OpenAI-compatible server does.")
-        if kept is None:
+        if not is_stored:
             self.spending.add(answer)
-            if reuse and self._store:
-                self._store.put(address, body, answer)
+            # only what could be read as an answer is worth reusing
+            if store:
+                store.put(address, body, answer)
         return answer
 
     def post_beside(self, path: str, body: dict[str, Any]) -> Any:
@@ -135,6 +153,8 @@ class Client:
             return dict(zip(unique, pool.map(request, unique), strict=True))
 
     def _post(self, address: str, body: dict[str, Any]) -> Any:
+        """Return the server's answer. Where another try may help, wait twice as long before each:
+        a few times, or, for a server that is known to be there, as long as patience lasts."""
         attempt = 0
         waited = 0.0
         while True:
@@ -151,12 +171,9 @@ class Client:
                 if 200 <= status < 300:
                     self._answers += 1
                     self.throttle.answered()
-                    return self._decoded(content)
+                    return self._parse(content)
                 reason = " ".join(content.decode(errors="replace").split())[:200]
-                if status in REFUSALS:
-                    raise RefusedError(f"{self.base} refused the request ({status}): {reason}")
-                if status not in BUSY and status < 500:
-                    raise UserError(self._explain(status, reason))
+                self._raise_if_final(status, reason)
                 problem = f"status {status}: {reason}"
                 # 500 may be this request's own fault
                 patient = status in BUSY or (patient and status != 500)
@@ -166,12 +183,24 @@ class Client:
             if waited + pause > PATIENCE or (not patient and attempt >= TRIES):
                 break
             if pause >= WORTH_TELLING:
-                log.warning("%s is busy (%s): waiting %.0f s.", self.base, problem, pause)
+                log.warning(
+                    "%s is busy (%s): waiting %.0f s.",
+                    self.base,
+                    problem,
+                    pause,
+                )
             waited += pause
             time.sleep(pause)
         raise UserError(
             f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({problem})."
         )
+
+    def _raise_if_final(self, status: int, reason: str) -> None:
+        """Raise what a status says that no further try can change."""
+        if status in REFUSALS:
+            raise RefusedError(f"{self.base} refused the request ({status}): {reason}")
+        if status not in BUSY and status < 500:
+            raise UserError(self._explain(status, reason))
 
     def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
         """Status, headers and content; an answer that trickles in for too long is a failure of the
@@ -200,6 +229,7 @@ class Client:
         with self._http.stream("POST", address, json=body) as response:
             for chunk in response.iter_bytes(CHUNK):
                 content += chunk
+                # checked as it comes in: a few compressed bytes can become any number of them
                 if len(content) > LARGEST_ANSWER:
                     raise UserError(
                         f"{self.base} answers with more than {LARGEST_ANSWER >> 20} MB: that is no "
@@ -207,10 +237,12 @@ class Client:
                     )
                 if time.monotonic() > deadline:
                     raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s")
-        masked = content.replace(self._key, b"***") if self._key else content
-        return response.status_code, response.headers, bytes(masked)
+        # a server that repeats a request in its error must not bring the key into logs and runs
+        if self._key:
+            content = content.replace(self._key, b"***")
+        return response.status_code, response.headers, bytes(content)
 
-    def _decoded(self, content: bytes) -> Any:
+    def _parse(self, content: bytes) -> Any:
         try:
             return parse_json(content)
         except ValueError as error:
@@ -226,15 +258,14 @@ class Client:
         if status == 404:
             return (
                 f"{self.base} has no such address or model (404: {reason}): does the address end "
-                "in /v1, is "
-                f"'{self.model}' one of its models, and does it serve this --endpoint?"
+                f"in /v1, is '{self.model}' one of its models, and does it serve this --endpoint?"
             )
         return f"{self.base} refused the request ({status}): {reason}"
 
 
 def retry_after(header: str, now: datetime | None = None) -> float:
-    """The seconds that a server asks to wait, given as a number or as a date; 0 where it asks for
-    nothing.
+    """Return the seconds that a server asks to wait, given as a number or as a date; 0 where it
+    asks for nothing.
 
     >>> noon = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
     >>> retry_after("7.5"), retry_after("Mon, 16 Nov 2026 12:01:30 GMT", noon), retry_after("soon")
@@ -243,8 +274,12 @@ def retry_after(header: str, now: datetime | None = None) -> float:
     try:
         seconds = float(header)
     except ValueError:
+        now = now or datetime.now(UTC)
         try:
-            seconds = (parsedate_to_datetime(header) - (now or datetime.now(UTC))).total_seconds()
+            seconds = (parsedate_to_datetime(header) - now).total_seconds()
         except (ValueError, TypeError, OverflowError):
             return 0.0
-    return max(0.0, seconds) if seconds < float("inf") else 0.0
+    # infinity and NaN are numbers to `float` too
+    if not seconds < float("inf"):
+        return 0.0
+    return max(0.0, seconds)

@@ -23,25 +23,35 @@ class CompletionsServer(ServerModel):
     endpoint = family = "completions"
 
     def __init__(
-        self, name: str, client: Client, scope: str = "option", *, generates: bool = False
+        self,
+        name: str,
+        client: Client,
+        scope: str = "option",
+        *,
+        generates: bool = False,
     ) -> None:
         super().__init__(name, client, generates=generates)
         self.scope = scope
         if generates:
             self._scorer = Scorer(client)
+            scoring = "Free"
         else:
             self._scorer = choose_scorer(client, self.note)
+            scoring = self._scorer.key
         if not generates and scope == "sentence" and not self._scorer.whole_texts:
             self.note(
                 f"{client.base} cannot score a given text at once: every token after the slot "
-                "costs a request for "
-                "each option. --scope option needs about one request per prompt."
+                "costs a request for each option. --scope option needs about one request per "
+                "prompt."
             )
-        completions = client.parallel(
-            lambda trial: completed_text(client.post("completions", greedy_request(trial))), TRIALS
-        )
-        way = "Free" if generates else self._scorer.key
-        self.fingerprint = json_digest([client.base, client.model, way, completions])
+
+        def complete(text: str) -> str:
+            return completed_text(client.post("completions", greedy_request(text)))
+
+        # The weights behind an address cannot be seen: what they write after a few texts tells
+        # most models apart that are served under one name.
+        completions = client.parallel(complete, TRIALS)
+        self.fingerprint = json_digest([client.base, client.model, scoring, completions])
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""
@@ -51,40 +61,39 @@ class CompletionsServer(ServerModel):
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         """What the model writes in the slot is read up to the end of the line."""
-        return {
-            "prompt": resolve_separator(prompt.parts[0], None).rstrip(" ") or BEGINNING,
-            "stop": ["\n"],
-        }
+        text = resolve_separator(prompt.parts[0], None).rstrip(" ")
+        return {"prompt": text or BEGINNING, "stop": ["\n"]}
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One request per option where the server scores given texts, else about one per prompt."""
-        texts = [
-            prompt.text
-            for prompt in prompts
-            for _ in (prompt.options if self._scorer.whole_texts else "1")
-        ]
+        texts: list[str] = []
+        for prompt in prompts:
+            requests = len(prompt.options) if self._scorer.whole_texts else 1
+            texts += [prompt.text] * requests
         return self._client.spending.estimate(texts, max_tokens or 1)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""
         rows = [self._split(prompt) for prompt in prompts]
-        scores = self._scorer.score(
-            [(context, target) for context, targets in rows for target in targets]
-        )
-        return [
-            Scores(
-                logp=tuple(scores[context, target][0] for target in targets),
-                tokens=tuple(scores[context, target][1] for target in targets),
-                chars=tuple(len(target.lstrip(" ")) for target in targets),
+        pairs = [(context, target) for context, targets in rows for target in targets]
+        scores = self._scorer.score(pairs)
+        results = []
+        for context, targets in rows:
+            options = [scores[context, target] for target in targets]
+            results.append(
+                Scores(
+                    logp=tuple(logp for logp, _ in options),
+                    tokens=tuple(tokens for _, tokens in options),
+                    chars=tuple(len(target.lstrip(" ")) for target in targets),
+                )
             )
-            for context, targets in rows
-        ]
+        return results
 
     def _split(self, prompt: Prompt) -> tuple[str, list[str]]:
-        """The context, and each option with the space before it (and what follows), as tokenizers
-        split texts."""
+        """Return the context, and each option with the space before it (and what follows), as
+        tokenizers split texts."""
         before, after = (resolve_separator(part, None) for part in prompt.parts)
         context = before.rstrip(" ")
         space = before[len(context) :] if context else ""
         rest = after if self.scope == "sentence" else ""
-        return context or BEGINNING, [space + option + rest for option in prompt.options]
+        return context or BEGINNING, [f"{space}{option}{rest}" for option in prompt.options]

@@ -20,7 +20,11 @@ def json_schema(options: Sequence[str]) -> dict[str, Any]:
         "required": ["answer"],
         "additionalProperties": False,
     }
-    form = {"name": "choice", "strict": True, "schema": schema}
+    form = {
+        "name": "choice",
+        "strict": True,
+        "schema": schema,
+    }
     return {"response_format": {"type": "json_schema", "json_schema": form}}
 
 
@@ -31,10 +35,15 @@ def regex(options: Sequence[str]) -> dict[str, Any]:
     >>> regex(["red", "U.S."])["regex"]
     '(red|U\\\\.S\\\\.)'
     """
+    # re.escape also escapes spaces, for which some servers' engines have no escape
     words = [_SPECIAL.sub(r"\\\g<0>", option) for option in dict.fromkeys(options)]
     pattern = f"({'|'.join(words)})"
     text = {"type": "string", "pattern": f"^{pattern}$"}
-    return {"regex": pattern, "structured_outputs": {"regex": pattern}, "json_schema": text}
+    return {
+        "regex": pattern,
+        "structured_outputs": {"regex": pattern},
+        "json_schema": text,
+    }
 
 
 FORMS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
@@ -46,10 +55,11 @@ FORMS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
 def reply_text(content: str, options: Sequence[str]) -> str:
     """The answer in a reply: the option itself, or what is in the JSON.
 
-    >>> reply_text(' true', ["true"]), reply_text('{"answer": "red"}', ["red"]), reply_text('"red"', ["red"])
-    ('true', 'red', 'red')
+    >>> [reply_text(reply, ["red"]) for reply in (" red", '{"answer": "red"}', '"red"')]
+    ['red', 'red', 'red']
     """
     text = content.strip()
+    # before it is read as JSON, in which true and 5 are no texts
     if text in options:
         return text
     try:

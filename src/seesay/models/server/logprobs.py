@@ -53,14 +53,17 @@ def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]
     logprobs = _logprobs(answer)
     try:
         if "content" in logprobs:
-            rows = [(t["token"], t["logprob"]) for t in logprobs["content"] or []]
+            rows = logprobs["content"] or []
+            tokens = [row["token"] for row in rows]
+            values = [row["logprob"] for row in rows]
         else:
-            rows = list(
-                zip(logprobs.get("tokens") or [], logprobs.get("token_logprobs") or [], strict=True)
-            )
-        return [str(token) for token, _ in rows], [
-            None if logp is None else log_probability(logp) for _, logp in rows
-        ]
+            tokens = logprobs.get("tokens") or []
+            values = logprobs.get("token_logprobs") or []
+        logps: list[float | None] = []
+        for _, value in zip(tokens, values, strict=True):
+            # the first token of a text has no context, and no log-probability
+            logps.append(None if value is None else log_probability(value))
+        return [str(token) for token in tokens], logps
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise UserError(
             f"The server reports log-probabilities in a layout that is not OpenAI's ({error})."
@@ -76,6 +79,7 @@ def next_tokens(answer: dict[str, Any]) -> NextTokens:
         if "content" in logprobs:
             rows = (logprobs["content"] or [{}])[0].get("top_logprobs") or []
             for row in rows:
+                # tokens that are no whole characters are spelt alike: the likeliest comes first
                 texts.setdefault(str(row["token"]), log_probability(row["logprob"]))
                 if "id" in row:
                     ids[int(row["id"])] = log_probability(row["logprob"])
@@ -92,11 +96,9 @@ def next_tokens(answer: dict[str, Any]) -> NextTokens:
 def log_probability(value: Any) -> float:
     """A log-probability that a server reports: one above 0 by more than rounding is not one, nor is
     infinity."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not -math.inf < value < math.inf
-    ):
+    # JSON's true is an integer to Python
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not -math.inf < value < math.inf:
         raise ValueError("a log-probability is not a number")
     if value > ROUNDING:
         raise ValueError("a log-probability is above 0")

@@ -43,14 +43,14 @@ class ReplyScores:
 def positions(answer: dict[str, Any]) -> list[ReplyToken]:
     """The reply's tokens with their alternatives; none where the server reports none."""
     try:
-        rows = answer["choices"][0]["logprobs"]["content"] or []
-        return [
-            ReplyToken(
-                str(row["token"]),
-                {str(t["token"]): log_probability(t["logprob"]) for t in row["top_logprobs"] or []},
-            )
-            for row in rows
-        ]
+        reply = []
+        for row in answer["choices"][0]["logprobs"]["content"] or []:
+            likely = {
+                str(entry["token"]): log_probability(entry["logprob"])
+                for entry in row["top_logprobs"] or []
+            }
+            reply.append(ReplyToken(str(row["token"]), likely))
+        return reply
     except (KeyError, IndexError, TypeError):
         return []
     except ValueError as error:
@@ -58,8 +58,8 @@ def positions(answer: dict[str, Any]) -> list[ReplyToken]:
 
 
 def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplyScores:
-    """The mass of the replies that begin an option and no other, as far as the server's own reply
-    leads.
+    """Return the mass of the replies that begin an option and no other, as far as the server's own
+    reply leads.
 
     >>> shares = {"Yes": 0.6, " yes": 0.1, "No": 0.2, "A": 0.05}
     >>> reply = ReplyToken("Yes", {token: math.log(share) for token, share in shares.items()})
@@ -70,33 +70,43 @@ def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplySco
     lowered = [option.lower() for option in options]
     mass = [0.0] * len(options)
     written = ""
-    reached = 1.0
+    reached = 1.0  # the probability of what the server wrote before this position
     hidden = 0.0
     least = 1.0
     for position in reply:
-        follow = False
+        is_open = False
         for token, logp in position.likely.items():
             share = reached * math.exp(logp)
             least = min(least, share)
-            word = (written + token).lower().lstrip(_OPENING)
-            fits = [i for i, option in enumerate(lowered) if option.startswith(word)]
-            if word and not fits:
-                fits = [i for i, option in enumerate(lowered) if option == word.rstrip(_CLOSING)]
+            fits = _fitting(written + token, lowered)
             if len(fits) == 1:
                 mass[fits[0]] += share
             elif fits and token == position.token:
-                follow = True
+                # several options begin so, and the server's own reply says how it goes on
+                is_open = True
             elif fits:
                 hidden += share
         hidden += reached * max(0.0, 1.0 - math.fsum(map(math.exp, position.likely.values())))
-        if not follow:
+        if not is_open:
             break
         reached *= math.exp(position.likely[position.token])
         written += position.token
     else:
         hidden += reached  # the reply ended, or was cut, before it told the options apart
+    # what was not found has at most what is hidden, and at most the least that was reported
     bound = max(min(hidden, least), LEAST)
     return ReplyScores([math.log(share or bound) for share in mass], min(hidden, 1.0))
+
+
+def _fitting(text: str, options: Sequence[str]) -> list[int]:
+    """Return the numbers of the options that a reply may be the beginning of; or, of one that goes
+    beyond an option by punctuation alone, of that option."""
+    word = text.lower().lstrip(_OPENING)
+    fits = [i for i, option in enumerate(options) if option.startswith(word)]
+    if word and not fits:
+        word = word.rstrip(_CLOSING)
+        fits = [i for i, option in enumerate(options) if option == word]
+    return fits
 
 
 def reply_of(answer: dict[str, Any], base: str) -> Reply:
@@ -104,15 +114,16 @@ def reply_of(answer: dict[str, Any], base: str) -> Reply:
     out."""
     try:
         choice = answer["choices"][0]
+        message = choice.get("message") or {}
         if "text" in choice:
             content = choice["text"]
         else:
             content = choice["message"].get("content")
         if isinstance(content, list):  # parts, of which some may be reasoning
-            content = "".join(
-                str(part.get("text", "")) for part in content if part.get("type", "text") == "text"
-            )
-        text = str(content or "") or str((choice.get("message") or {}).get("refusal") or "")
+            texts = [part for part in content if part.get("type", "text") == "text"]
+            content = "".join(str(part.get("text", "")) for part in texts)
+        # a refusal is an answer, if no useful one, and is reported in a field of its own
+        text = str(content or "") or str(message.get("refusal") or "")
         return Reply(text.strip(), choice.get("finish_reason") == "length")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise UserError(

@@ -1,11 +1,12 @@
 """Three ways to get the log-probability of a given text from a server that completes texts, best
 first:
 
-- `EchoScorer` (vLLM and others): the server reports the log-probabilities of the prompt's own tokens;
-- `TokenLookupScorer` (llama.cpp): the server tokenizes the text, and each token is looked up among the likeliest next
-  ones;
-- `PrefixMatchScorer` (any other): the text is written token by token, always the longest of the likeliest next tokens
-  that fits.
+- `EchoScorer` (vLLM and others): the server reports the log-probabilities of the prompt's own
+  tokens;
+- `TokenLookupScorer` (llama.cpp): the server tokenizes the text, and each token is looked up among
+  the likeliest next ones;
+- `PrefixMatchScorer` (any other): the text is written token by token, always the longest of the
+  likeliest next tokens that fits.
 
 The last two need one request per distinct beginning: for an option of one token that is one per
 prompt, and one more for each further token of each option.
@@ -26,6 +27,7 @@ DEEPER = 8  # then this many times as many, again and again, before a token coun
 MANY = 20  # tokens, among which some begin a word
 TRIALS = ("The opposite of up is", "Grass is usually", "Two and two make")
 
+Ids = tuple[int, ...]
 Pair = tuple[str, str]  # a context, and the text after it that is scored
 PairScore = tuple[float, int]  # the text's log-probability and number of tokens
 Note = Callable[[str], None]
@@ -71,17 +73,23 @@ class EchoScorer(Scorer):
         They are counted, not measured: some servers report tokens without their spaces, or a
         beginning-of-text token.
         """
-        echoed = self._client.parallel(
-            self._echo, [text for c, target in pairs for text in (c, c + target)]
-        )
+        texts: list[str] = []
+        for context, target in pairs:
+            texts += [context, context + target]
+        echoed = self._client.parallel(self._echo, texts)
         scores = {}
         for context, target in pairs:
-            (alone, _), (tokens, logps) = echoed[context], echoed[context + target]
-            first = next(
-                (i for i, (a, b) in enumerate(zip(alone, tokens, strict=False)) if a != b),
-                len(alone),
-            )
-            scores[context, target] = math.fsum(logps[first:]), len(logps[first:])
+            context_tokens, _ = echoed[context]
+            tokens, logps = echoed[context + target]
+            # A tokenizer may join the end of the context with the beginning of the target: the
+            # score begins at the first token that the two do not share.
+            shared = 0
+            for before, token in zip(context_tokens, tokens, strict=False):
+                if before != token:
+                    break
+                shared += 1
+            target_logps = logps[shared:]
+            scores[context, target] = math.fsum(target_logps), len(target_logps)
         return scores
 
     def works(self) -> bool:
@@ -95,16 +103,21 @@ class EchoScorer(Scorer):
     def _echo(self, text: str) -> tuple[list[str], list[float]]:
         """The tokens of a text and their log-probabilities, 0 for the first, which has no
         context."""
-        body = {**greedy_request(text), "echo": True, "logprobs": 1}
+        body = {
+            **greedy_request(text),
+            "echo": True,
+            "logprobs": 1,
+        }
         answer = self._client.post("completions", body, reuse=text not in TRIALS)
         tokens, logps = prompt_tokens(answer)
-        usage = answer.get("usage")
-        count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
         # a token is generated as well, because some servers take a limit of 0 for none
-        if isinstance(count, int) and 0 < count <= len(tokens):
-            end = count
-        else:
-            end = len(tokens) - 1
+        end = len(tokens) - 1
+        usage = answer.get("usage")
+        if isinstance(usage, dict):
+            count = usage.get("prompt_tokens")
+            # some count tokens that they do not report
+            if isinstance(count, int) and 0 < count <= len(tokens):
+                end = count
         if any(logp is None for logp in logps[1:end]):
             raise RefusedError(
                 f"{self._client.base} leaves out log-probabilities of tokens in mid-text."
@@ -117,16 +130,17 @@ class LikeliestTokens:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.top = self._granted()
+        self.top = self._count_reported()
         self._grows = self.top == TOPS[0]
 
     def after(
-        self, prompt: str | tuple[int, ...], enough: Callable[[NextTokens], bool] = lambda _: True
+        self, prompt: str | Ids, enough: Callable[[NextTokens], bool] = lambda _: True
     ) -> NextTokens:
         """What may come next: more and more of it until it is enough, or the server reports no
         more."""
         top = self.top
         table = self._ask(prompt, top)
+        # fewer than were asked for are all that the server has
         while self._grows and table.count >= top and not enough(table):
             top *= DEEPER
             try:
@@ -135,44 +149,53 @@ class LikeliestTokens:
                 self._grows = False
         return table
 
-    def _ask(self, prompt: str | tuple[int, ...], top: int) -> NextTokens:
+    def _ask(self, prompt: str | Ids, top: int) -> NextTokens:
         body = {**greedy_request(prompt), "logprobs": top}
         return next_tokens(self._client.post("completions", body, reuse=prompt not in TRIALS))
 
-    def _granted(self) -> int:
+    def _count_reported(self) -> int:
         """The most that the server reports; one whose log-probabilities carry no information is
         refused."""
-        base = self._client.base
         for top in TOPS:
             try:
                 logps = self._ask(TRIALS[0], top).texts
             except RefusedError:
                 continue
-            if len(logps) < 2:
-                raise UserError(
-                    f"{base} returns no log-probabilities: options cannot be scored. Start the "
-                    "server with them, check "
-                    "that its address ends in /v1, or use --endpoint chat."
-                )
-            if max(logps.values()) - min(logps.values()) < 1e-6:
-                raise UserError(
-                    f"{base} returns the same log-probability for every token: they say nothing."
-                )
-            if len(logps) >= MANY and not any(token.startswith(" ") for token in logps):
-                raise UserError(
-                    f"{base} reports tokens without their spaces: options cannot be found among "
-                    "them."
-                )
+            self._validate(logps)
             return top
         raise UserError(
-            f"{base} refuses every request with log-probabilities: use --endpoint chat."
+            f"{self._client.base} refuses every request with log-probabilities: use --endpoint "
+            "chat."
         )
+
+    def _validate(self, logps: dict[str, float]) -> None:
+        """Refuse log-probabilities of likeliest tokens by which no option could be scored."""
+        base = self._client.base
+        if len(logps) < 2:
+            raise UserError(
+                f"{base} returns no log-probabilities: options cannot be scored. Start the server "
+                "with them, check that its address ends in /v1, or use --endpoint chat."
+            )
+        if max(logps.values()) - min(logps.values()) < 1e-6:
+            raise UserError(
+                f"{base} returns the same log-probability for every token: they say nothing."
+            )
+        # after the trial's text most words follow a space, so that among many tokens some have it
+        if len(logps) >= MANY and not any(token.startswith(" ") for token in logps):
+            raise UserError(
+                f"{base} reports tokens without their spaces: options cannot be found among them."
+            )
 
 
 class NextTokenScorer(Scorer):
     """Finds texts among the likeliest next tokens, where some may be out of reach."""
 
-    def __init__(self, client: Client, likeliest: LikeliestTokens, note: Note) -> None:
+    def __init__(
+        self,
+        client: Client,
+        likeliest: LikeliestTokens,
+        note: Note,
+    ) -> None:
         super().__init__(client)
         self._likeliest = likeliest
         self._note = note
@@ -183,14 +206,12 @@ class NextTokenScorer(Scorer):
         if 2 * unreached > total:
             raise UserError(
                 f"{count} are not among the likeliest tokens that the server reports: they cannot "
-                "be scored. Let it "
-                "report more (vLLM: --max-logprobs), or use --endpoint chat."
+                "be scored. Let it report more (vLLM: --max-logprobs), or use --endpoint chat."
             )
         if unreached:
             self._note(
                 f"{count} were not among the likeliest tokens that the server reports; they were "
-                "given the lowest "
-                "log-probability it reported, which is too high."
+                "given the lowest log-probability it reported, which is too high."
             )
 
 
@@ -203,25 +224,27 @@ class TokenLookupScorer(NextTokenScorer):
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """Every beginning is asked about once, for all the tokens that may follow it."""
         tokenized = self._client.parallel(self._tokenize, pairs)
-        following: dict[tuple[int, ...], set[int]] = {}
+        following: dict[Ids, set[int]] = {}
         for ids, start in tokenized.values():
             for i in range(start, len(ids)):
                 following.setdefault(ids[:i], set()).add(ids[i])
-        tables = self._client.parallel(
-            lambda beginning: self._likeliest.after(
-                beginning, lambda table: following[beginning] <= table.ids.keys()
-            ),
-            following,
-        )
+
+        def find_following(beginning: Ids) -> NextTokens:
+            tokens = following[beginning]
+            return self._likeliest.after(beginning, lambda table: tokens <= table.ids.keys())
+
+        tables = self._client.parallel(find_following, following)
         scores = {}
         unreached = 0
         for pair, (ids, start) in tokenized.items():
-            steps = [(tables[ids[:i]], ids[i]) for i in range(start, len(ids))]
-            unreached += any(token not in table.ids for table, token in steps)
-            scores[pair] = (
-                math.fsum(table.ids.get(token, table.least) for table, token in steps),
-                len(steps),
-            )
+            is_reached = True
+            logps = []
+            for i in range(start, len(ids)):
+                table = tables[ids[:i]]
+                is_reached = is_reached and ids[i] in table.ids
+                logps.append(table.ids.get(ids[i], table.least))
+            unreached += not is_reached
+            scores[pair] = math.fsum(logps), len(logps)
         self._report_unreached(unreached, len(scores))
         return scores
 
@@ -234,25 +257,28 @@ class TokenLookupScorer(NextTokenScorer):
         except UserError:
             return False
         after_text = self._likeliest.after(trial).ids
-        return bool(after_ids) and max(after_ids, key=after_ids.__getitem__) == max(
-            after_text, key=after_text.__getitem__
-        )
+        return bool(after_ids) and _likeliest(after_ids) == _likeliest(after_text)
 
-    def _tokenize(self, pair: Pair) -> tuple[tuple[int, ...], int]:
-        """The tokens of both texts together, and the first that covers any of the second."""
+    def _tokenize(self, pair: Pair) -> tuple[Ids, int]:
+        """Return the tokens of both texts together, and the first that covers any of the second."""
         context, target = pair
-        answer = self._client.post_beside(
-            "tokenize", {"content": context + target, "add_special": True, "with_pieces": True}
-        )
+        text = context + target
+        request = {
+            "content": text,
+            "add_special": True,
+            "with_pieces": True,
+        }
+        answer = self._client.post_beside("tokenize", request)
         try:
             ids = tuple(int(token["id"]) for token in answer["tokens"])
-            spelt = [token["piece"] for token in answer["tokens"]]
-            pieces = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in spelt]
+            pieces = [_piece_bytes(token["piece"]) for token in answer["tokens"]]
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{self._client.base} does not say how it tokenizes a text.") from error
         whole = b"".join(pieces)
-        if not whole.endswith((context + target).encode()):
-            raise UserError(f"{self._client.base} tokenizes {context + target!r} as another text.")
+        # a beginning-of-text token, or a space that the tokenizer adds, may come before the text
+        if not whole.endswith(text.encode()):
+            raise UserError(f"{self._client.base} tokenizes {text!r} as another text.")
+        # counted in bytes, since a token may end within a character
         edge = len(whole) - len(target.encode())
         end = 0
         for start, piece in enumerate(pieces):
@@ -274,50 +300,73 @@ class PrefixMatchScorer(NextTokenScorer):
         written = dict.fromkeys(pairs, 0)
         unreached = 0
         while unfinished := [pair for pair in scores if written[pair] < len(pair[1])]:
-            open_texts = {
-                pair: (pair[0] + pair[1][: written[pair]], pair[1][written[pair] :])
-                for pair in unfinished
-            }
-            tables = self._after(open_texts.values())
-            for pair, (text, left) in open_texts.items():
+            open_texts = {pair: _split_written(pair, written[pair]) for pair in unfinished}
+            tables = self._find_following(open_texts.values())
+            for pair, (text, unwritten) in open_texts.items():
                 logp, count = scores[pair]
                 table = tables[text]
-                token = _longest(table, left)
-                unreached += token is None
-                scores[pair] = (
-                    logp + (table.least if token is None else table.texts[token]),
-                    count + 1,
-                )
-                written[pair] += len(left if token is None else token)
+                token = _longest(table, unwritten)
+                if token is None:
+                    # what no reported token begins is taken for one token, as likely as the least
+                    unreached += 1
+                    token = unwritten
+                scores[pair] = logp + table.texts.get(token, table.least), count + 1
+                written[pair] += len(token)
         self._report_unreached(unreached, len(scores))
         return scores
 
-    def _after(self, open_texts: Iterable[Pair]) -> dict[str, NextTokens]:
-        """What may follow each text, deep enough for what is left to write after it."""
-        left: dict[str, list[str]] = {}
+    def _find_following(self, open_texts: Iterable[Pair]) -> dict[str, NextTokens]:
+        """Return what may follow each text, deep enough for what is unwritten after it."""
+        unwritten: dict[str, list[str]] = {}
         for text, rest in open_texts:
-            left.setdefault(text, []).append(rest)
-        return self._client.parallel(
-            lambda text: self._likeliest.after(
-                text, lambda table: all(_fits(table, rest) for rest in left[text])
-            ),
-            left,
-        )
+            unwritten.setdefault(text, []).append(rest)
+
+        def find(text: str) -> NextTokens:
+            rests = unwritten[text]
+            return self._likeliest.after(
+                text, lambda table: all(_fits(table, rest) for rest in rests)
+            )
+
+        return self._client.parallel(find, unwritten)
 
 
-def greedy_request(prompt: str | tuple[int, ...]) -> dict[str, Any]:
+def greedy_request(prompt: str | Ids) -> dict[str, Any]:
     """The request that all others are made of: one more token, the likeliest."""
-    return {"prompt": prompt, "max_tokens": 1, "temperature": 0}
+    return {
+        "prompt": prompt,
+        "max_tokens": 1,
+        "temperature": 0,
+    }
 
 
-def _longest(table: NextTokens, left: str) -> str | None:
-    return max(
-        (token for token in table.texts if token and left.startswith(token)), key=len, default=None
-    )
+def _likeliest(logps: dict[int, float]) -> int:
+    return max(logps, key=logps.__getitem__)
 
 
-def _fits(table: NextTokens, left: str) -> bool:
+def _piece_bytes(piece: Any) -> bytes:
+    """Return a token's bytes; llama.cpp gives a list of them where they are no whole characters."""
+    if isinstance(piece, str):
+        return piece.encode()
+    return bytes(piece)
+
+
+def _split_written(pair: Pair, written: int) -> Pair:
+    """Return a pair's context and what is written of its target, then what is not."""
+    context, target = pair
+    return context + target[:written], target[written:]
+
+
+def _longest(table: NextTokens, text: str) -> str | None:
+    """Return the longest of the tokens that begin the text; None where there is none."""
+    beginnings = [token for token in table.texts if token and text.startswith(token)]
+    return max(beginnings, key=len, default=None)
+
+
+def _fits(table: NextTokens, text: str) -> bool:
     """Whether a token fits that ends where a word does: further down there might be a longer
     one."""
-    token = _longest(table, left)
-    return token is not None and not left[len(token) :][:1].isalnum()
+    token = _longest(table, text)
+    if token is None:
+        return False
+    next_character = text[len(token) : len(token) + 1]
+    return not next_character.isalnum()

@@ -38,57 +38,64 @@ class Spending:
         """Stop before a request that there is no budget for. What was answered is kept."""
         if self.budget is not None and self.spent >= self.budget:
             raise UserError(
-                f"The budget is spent ({self._shown(self.spent)} of {self._shown(self.budget)}). "
-                "The answers so far "
-                "are kept: give a larger --budget and run the same command again."
+                f"The budget is spent ({self._format(self.spent)} of {self._format(self.budget)}). "
+                "The answers so far are kept: give a larger --budget and run the same command "
+                "again."
             )
 
     def add(self, answer: Any) -> None:
         """Count what an answer reports; an answer that reports nothing counts as a request."""
         usage = answer.get("usage") if isinstance(answer, dict) else None
-        counts = usage if isinstance(usage, dict) else {}
+        if not isinstance(usage, dict):
+            usage = {}
+        # answers come in on several threads
         with self._lock:
             self.requests += 1
-            self.read += _count(counts.get("prompt_tokens"))
-            self.written += _count(counts.get("completion_tokens"))
+            self.read += _count(usage.get("prompt_tokens"))
+            self.written += _count(usage.get("completion_tokens"))
 
     def estimate(self, texts: Sequence[str], reply_tokens: int) -> str:
-        """What asking these texts will take, about; more than the budget has left is refused."""
+        """Say what asking these texts will take, about; more than the budget has left is
+        refused."""
         requests = len(texts)
         read = sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts)
+        # replies may be shorter: the estimate errs on the dear side
         written = requests * reply_tokens
         cost = self.cost(read, written)
         if self.budget is not None and self.spent + cost > self.budget:
             raise UserError(
                 f"About {requests:,} requests with {read:,} tokens to read and at most {written:,} "
-                "to write would take "
-                f"{self._shown(cost)}, more than the budget of {self._shown(self.budget)} has "
-                "left: ask less (--limit)."
+                f"to write would take {self._format(cost)}, more than the budget of "
+                f"{self._format(self.budget)} has left: ask less (--limit)."
             )
-        if self.prices is None:
-            money = ""
-        else:
-            money = f", {self._shown(cost)} at the prices given"
-        return f"About {requests:,} requests: {read:,} tokens to read and at most {written:,} to write{money}."
+        return (
+            f"About {requests:,} requests: {read:,} tokens to read and at most {written:,} to "
+            f"write{self._at_prices(cost)}."
+        )
 
     def notes(self, finished: bool) -> list[str]:
         """What the server says that it took, where the user counts that and the run is finished."""
         if not finished or (self.budget is None and self.prices is None):
             return []
-        if self.prices is None:
-            money = ""
-        else:
-            money = f", {self._shown(self.spent)} at the prices given"
-        tokens = f"{self.read:,} tokens read and {self.written:,} written"
-        return [f"The server reports {tokens} in {self.requests:,} requests so far{money}."]
+        return [
+            f"The server reports {self.read:,} tokens read and {self.written:,} written in "
+            f"{self.requests:,} requests so far{self._at_prices(self.spent)}."
+        ]
 
-    def _shown(self, amount: float) -> str:
+    def _at_prices(self, amount: float) -> str:
+        """Return an amount of money as the end of a sentence; nothing without prices."""
+        if self.prices is None:
+            return ""
+        return f", {self._format(amount)} at the prices given"
+
+    def _format(self, amount: float) -> str:
         if self.prices is None:
             return f"{amount:,.0f} tokens"
         return f"{amount:,.4f}"
 
 
 def _count(value: Any) -> int:
+    # what a server reports is untrusted, and one wrong number would spend the budget
     if isinstance(value, int) and 0 < value < 1 << 40:
         return value
     return 0
@@ -101,7 +108,8 @@ def _prices(text: str | None) -> tuple[float, float] | None:
         read, written = (float(part) for part in text.split(","))
     except ValueError:
         read = written = -1.0
-    if not (0 <= read < float("inf") and 0 <= written < float("inf")):
+    most = float("inf")
+    if not (0 <= read < most and 0 <= written < most):
         raise UserError(
             f"--price is '{text}': give two numbers, per million tokens read and written, as in "
             "0.15,0.60."

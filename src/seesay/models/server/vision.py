@@ -37,28 +37,34 @@ class VisionServer(ChatServer):
     accepts = TEXT_AND_PICTURES
     prompts_per_batch = 32
 
-    def __init__(self, name: str, client: Client, *, generates: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        client: Client,
+        *,
+        generates: bool = False,
+    ) -> None:
         ServerModel.__init__(self, name, client, generates=generates)
-        self._system = None
         self._top = 0
         self._logprobs = self._reports_logprobs()
-        self.scope, self.only_chooses = ("reply", False) if self._logprobs else ("choice", True)
-        identity = f"{client.base} {client.model} vision {self.scope}"
-        self.fingerprint = text_digest(identity)
+        self.scope = "reply" if self._logprobs else "choice"
+        self.only_chooses = not self._logprobs
+        self.fingerprint = text_digest(f"{client.base} {client.model} vision {self.scope}")
 
     def through_chat(self, system: str | None = None) -> VisionServer:
         """The same server, which is asked nothing but chats, with a system text."""
         chatting = copy.copy(self)
-        chatting._system = system
+        chatting.system = system
         chatting.chat = system_digest(system)
         return chatting
 
     def _reports_logprobs(self) -> bool:
         trial = [{"role": "user", "content": [{"type": "text", "text": "Say yes or no."}]}]
         try:
-            return bool(_alternatives(self._client.post(self.endpoint, self._body(trial, True))))
+            answer = self._client.post(self.endpoint, self._body(trial, logprobs=True))
         except RefusedError:
             return False
+        return bool(_alternatives(answer))
 
     def _scores(self, prompt: Prompt) -> Scores:
         return choice_scores(prompt, self._logps(prompt))
@@ -66,60 +72,73 @@ class VisionServer(ChatServer):
     def _logps(self, prompt: Prompt) -> list[float]:
         """Log-probability of every option as the reply's beginning; without log-probabilities, the
         one choice."""
-        messages = self._conversation(
-            prompt, f" Answer with one word: {' or '.join(prompt.options)}."
-        )
-        body = self._body(messages, self._logprobs)
+        options = prompt.options
+        messages = self._conversation(prompt, f" Answer with one word: {' or '.join(options)}.")
+        body = self._body(messages, logprobs=self._logprobs)
         answer = self._client.post(self.endpoint, body, reuse=True)
-        if not self._logprobs:
-            reply = reply_of(answer, self._client.base).text.lower()
-            chosen = [reply.startswith(option.lower()) for option in prompt.options]
-            rest = REFUSED if sum(chosen) == 1 else NO_ANSWER
-            return [0.0 if named and sum(chosen) == 1 else rest for named in chosen]
-        return reply_scores(_alternatives(answer), prompt.options)
+        if self._logprobs:
+            return reply_scores(_alternatives(answer), options)
+        reply = reply_of(answer, self._client.base).text.lower()
+        choices = [option for option in options if reply.startswith(option.lower())]
+        # a reply that begins like two options chooses neither
+        if len(choices) != 1:
+            return [NO_ANSWER] * len(options)
+        return [0.0 if option == choices[0] else REFUSED for option in options]
 
     def _conversation(self, prompt: Prompt, hint: str = "") -> list[Message]:
         """The conversation with its pictures; every question ends with the hint."""
 
         def turn(text: str, picture: str | None) -> list[Message]:
-            shown = [] if picture is None else [picture]
-            images = [
-                {"type": "image_url", "image_url": {"url": data_url(path, self.name)}}
-                for path in shown
-            ]
-            return [*images, {"type": "text", "text": f"{question(text)}{hint}"}]
+            parts: list[Message] = []
+            if picture is not None:
+                url = data_url(picture, self.name)
+                parts.append({"type": "image_url", "image_url": {"url": url}})
+            parts.append({"type": "text", "text": f"{question(text)}{hint}"})
+            return parts
 
-        return conversation(prompt, self._system, turn)
+        return conversation(prompt, self.system, turn)
 
-    def _body(self, messages: list[Message], logprobs: bool) -> dict[str, Any]:
+    def _body(self, messages: list[Message], *, logprobs: bool) -> dict[str, Any]:
         body: dict[str, Any] = {"messages": messages, "temperature": 0}
-        return body | (
-            {"max_tokens": 1, "logprobs": True, "top_logprobs": TOP}
-            if logprobs
-            else {"max_tokens": REPLY}
-        )
+        if logprobs:
+            # the alternatives to the first token are all that is read
+            body |= {
+                "max_tokens": 1,
+                "logprobs": True,
+                "top_logprobs": TOP,
+            }
+        else:
+            body["max_tokens"] = REPLY
+        return body
 
 
 def reply_scores(likely: dict[str, float], options: Sequence[str]) -> list[float]:
-    """The mass of the tokens that begin each option and no other; the lowest reported for an option
-    without any.
+    """Return the mass of the tokens that begin each option and no other; the lowest reported for an
+    option without any.
 
-    >>> [round(x, 3) for x in reply_scores({"Yes": -0.5, " yes": -1.5, "No": -2.0, "A": -3.0}, ("yes", "no"))]
+    >>> likely = {"Yes": -0.5, " yes": -1.5, "No": -2.0, "A": -3.0}
+    >>> [round(logp, 3) for logp in reply_scores(likely, ("yes", "no"))]
     [-0.187, -2.0]
     """
-    mass: list[list[float]] = [[] for _ in options]
-    named = False
+    option_logps: list[list[float]] = [[] for _ in options]
+    is_answer = False
     for token, logp in likely.items():
         word = token.strip().lower()
         fits = [i for i, option in enumerate(options) if word and option.lower().startswith(word)]
         if len(fits) == 1:
-            mass[fits[0]].append(logp)
-        named = named or bool(fits)
-    floor = min(likely.values()) if named else NO_ANSWER
-    return [
-        max(row) + math.log(sum(math.exp(x - max(row)) for x in row)) if row else floor
-        for row in mass
-    ]
+            option_logps[fits[0]].append(logp)
+        is_answer = is_answer or bool(fits)
+    # where no token begins any option, the server answered something else
+    if not is_answer:
+        return [NO_ANSWER] * len(options)
+    floor = min(likely.values())
+    return [_log_sum(logps) if logps else floor for logps in option_logps]
+
+
+def _log_sum(logps: Sequence[float]) -> float:
+    """Return log Σ exp, with the largest taken out so that no exponential underflows to 0."""
+    top = max(logps)
+    return top + math.log(sum(math.exp(logp - top) for logp in logps))
 
 
 def data_url(path: str | None, name: str) -> str:

@@ -24,7 +24,12 @@ class DualEncoder:
         from seesay.models.hf.loading import load_component
 
         self.name = name
-        self._network: Any = load_component(name, options, "AutoModel", "dual encoder")
+        self._network: Any = load_component(
+            name,
+            options,
+            "AutoModel",
+            "dual encoder",
+        )
         self.dtype = self._network.dtype
         if not hasattr(self._network, "get_image_features"):
             raise UserError(
@@ -34,17 +39,26 @@ class DualEncoder:
         scale = getattr(self._network, "logit_scale", None)
         self.scale = 1.0 if scale is None else float(scale.detach().exp())
         """What a cosine is multiplied by to be a logit, as learnt."""
-        self._images: Any = load_component(name, options, "AutoImageProcessor", "dual encoder")
-        self._tokenizer: Any = load_component(name, options, "AutoTokenizer", "dual encoder")
+        self._images: Any = load_component(
+            name,
+            options,
+            "AutoImageProcessor",
+            "dual encoder",
+        )
+        self._tokenizer: Any = load_component(
+            name,
+            options,
+            "AutoTokenizer",
+            "dual encoder",
+        )
 
     def pictures(self, pictures: Sequence[Image]) -> Vectors:
         """One row of length one per picture."""
         import torch
 
         with torch.inference_mode():
-            inputs = self._images(
-                images=[picture.convert("RGB") for picture in pictures], return_tensors="pt"
-            )
+            images = [picture.convert("RGB") for picture in pictures]
+            inputs = self._images(images=images, return_tensors="pt")
             return _unit(self._network.get_image_features(pixel_values=inputs["pixel_values"]))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
@@ -56,16 +70,18 @@ class DualEncoder:
             padding: str | bool = "max_length"
         else:
             padding = True
-        fit = {
-            "truncation": True,
-            "max_length": self._network.config.text_config.max_position_embeddings,
-        }
         with torch.inference_mode():
-            inputs = self._tokenizer(list(texts), return_tensors="pt", padding=padding, **fit)
-            arguments = {
-                name: inputs[name] for name in ("input_ids", "attention_mask") if name in inputs
-            }
-            return _unit(self._network.get_text_features(**arguments))
+            inputs = self._tokenizer(
+                list(texts),
+                return_tensors="pt",
+                padding=padding,
+                truncation=True,
+                max_length=self._network.config.text_config.max_position_embeddings,
+            )
+            # not every tokenizer makes a mask
+            names = [name for name in ("input_ids", "attention_mask") if name in inputs]
+            features = self._network.get_text_features(**{name: inputs[name] for name in names})
+            return _unit(features)
 
 
 def _unit(features: Any) -> Vectors:

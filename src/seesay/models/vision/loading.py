@@ -42,20 +42,19 @@ def load_vision(rest: str, options: ModelOptions) -> Model:
         return SimilarityModel(
             name, encoder, fingerprint(source, options, encoder.dtype), options.batch_size
         )
+    # A BLIP may have been trained for captions or for questions: its type is the same, and the
+    # name of its architecture tells.
     architecture = (config.architectures or [""])[0]
     wrapper: type[VisionModel] = GenerativeModel
     auto_class: Any = AutoModelForImageTextToText
-    if (
-        architecture.endswith("ForQuestionAnswering")
-        and config.model_type in auto.MODEL_FOR_VISUAL_QUESTION_ANSWERING_MAPPING_NAMES
-    ):
+    is_questioned = config.model_type in auto.MODEL_FOR_VISUAL_QUESTION_ANSWERING_MAPPING_NAMES
+    if is_questioned and architecture.endswith("ForQuestionAnswering"):
         auto_class = AutoModelForVisualQuestionAnswering
         wrapper = {"blip": BlipModel, "vilt": ViltModel}.get(config.model_type, GenerativeModel)
     elif config.model_type not in auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES:
         raise UserError(
             f"'{rest}' is a {config.model_type} ({architecture or 'no architecture named'}), which "
-            "answers no "
-            "questions about pictures. For a model of text leave out 'vision:'."
+            "answers no questions about pictures. For a model of text leave out 'vision:'."
         )
     network, missing, unused = load_network(rest, source, options, auto_class)
     refuse_missing(rest, missing)

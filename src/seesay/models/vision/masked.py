@@ -35,13 +35,18 @@ class MultimodalReader(SlotReader):
     both."""
 
     def __init__(
-        self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions
+        self,
+        checkpoint: Checkpoint,
+        name: str,
+        source: str | Path,
+        options: ModelOptions,
     ) -> None:
         super().__init__(checkpoint.model)
         self._name = name
         self._source = source
         self._options = options
-        self._images: Any = None
+        self._images: Any = None  # loaded when the first picture comes
+        # a cache of this reader, which goes when the reader goes
         self.see = lru_cache(PICTURES)(self._see)
 
     def logits(
@@ -105,13 +110,13 @@ class ViltReader(MultimodalReader):
         """ViLT's own embedding of patches, which draws their order, and where they are too many a
         part of them."""
         pixels = self.pixels(picture)
+        values = pixels["pixel_values"].to(self.network.dtype)
+        embed = self.network.vilt.embeddings.visual_embed
+        limit = self.network.config.max_image_length
+        # a seed for every picture: the draw must not depend on the pictures before it
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            patches, mask, _ = self.network.vilt.embeddings.visual_embed(
-                pixels["pixel_values"].to(self.network.dtype),
-                pixels["pixel_mask"],
-                max_image_length=self.network.config.max_image_length,
-            )
+            patches, mask, _ = embed(values, pixels["pixel_mask"], max_image_length=limit)
         return patches, mask
 
 
@@ -124,7 +129,11 @@ class FlavaReader(MultimodalReader):
     )
 
     def __init__(
-        self, checkpoint: Checkpoint, name: str, source: str | Path, options: ModelOptions
+        self,
+        checkpoint: Checkpoint,
+        name: str,
+        source: str | Path,
+        options: ModelOptions,
     ) -> None:
         super().__init__(checkpoint, name, source, options)
         if not any(map(self.PICTURE_PARTS.search, checkpoint.missing)):
@@ -134,17 +143,14 @@ class FlavaReader(MultimodalReader):
         flava = self.network.flava
         text = flava.text_model(input_ids=ids, output_hidden_states=True)
         states: torch.Tensor = text.last_hidden_state
+        # the multimodal encoder was trained on texts with pictures only
         if picture is None:
             return states
         # both towers' states before their last layer norm, as in FlavaModel
-        both = torch.cat(
-            [
-                self.see(picture).expand(len(ids), -1, -1),
-                flava.text_to_mm_projection(text.hidden_states[-1]),
-            ],
-            1,
-        )
-        joined: torch.Tensor = flava.multimodal_model(both)[0]
+        patches = self.see(picture).expand(len(ids), -1, -1)
+        words = flava.text_to_mm_projection(text.hidden_states[-1])
+        joined: torch.Tensor = flava.multimodal_model(torch.cat([patches, words], 1))[0]
+        # the picture comes first, after a token of the encoder's own
         return joined[:, -ids.shape[1] :]
 
     def head(self, picture: str | None) -> Any:
@@ -189,8 +195,7 @@ ARCHITECTURES = {
         LxmertReader,
         r"pooler|seq_relationship|visn|r_layers|visual_attention\.att|obj_predict_head|answer_head",
         "LXMERT is read with its visual stream removed: visn_fc, r_layers, the visual half of "
-        "x_layers, its pooler and "
-        "all heads but the language model's are not used",
+        "x_layers, its pooler and all heads but the language model's are not used",
         tokenizer="google-bert/bert-base-uncased",
     ),
     "vilt": Architecture(
@@ -204,8 +209,7 @@ ARCHITECTURES = {
         FlavaReader,
         r"pooler|logit_scale|_projection|^flava\.(image|multimodal)|^(mim|itm|mmm)|_head\.bias$",
         "FLAVA reads a text alone with its text tower and mlm_head, a text about a picture with "
-        "its multimodal encoder "
-        "and mmm_text_head; its other heads are not used",
+        "its multimodal encoder and mmm_text_head; its other heads are not used",
         changed=(("init_codebook", False),),  # which makes targets for masked pictures
     ),
 }
@@ -213,7 +217,10 @@ ARCHITECTURES = {
 
 
 def load_masked(
-    name: str, source: str | Path, options: ModelOptions, config: PreTrainedConfig
+    name: str,
+    source: str | Path,
+    options: ModelOptions,
+    config: PreTrainedConfig,
 ) -> MaskedModel:
     """A model of one of ARCHITECTURES in a folder or on the hub."""
     kind = ARCHITECTURES[config.model_type]
@@ -221,10 +228,14 @@ def load_masked(
     checkpoint = load_checkpoint(
         name, source, options, network_class, shared_tokenizer=kind.tokenizer, **dict(kind.changed)
     )
-    refuse_missing(
-        name, [key for key in checkpoint.missing if not re.search(kind.spare, key)], "masked"
-    )
+    needed = [key for key in checkpoint.missing if not re.search(kind.spare, key)]
+    refuse_missing(name, needed, "masked")
     reader = kind.reader(checkpoint, name, source, options)
-    model = MaskedModel(name, checkpoint, reader=reader, batch_size=options.batch_size)
+    model = MaskedModel(
+        name,
+        checkpoint,
+        reader=reader,
+        batch_size=options.batch_size,
+    )
     model.note(f"'{name}': {kind.adaptation}.", lasting=True)
     return model

@@ -30,7 +30,12 @@ class Processor:
     """The model's combined processor, or its image processor and tokenizer where the combined one
     cannot be loaded."""
 
-    def __init__(self, source: str | Path, config: Any, options: ModelOptions) -> None:
+    def __init__(
+        self,
+        source: str | Path,
+        config: Any,
+        options: ModelOptions,
+    ) -> None:
         from transformers import AutoImageProcessor, AutoProcessor, AutoTokenizer
 
         arguments = hub_arguments(options)
@@ -56,12 +61,17 @@ class Processor:
             return self._without_pictures(texts)
         if self.combined is None:
             return self._prepare_separately(pictures, texts)
-        arguments = {"text": list(texts), "padding": True, "return_tensors": "pt"}
-        every = [picture for row in pictures for picture in row]
+        arguments = {
+            "text": list(texts),
+            "padding": True,
+            "return_tensors": "pt",
+        }
+        rows = [list(row) for row in pictures]
+        flat = [picture for row in rows for picture in row]
         try:
-            return dict(self.combined(images=every, **arguments))
+            return dict(self.combined(images=flat, **arguments))
         except (ValueError, TypeError):  # some want a list of pictures for every text
-            return dict(self.combined(images=[list(row) for row in pictures], **arguments))
+            return dict(self.combined(images=rows, **arguments))
 
     def _without_pictures(self, texts: Sequence[str]) -> Inputs:
         encoded = dict(self.tokenizer(list(texts), padding=True, return_tensors="pt"))
@@ -77,67 +87,81 @@ class Processor:
         tokenizer = self.tokenizer
         config = self.config
         if config.model_type in ("smolvlm", "idefics3"):
-            pixels = dict(
-                images(
-                    [list(row) for row in pictures], return_tensors="pt", return_row_col_info=True
-                )
-            )
-            rows = pixels.pop("rows")
-            columns = pixels.pop("cols")
-            side = config.vision_config.image_size // config.vision_config.patch_size
-            tokens = side * side // config.scale_factor**2
-            marks = [
-                [tiles(*tile, tokens) for tile in zip(r, c, strict=True)]
-                for r, c in zip(rows, columns, strict=True)
-            ]
+            pixels, expansions = self._tiled(pictures)
             mark = "<image>"
         elif hasattr(images, "merge_size"):  # the Qwen family
-            pixels = dict(
-                images([picture for row in pictures for picture in row], return_tensors="pt")
-            )
             mark = tokenizer.convert_ids_to_tokens(config.image_token_id)
-            grids = iter(pixels["image_grid_thw"])
-            marks = [
-                [mark * (int(next(grids).prod()) // images.merge_size**2) for _ in row]
-                for row in pictures
-            ]
+            pixels, expansions = self._merged(pictures, mark)
         else:
             raise UserError(
                 f"The processor of a {config.model_type} could not be loaded here, and seesay does "
-                "not know how to do "
-                "without it: install torchvision, or use another model."
+                "not know how to do without it: install torchvision, or use another model."
             )
-        pieces = [text.split(mark) for text in texts]
-        if any(len(parts) != len(own) + 1 for parts, own in zip(pieces, marks, strict=True)):
-            raise UserError(
-                f"The model's chat template does not put one {mark} into the text for each picture."
-            )
-        marked = [
-            "".join(chain(*zip(parts, [*own, ""], strict=True)))
-            for parts, own in zip(pieces, marks, strict=True)
+        expanded = [
+            _expand_marks(text, mark, row) for text, row in zip(texts, expansions, strict=True)
         ]
-        encoded = dict(tokenizer(marked, padding=True, return_tensors="pt"))
+        encoded = dict(tokenizer(expanded, padding=True, return_tensors="pt"))
         # which tokens stand for a picture: positions are two-dimensional there
         if hasattr(images, "merge_size"):
             encoded["mm_token_type_ids"] = (encoded["input_ids"] == config.image_token_id).long()
         return {**pixels, **encoded}
 
+    def _tiled(self, pictures: Sequence[Sequence[Image]]) -> tuple[Inputs, list[list[str]]]:
+        """Return the pixels of pictures that are cut into tiles, and what marks each picture."""
+        rows = [list(row) for row in pictures]
+        pixels = dict(self.images(rows, return_tensors="pt", return_row_col_info=True))
+        heights = pixels.pop("rows")
+        widths = pixels.pop("cols")
+        vision = self.config.vision_config
+        side = vision.image_size // vision.patch_size
+        # the connector joins squares of patches (pixel shuffle)
+        tokens = side * side // self.config.scale_factor**2
+        expansions = []
+        for tile_rows, tile_columns in zip(heights, widths, strict=True):
+            grids = zip(tile_rows, tile_columns, strict=True)
+            expansions.append([tiles(row, column, tokens) for row, column in grids])
+        return pixels, expansions
+
+    def _merged(
+        self, pictures: Sequence[Sequence[Image]], mark: str
+    ) -> tuple[Inputs, list[list[str]]]:
+        """Return the pixels of pictures whose patches are merged, and what marks each picture."""
+        flat = [picture for row in pictures for picture in row]
+        pixels = dict(self.images(flat, return_tensors="pt"))
+        counts = iter(pixels["image_grid_thw"].prod(dim=1).tolist())
+        merged = self.images.merge_size**2  # patches that become one token
+        expansions = []
+        for row in pictures:
+            expansions.append([mark * (next(counts) // merged) for _ in row])
+        return pixels, expansions
+
     def spellings(self, option: str) -> list[tuple[int, ...]]:
         """The token ids of a reply, in each way that it may be written: with a capital or not,
         after a space or not."""
-        texts = [
-            f"{space}{word}"
-            for space in ("", " ")
-            for word in (option, option[:1].upper() + option[1:])
-        ]
-        ids = [tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
-        writable = dict.fromkeys(i for i in ids if i and self.tokenizer.unk_token_id not in i)
+        words = (option, option[:1].upper() + option[1:])
+        texts = [f"{space}{word}" for space in ("", " ") for word in words]
+        writable: dict[tuple[int, ...], None] = {}
+        for text in texts:
+            ids = tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+            # spellings that become the same tokens count once
+            if ids and self.tokenizer.unk_token_id not in ids:
+                writable[ids] = None
         if not writable:
             raise UserError(
                 f"The model's tokenizer cannot write the option {option!r}: it becomes an unknown "
                 "token."
             )
         return list(writable)
+
+
+def _expand_marks(text: str, mark: str, expansions: Sequence[str]) -> str:
+    """Return the text with the marks of its pictures replaced, one after the other."""
+    pieces = text.split(mark)
+    if len(pieces) != len(expansions) + 1:
+        raise UserError(
+            f"The model's chat template does not put one {mark} into the text for each picture."
+        )
+    return "".join(chain(*zip(pieces, [*expansions, ""], strict=True)))
 
 
 def tiles(rows: int, columns: int, tokens: int) -> str:
@@ -152,8 +176,9 @@ def tiles(rows: int, columns: int, tokens: int) -> str:
     whole = f"{edge}<global-img>{inside}{edge}"
     if not rows and not columns:
         return whole
-    lines = [
-        "".join(f"{edge}<row_{r}_col_{c}>{inside}" for c in range(1, columns + 1))
-        for r in range(1, rows + 1)
-    ]
-    return "".join(f"{line}\n" for line in lines) + "\n" + whole
+    text = ""
+    for row in range(1, rows + 1):
+        for column in range(1, columns + 1):
+            text += f"{edge}<row_{row}_col_{column}>{inside}"
+        text += "\n"
+    return f"{text}\n{whole}"

@@ -32,7 +32,11 @@ class SimilarityModel(Model):
     accepts = TEXT_AND_PICTURES
 
     def __init__(
-        self, name: str, encoder: DualEncoder, fingerprint: str, batch_size: int | None = None
+        self,
+        name: str,
+        encoder: DualEncoder,
+        fingerprint: str,
+        batch_size: int | None = None,
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
@@ -50,20 +54,19 @@ class SimilarityModel(Model):
             prompt.text.replace(SLOT, option) for prompt in prompts for option in prompt.options
         ]
         pictures = [self.picture(prompt.picture) for prompt in prompts]
-        rows = np.split(
-            self._encoder.texts(texts), np.cumsum([len(prompt.options) for prompt in prompts])[:-1]
-        )
-        return [
-            choice_scores(prompt, self.log_probabilities(options, picture))
-            for prompt, options, picture in zip(prompts, rows, pictures, strict=True)
-        ]
+        ends = np.cumsum([len(prompt.options) for prompt in prompts])
+        rows = np.split(self._encoder.texts(texts), ends[:-1])
+        scores = []
+        for prompt, options, picture in zip(prompts, rows, pictures, strict=True):
+            scores.append(choice_scores(prompt, self.log_probabilities(options, picture)))
+        return scores
 
     def log_probabilities(self, texts: Vectors, picture: Vectors) -> list[float]:
         """The log-softmax over texts of their scaled similarity with one picture."""
-        logits: NDArray[np.float64] = self._encoder.scale * (
-            texts.astype(np.float64) @ picture.astype(np.float64)
-        )
-        return [float(value) for value in logits - np.logaddexp.reduce(logits)]
+        # CLIP's scale is about 100, so that float32 would leave few digits of a difference
+        cosines = texts.astype(np.float64) @ picture.astype(np.float64)
+        logits: NDArray[np.float64] = self._encoder.scale * cosines
+        return [float(logp) for logp in logits - np.logaddexp.reduce(logits)]
 
     def picture(self, path: str | None) -> Vectors:
         """The vector of a picture, encoded once; without one, of a plain gray picture."""

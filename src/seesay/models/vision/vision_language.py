@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
+Ids = tuple[int, ...]
 PICTURES = 8  # in a batch, unless the user says otherwise
 MAX_NEW_TOKENS = 20  # of a free answer
 
@@ -78,6 +79,7 @@ class VisionModel(Model):
             part = [prompts[row] for row in rows]
             return ask([self._open(prompt) for prompt in part], part)
 
+        # a processor wants pictures for all texts of a batch, or for none
         shown = [row for row, prompt in enumerate(prompts) if prompt.picture is not None]
         others = [row for row, prompt in enumerate(prompts) if prompt.picture is None]
         return compute_batches(filter(None, (shown, others)), ask_some)
@@ -88,13 +90,18 @@ class VisionModel(Model):
 
     def describe(self, pictures: Sequence[Image], prompts: Sequence[Prompt]) -> list[str]:
         """The likeliest answers about pictures that are open already, as texts."""
-        return [
-            reply.text
-            for (reply,) in self._free(pictures, prompts, Sampling(max_tokens=MAX_NEW_TOKENS))
-        ]
+        replies = self._free(
+            pictures,
+            prompts,
+            Sampling(max_tokens=MAX_NEW_TOKENS),
+        )
+        return [reply.text for (reply,) in replies]
 
     def _free(
-        self, pictures: Sequence[Image | None], prompts: Sequence[Prompt], sampling: Sampling
+        self,
+        pictures: Sequence[Image | None],
+        prompts: Sequence[Prompt],
+        sampling: Sampling,
     ) -> list[tuple[Reply, ...]]:
         import torch
 
@@ -105,7 +112,12 @@ class VisionModel(Model):
         """Continue every row; only the new tokens are text."""
         from seesay.models.hf.generation import generate_replies
 
-        return generate_replies(self._network, self._processor.tokenizer, inputs, sampling)
+        return generate_replies(
+            self._network,
+            self._processor.tokenizer,
+            inputs,
+            sampling,
+        )
 
     def _pictures(self, picture: Image | None, prompt: Prompt) -> list[Image]:
         """The pictures that belong to a prompt: those of its examples, then its own."""
@@ -120,53 +132,63 @@ class VisionModel(Model):
 
         with torch.inference_mode():
             rows = self._score(self._inputs(pictures, prompts), prompts)
-        return [
-            Scores(
-                tuple(row),
-                tuple(self._length(o) for o in prompt.options),
-                tuple(map(len, prompt.options)),
-            )
-            for row, prompt in zip(rows, prompts, strict=True)
-        ]
+        scores = []
+        for row, prompt in zip(rows, prompts, strict=True):
+            tokens = tuple(self._length(option) for option in prompt.options)
+            chars = tuple(map(len, prompt.options))
+            scores.append(Scores(tuple(row), tokens, chars))
+        return scores
 
     def _inputs(self, pictures: Sequence[Image | None], prompts: Sequence[Prompt]) -> Inputs:
-        pairs = list(zip(pictures, prompts, strict=True))
-        texts = [self._ask(prompt, picture is not None) for picture, prompt in pairs]
-        inputs = self._processor.inputs(
-            [self._pictures(picture, prompt) for picture, prompt in pairs], texts
-        )
-        return {k: v.to(self._network.device) for k, v in inputs.items()}
+        """Return what the network is given: each question, and the pictures that belong to it."""
+        texts = []
+        images = []
+        for picture, prompt in zip(pictures, prompts, strict=True):
+            texts.append(self._ask(prompt, picture is not None))
+            images.append(self._pictures(picture, prompt))
+        inputs = self._processor.inputs(images, texts)
+        return {name: tensor.to(self._network.device) for name, tensor in inputs.items()}
 
     def _ask(self, prompt: Prompt, shown: bool) -> str:
-        return question(prompt.asked)
+        return question(prompt.question_text)
 
     def _length(self, option: str) -> int:
         return min(map(len, self._processor.spellings(option)))
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
-        """Token by token: the next token's distribution after each beginning that some spelling
-        has."""
-        spellings = {o: self._processor.spellings(o) for prompt in prompts for o in prompt.options}
-        beginnings = sorted(
-            {ids[:end] for ways in spellings.values() for ids in ways for end in range(len(ids))},
-            key=len,
-        )
-        after = {beginning: self._next(inputs, beginning) for beginning in beginnings}
+        """Return the log-probability of every option: P(option) = Σ P(spelling), where that of a
+        spelling is the product over its tokens, each given the ones before it."""
+        spellings: dict[str, list[Ids]] = {}
+        beginnings: set[Ids] = set()
+        for prompt in prompts:
+            for option in prompt.options:
+                spellings[option] = self._processor.spellings(option)
+                for ids in spellings[option]:
+                    beginnings |= {ids[:end] for end in range(len(ids))}
+        # one pass for each beginning that some spelling has, for all prompts and options
+        next_logps = {ids: self._next(inputs, ids) for ids in sorted(beginnings, key=len)}
 
-        def reply(row: int, option: str) -> float:
-            ways = [
-                sum(float(after[i[:n]][row, i[n]]) for n in range(len(i)))
-                for i in spellings[option]
-            ]
-            top = max(ways)
-            return top + math.log(sum(math.exp(way - top) for way in ways))
+        def spelling_logp(row: int, ids: Ids) -> float:
+            return sum(float(next_logps[ids[:i]][row, token]) for i, token in enumerate(ids))
 
-        return [
-            [reply(row, option) for option in prompt.options] for row, prompt in enumerate(prompts)
-        ]
+        rows = []
+        for row, prompt in enumerate(prompts):
+            logps = []
+            for option in prompt.options:
+                logps.append(_log_sum([spelling_logp(row, ids) for ids in spellings[option]]))
+            rows.append(logps)
+        return rows
 
-    def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
+    def _next(self, inputs: Inputs, beginning: Ids) -> torch.Tensor:
+        """Return the log-probabilities of the next token after each question and this beginning of
+        a reply."""
         raise NotImplementedError
+
+
+def _log_sum(logps: Sequence[float]) -> float:
+    """Return log Σ exp, with the largest taken out so that no exponential underflows to 0."""
+    top = max(logps)
+    return top + math.log(sum(math.exp(logp - top) for logp in logps))
 
 
 class GenerativeModel(VisionModel):
@@ -174,20 +196,23 @@ class GenerativeModel(VisionModel):
     with text."""
 
     padding = "left"
-    _system: str | None = None
 
     def through_chat(self, system: str | None = None) -> GenerativeModel:
         """The same model, which always uses its chat template, with a system text."""
         if self._processor.template is None:
             raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
         chatting = copy.copy(self)
-        chatting._system = system
+        chatting.system = system
         chatting.chat = chatting._format.digest
         return chatting
 
     @property
     def _format(self) -> ChatFormat:
-        return ChatFormat(self._processor.tokenizer, str(self._processor.template), self._system)
+        return ChatFormat(
+            self._processor.tokenizer,
+            str(self._processor.template),
+            self.system,
+        )
 
     def _open(self, prompt: Prompt) -> Image | None:
         if prompt.picture is None:
@@ -197,23 +222,23 @@ class GenerativeModel(VisionModel):
     def _pictures(self, picture: Image | None, prompt: Prompt) -> list[Image]:
         if prompt.shots and self._processor.template is None:
             return super()._pictures(picture, prompt)
-        examples = [
+        images = [
             open_picture(shot.picture, self.name)
             for shot in prompt.shots
             if shot.picture is not None
         ]
-        return [*examples, *([] if picture is None else [picture])]
+        if picture is not None:
+            images.append(picture)
+        return images
 
     def _ask(self, prompt: Prompt, shown: bool) -> str:
         if self._processor.template is None:
-            text = question(prompt.asked)
-            if shown:
-                token = getattr(self._processor.combined, "image_token", None) or ""
-            else:
-                token = ""
-            if token:
-                return f"{token}\n{text} Answer:"
-            return f"{text} Answer:"
+            text = f"{question(prompt.question_text)} Answer:"
+            # without a template nothing else marks the place of the picture
+            token = getattr(self._processor.combined, "image_token", None)
+            if shown and token:
+                text = f"{token}\n{text}"
+            return text
         return self._format.render(self._messages(prompt, shown), fixed=self.chat is not None)
 
     def _messages(self, prompt: Prompt, shown: bool) -> list[Message]:
@@ -221,41 +246,53 @@ class GenerativeModel(VisionModel):
         expect parts."""
 
         def turn(text: str, picture: str | None) -> list[Message]:
-            return [
-                *([{"type": "image"}] if picture is not None else []),
-                {"type": "text", "text": question(text)},
-            ]
+            parts: list[Message] = [{"type": "text", "text": question(text)}]
+            if picture is not None:
+                parts.insert(0, {"type": "image"})
+            return parts
 
-        own = (prompt.picture or "open already") if shown else None
-        messages = conversation(replace(prompt, picture=own), self._system, turn)
+        # a picture that the caller opened has no path, but a mark in the conversation all the same
+        picture = (prompt.picture or "open already") if shown else None
+        messages = conversation(
+            replace(prompt, picture=picture),
+            self.system,
+            turn,
+        )
         for message in messages:
             if isinstance(message["content"], str):
                 message["content"] = [{"type": "text", "text": message["content"]}]
         return messages
 
-    def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
+    def _next(self, inputs: Inputs, beginning: Ids) -> torch.Tensor:
         import torch
 
         shape = inputs["input_ids"].shape
-        longer = dict(inputs)
+        length = len(beginning)
+        # what is said of a text's tokens beside the mask (their types) is 0 for a reply's
+        additions = {"input_ids": beginning, "attention_mask": (1,) * length}
+        arguments: dict[str, Any] = dict(inputs)
         for name, tensor in inputs.items():
-            if beginning and tensor.shape[:2] == shape and tensor.dim() == 2:
-                last = {"input_ids": beginning, "attention_mask": (1,) * len(beginning)}
-                more = torch.tensor(
-                    last.get(name, (0,) * len(beginning)), device=tensor.device, dtype=tensor.dtype
+            if beginning and tensor.shape == shape:
+                values = additions.get(name, (0,) * length)
+                tail = torch.tensor(
+                    values,
+                    device=tensor.device,
+                    dtype=tensor.dtype,
                 )
-                longer[name] = torch.cat([tensor, more.expand(shape[0], -1)], dim=1)
+                arguments[name] = torch.cat([tensor, tail.expand(shape[0], -1)], dim=1)
+        # the vocabulary's logits at every token of a picture would take most of the memory
         if "logits_to_keep" in inspect.signature(self._network.forward).parameters:
-            longer["logits_to_keep"] = 1  # type: ignore[assignment]
-        return self._network(**longer).logits[:, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
+            arguments["logits_to_keep"] = 1
+        logits: torch.Tensor = self._network(**arguments).logits
+        return logits[:, -1].float().log_softmax(-1)
 
 
 def _rows_by_length(inputs: Inputs) -> list[list[int]]:
     """The rows with questions of one length together."""
-    lengths = inputs["attention_mask"].sum(dim=1).tolist()
-    return [
-        [row for row, own in enumerate(lengths) if own == length] for length in sorted(set(lengths))
-    ]
+    rows: dict[int, list[int]] = {}
+    for row, length in enumerate(inputs["attention_mask"].sum(dim=1).tolist()):
+        rows.setdefault(length, []).append(row)
+    return [rows[length] for length in sorted(rows)]
 
 
 def _unpadded(inputs: Inputs, rows: Sequence[int]) -> Inputs:
@@ -283,18 +320,23 @@ class BlipModel(VisionModel):
 
         def write_some(rows: Sequence[int]) -> list[tuple[Reply, ...]]:
             part = _unpadded(inputs, rows)
+            arguments = sampling_arguments(sampling)
             with seeded(sampling, part["input_ids"]):
-                tokens = self._network.generate(**part, **sampling_arguments(sampling))
-            new = tokens[:, 1:]  # without the token that the decoder starts from
-            end = self._network.config.text_config.sep_token_id
-            return replies_of(self._processor.tokenizer, new, sampling, {end})
+                tokens = self._network.generate(**part, **arguments)
+            return replies_of(
+                self._processor.tokenizer,
+                tokens[:, 1:],  # without the token that the decoder starts from
+                sampling,
+                {self._network.config.text_config.sep_token_id},
+            )
 
         return compute_batches(_rows_by_length(inputs), write_some)
 
-    def _next(self, inputs: Inputs, beginning: tuple[int, ...]) -> torch.Tensor:
+    def _next(self, inputs: Inputs, beginning: Ids) -> torch.Tensor:
         import torch
 
         network = self._network
+        # kept with the inputs: every beginning of a reply attends to the same states
         if "states" not in inputs:
             picture = network.vision_model(pixel_values=inputs["pixel_values"])[0]
             encoded = network.text_encoder(
@@ -305,10 +347,10 @@ class BlipModel(VisionModel):
             inputs["states"] = encoded[0]
         states = inputs["states"]
         prefix = torch.tensor([network.decoder_start_token_id, *beginning], device=states.device)
-        logits = network.text_decoder(
-            input_ids=prefix.expand(len(states), -1), encoder_hidden_states=states
-        ).logits
-        return logits[:, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
+        prefixes = prefix.expand(len(states), -1)
+        decoder = network.text_decoder
+        logits: torch.Tensor = decoder(input_ids=prefixes, encoder_hidden_states=states).logits
+        return logits[:, -1].float().log_softmax(-1)
 
 
 class ViltModel(VisionModel):
@@ -325,24 +367,23 @@ class ViltModel(VisionModel):
                 f"'{self.name}' has fixed answers, which are not sampled: leave out --temperature."
             )
         names = {int(number): str(name) for name, number in self._network.config.label2id.items()}
-        return [
-            (Reply(names[number]),)
-            for number in self._network(**inputs).logits.argmax(dim=-1).tolist()
-        ]
+        likeliest = self._network(**inputs).logits.argmax(dim=-1).tolist()
+        return [(Reply(names[number]),) for number in likeliest]
 
     def _score(self, inputs: Inputs, prompts: Sequence[Prompt]) -> list[list[float]]:
-        answers = {str(label).lower(): int(i) for label, i in self._network.config.label2id.items()}
+        labels = self._network.config.label2id.items()
+        answers = {str(label).lower(): int(number) for label, number in labels}
+        # an answer of its own that is called true goes before yes
         answers = {"true": answers.get("yes", -1), "false": answers.get("no", -1)} | answers
-        lacking = {
-            o for prompt in prompts for o in prompt.options if answers.get(o.lower(), -1) < 0
-        }
+        options = {option for prompt in prompts for option in prompt.options}
+        lacking = [option for option in options if answers.get(option.lower(), -1) < 0]
         if lacking:
             raise UserError(
                 f"'{self.name}' has no answer '{min(lacking)}': it chooses among {len(answers)} "
                 "fixed ones."
             )
-        logp = self._network(**inputs).logits.float().log_softmax(-1)
-        return [
-            [float(logp[row, answers[o.lower()]]) for o in prompt.options]
-            for row, prompt in enumerate(prompts)
-        ]
+        logps = self._network(**inputs).logits.float().log_softmax(-1)
+        rows = []
+        for prompt, row in zip(prompts, logps, strict=True):
+            rows.append([float(row[answers[option.lower()]]) for option in prompt.options])
+        return rows

@@ -63,60 +63,64 @@ class HardTest:
     @property
     def about(self) -> str:
         """Which reasoner this is, and how it was chosen."""
+        # on all items, as the published accuracy is
         right = sum(row.right for row in self.predictions)
         overall = share(HARD, (), right, len(self.predictions))
-        if self.reasoner.network == "film":
-            other = ""
-        else:
+        other = ""
+        if self.reasoner.network != "film":
             other = " No FiLM trained on SET+POS is among the folders given."
         printed = number(FILM["accuracy"])
         return (
             f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
-            "given "
-            f"({number(self.reasoner.validation)}), on {overall.items:,} generated items of "
-            "SET+POS-hard: accuracy "
-            f"{number(overall.accuracy)} ({interval(overall.low, overall.high)}); published for "
-            f"FiLM: {printed}.{other}"
+            f"given ({number(self.reasoner.validation)}), on {overall.items:,} generated items of "
+            f"SET+POS-hard: accuracy {number(overall.accuracy)} "
+            f"({interval(overall.low, overall.high)}); published for FiLM: {printed}.{other}"
         )
 
 
 def reasoners(material: Material) -> list[TrainedReasoner]:
-    """The trained reasoners at hand, sweeps included."""
+    """Return the trained reasoners at hand, sweeps included."""
     return material.once("reasoners", lambda: trained_reasoners(material.folders["reasoner"]))
 
 
 def hard_test(material: Material) -> HardTest:
-    """The best FiLM trained on SET+POS, or else the best other network, on the hard test."""
-    best = best_reasoners(r for r in reasoners(material) if r.task == "set+pos")
-    chosen = best.get(("film", "set+pos")) or max(
-        best.values(), key=lambda r: r.validation, default=None
-    )
-    if chosen is None:
+    """Return the best FiLM trained on SET+POS, or else the best other network, on the hard test."""
+    candidates = [reasoner for reasoner in reasoners(material) if reasoner.task == "set+pos"]
+    if not candidates:
         raise UserError("There is no reasoner trained on SET+POS among the folders given.")
-    return material.once("hard test", lambda: _ask(material, chosen))
+    best = best_reasoners(candidates)
+    # the figures are of FiLM, so that a better network of another kind does not take its place
+    reasoner = best.get(("film", "set+pos"))
+    if reasoner is None:
+        reasoner = max(best.values(), key=lambda candidate: candidate.validation)
+    return material.once("hard test", lambda: _ask(material, reasoner))
 
 
-def _ask(material: Material, chosen: TrainedReasoner) -> HardTest:
+def _ask(material: Material, reasoner: TrainedReasoner) -> HardTest:
+    """Ask a reasoner every item of the hard test."""
     from seesay.models.options import ModelOptions
     from seesay.scenes.reasoners.model import load_reasoner
 
     test = scene_test(material, HARD)
-    loaded = load_reasoner(str(chosen.folder), ModelOptions())
-    with material.progress(f"{chosen.folder} on {HARD}", "items") as advance:
-        predictions = predict(loaded, test, lambda done: advance(done, len(test.items)))
-    return HardTest(
-        chosen, predictions, example_items(loaded, test, predictions, EXAMPLES, borderline=True)
-    )
+    model = load_reasoner(str(reasoner.folder), ModelOptions())
+    with material.progress(f"{reasoner.folder} on {HARD}", "items") as advance:
+        predictions = predict(model, test, lambda done: advance(done, len(test.items)))
+    examples = example_items(model, test, predictions, EXAMPLES, borderline=True)
+    return HardTest(reasoner, predictions, examples)
 
 
 def by_adjective_and_shape(material: Material) -> Rendered:
     """Figure 4: accuracy by adjective and shape."""
     test = hard_test(material)
     rows = shares(test.predictions, lambda row: (row.adjective, row.shape))
-    drawn = [Bar(row.group[1], row.accuracy, row.low, row.high, row.group[0]) for row in rows]
-    drawn.sort(key=lambda bar: bar.name)
+    chart_bars = []
+    for row in rows:
+        adjective, shape = row.group
+        chart_bars.append(Bar(shape, row.accuracy, row.low, row.high, adjective))
+    chart_bars.sort(key=lambda bar: bar.name)
     printed = 100 * FILM["answers that say small"]
-    small = share(HARD, (), sum(row.said_low for row in test.predictions), len(test.predictions))
+    say_small = sum(row.predicts_low for row in test.predictions)
+    small = share(HARD, (), say_small, len(test.predictions))
     text = (
         f'{test.about}\n\nIts answers amount to "small" (yes to small, no to big) for '
         f"{100 * small.accuracy:.0f} % "
@@ -124,30 +128,34 @@ def by_adjective_and_shape(material: Material) -> Rendered:
         "%. "
         "Half of the items are about small things."
     )
-    chart = bars(
-        drawn, title=f"{test.name} on SET+POS-hard: by shape and adjective", x_label="accuracy"
-    )
+    title = f"{test.name} on SET+POS-hard: by shape and adjective"
     return Rendered(
-        text, charts=[chart], numbers=share_table(["adjective", "shape"], rows), status=test.status
+        text,
+        charts=[bars(chart_bars, title=title, x_label="accuracy")],
+        numbers=share_table(["adjective", "shape"], rows),
+        status=test.status,
     )
 
 
 def k_of_agreeing_and_differing(material: Material) -> Rendered:
-    """Figure 5: the distribution of k, for items where the scene's threshold and the fixed one
-    agree or differ."""
+    """Figure 5: the distribution of k, where the scene's threshold and the fixed one agree or
+    differ."""
     test = scene_test(material, HARD)
+    # k = 0.29 is the mean of the distribution that k is drawn from, the best guess without knowing
+    # it
     fixed = test.rules()[CEILING]
     groups: dict[str, list[float]] = {"agree": [], "differ": []}
     for item in test.items:
-        same = holds(fixed, item.scene, test.sentence(item)) == item.cell.answer
-        groups["agree" if same else "differ"].append(nan if item.scene.k is None else item.scene.k)
+        scene = item.scene
+        answer = holds(fixed, scene, test.sentence(item))
+        name = "agree" if answer == item.cell.answer else "differ"
+        groups[name].append(nan if scene.k is None else scene.k)
     agree, differ = groups.values()
     text = (
         f"k of the scenes of {len(test.items):,} generated items of SET+POS-hard. The scene's own "
-        "threshold and that "
-        f"of k = 0.29 give the same answer for {len(agree):,} of them and another one for "
-        f"{len(differ):,}: those whose "
-        "k is far from the mean, in either direction. Nothing in the picture tells them apart."
+        f"threshold and that of k = 0.29 give the same answer for {len(agree):,} of them and "
+        f"another one for {len(differ):,}: those whose k is far from the mean, in either "
+        "direction. Nothing in the picture tells them apart."
     )
     chart = histograms(
         list(groups.items()),
@@ -156,17 +164,19 @@ def k_of_agreeing_and_differing(material: Material) -> Rendered:
         y_label="items",
     )
     body = [[name, brief(len(values)), *_spread(values)] for name, values in groups.items()]
-    numbers = DataTable(
-        ["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"], body
-    )
+    header = ["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"]
+    numbers = DataTable(header, body)
     tables: list[DataTable] = []
     try:
-        answered = hard_test(material)
+        hard = hard_test(material)
     except UserError:
-        text += "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown here, too."
+        text += (
+            "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown "
+            "here, too."
+        )
     else:
-        rows = shares(answered.predictions, lambda row: ("agree" if row.agrees else "differ",))
-        tables.append(share_table(["thresholds"], rows, f"{answered.name} on the two groups"))
+        rows = shares(hard.predictions, lambda row: ("agree" if row.agrees else "differ",))
+        tables.append(share_table(["thresholds"], rows, f"{hard.name} on the two groups"))
     return Rendered(text, tables, [chart], numbers)
 
 
@@ -177,13 +187,13 @@ def by_distance(material: Material) -> Rendered:
     errors = [row for row in test.predictions if not row.right]
     text = test.about
     if errors:
+        # what the thing is by the scene's own threshold, whatever the sentence says of it
         big = share(HARD, (), sum(row.is_high for row in errors), len(errors))
         printed = 100 * FILM["errors that are on big things"]
         text += (
             f"\n\nOf its {len(errors):,} errors {100 * big.accuracy:.0f} % ({100 * big.low:.0f} to "
             f"{100 * big.high:.0f}) are on big things; published for FiLM: {printed:.0f} %. Errors "
-            "next to "
-            "the threshold are due to vagueness, those far from it are the network's own."
+            "next to the threshold are due to vagueness, those far from it are the network's own."
         )
     label = "distance from the threshold, in shares of the set's range"
     chart = right_and_wrong(rows, f"{test.name} on SET+POS-hard: right and wrong answers", label)
@@ -191,17 +201,21 @@ def by_distance(material: Material) -> Rendered:
     for row in rows:
         right = row.share.right
         items = row.share.items
+        counts = [brief(count) for count in (items, right, items - right)]
         body.append(
             [
                 between(row),
-                brief(items),
-                brief(right),
-                brief(items - right),
+                *counts,
                 number(row.share.accuracy),
             ]
         )
     numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
-    return Rendered(text, charts=[chart], numbers=numbers, status=test.status)
+    return Rendered(
+        text,
+        charts=[chart],
+        numbers=numbers,
+        status=test.status,
+    )
 
 
 def max_pooled_features(material: Material) -> Rendered:
@@ -213,11 +227,9 @@ def max_pooled_features(material: Material) -> Rendered:
         )
     text = (
         f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered "
-        "right and half wrong "
-        "where there are enough; none is chosen by hand. The target is framed. The overlay shows "
-        "how many channels "
-        "take their maximum from a cell, as far as that exceeds an even share: all that the "
-        "classifier gets to see."
+        "right and half wrong where there are enough; none is chosen by hand. The target is "
+        "framed. The overlay shows how many channels take their maximum from a cell, as far as "
+        "that exceeds an even share: all that the classifier gets to see."
     )
     return Rendered(
         text,
@@ -227,18 +239,20 @@ def max_pooled_features(material: Material) -> Rendered:
 
 
 def _spread(values: Sequence[float]) -> list[str]:
-    """Mean, standard deviation, and mean distance from the fixed k."""
+    """Return mean, standard deviation, and mean distance from the fixed k."""
+    # of a single value there is neither a deviation nor a mean distance
     if len(values) < 2:
-        return [number(values[0]) if values else NONE, NONE, NONE]
+        only = number(values[0]) if values else NONE
+        return [only, NONE, NONE]
+    distance = fmean(abs(k - FIXED_K) for k in values)
     return [
         number(fmean(values)),
         number(stdev(values)),
-        number(fmean(abs(k - FIXED_K) for k in values)),
+        number(distance),
     ]
 
 
 def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
-    """Accuracies by group; `names` are the heads of the group's parts."""
-    return DataTable(
-        [*names, *ACCURACY_COLUMNS], [[*row.group, *accuracy_cells(row)] for row in rows], title
-    )
+    """Return accuracies by group; `names` are the heads of the group's parts."""
+    body = [[*row.group, *accuracy_cells(row)] for row in rows]
+    return DataTable([*names, *ACCURACY_COLUMNS], body, title)

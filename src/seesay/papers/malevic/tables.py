@@ -55,76 +55,94 @@ HEADER = (
 )
 SWEEP = (
     "The best configuration of each network by its mean validation accuracy, as in the paper, with "
-    "the spread over its "
-    "seeds; published are means over three seeds of the best of 16 configurations."
+    "the spread over its seeds; published are means over three seeds of the best of 16 "
+    "configurations."
 )
 RULES_ALONE = (
     "There is no sweep with these trainings among the folders given, so that only the rules are "
-    "ours: they know the "
-    "scene, and k = 0.29 is about the ceiling, since a scene's own k cannot be seen."
+    "ours: they know the scene, and k = 0.29 is about the ceiling, since a scene's own k cannot be "
+    "seen."
 )
 
 
 def published_table(table: str) -> DataTable:
-    """A table as printed."""
+    """Return a table as printed."""
     columns = list(TABLES[table])
-    body = [[model, *(number(published(column, model)) for column in columns)] for model in MODELS]
-    filled = [row for row in body if any(cell != NONE for cell in row[1:])]
-    return DataTable(["published", *columns], filled, "As published")
+    body = []
+    for model in MODELS:
+        cells = [number(published(column, model)) for column in columns]
+        # a model that this table does not have
+        if any(cell != NONE for cell in cells):
+            body.append([model, *cells])
+    return DataTable(["published", *columns], body, "As published")
 
 
 def sweep_rows(material: Material) -> list[SweepRow]:
-    """The trainings of every sweep at hand."""
+    """Return the trainings of every sweep at hand."""
     return [row for folder in material.folders["sweep"] for row in read_results(folder)]
 
 
 def sweep_table(table: str) -> Callable[[Material], Rendered]:
-    """Renders one of the tables from the sweeps at hand."""
+    """Return what renders one of the tables from the sweeps at hand."""
 
     def render(material: Material) -> Rendered:
         results = sweep_rows(material)
-        chosen = {(each.network, each.task): each for each in best_configurations(results)}
-        cells = {
-            (cell.column, cell.network): cell for cell in summary(results) if cell.table == table
-        }
+        best = {}
+        for configuration in best_configurations(results):
+            best[configuration.network, configuration.task] = configuration
+        cells = {}
+        for cell in summary(results):
+            if cell.table == table:
+                cells[cell.column, cell.network] = cell
         body = []
-        empty = []
+        missing = []
         for column, (task, _) in TABLES[table].items():
             for network in NETWORKS:
                 if (column, network) in cells:
-                    body.append(_row(cells[column, network], chosen[network, task], results))
+                    body.append(_row(cells[column, network], best[network, task], results))
                 else:
-                    empty.append(f"{NAMES[network]} on {column}")
+                    missing.append(f"{NAMES[network]} on {column}")
         text = RULES_ALONE
         tables = [rule_table(material, table)]
         if body:
+            # networks come before rules, as in print
             tables.insert(0, DataTable(HEADER, body, "Ours"))
-            text = SWEEP + (f"\n\nNot trained here: {', '.join(empty)}." if empty else "")
-        return Rendered(text, tables, status=Status.IN_PART if empty else Status.SHOWN)
+            text = SWEEP
+            if missing:
+                text += f"\n\nNot trained here: {', '.join(missing)}."
+        return Rendered(text, tables, status=Status.of(not missing))
 
     return render
 
 
 def rule_table(material: Material, table: str) -> DataTable:
-    """The rules that know the scene, on generated items: nobody who does not know k does better
-    than the first."""
+    """Return the rules that know the scene, on generated items.
+
+    Nobody who does not know k does better than the first.
+    """
     body = []
     for column in TABLES[table]:
         test = scene_test(material, column_test(column))
         for name, rule in test.rules().items():
+            answers = [holds(rule, item.scene, test.sentence(item)) for item in test.items]
             right = sum(
-                holds(rule, item.scene, test.sentence(item)) == item.cell.answer
-                for item in test.items
+                answer == item.cell.answer for answer, item in zip(answers, test.items, strict=True)
             )
             row = share(test.name, (name,), right, len(test.items))
+            # of the ceiling the table itself prints a row, of shortcuts the paper's text
             if name == CEILING:
                 printed = published(column)
             else:
                 printed = SHORTCUTS.get(name, {}).get(column)
-            ours = [number(row.accuracy), interval(row.low, row.high)]
-            body.append(
-                [title_of(test.name), RULES[name], *ours, f"{row.items:,}", number(printed)]
-            )
+            cells = [
+                title_of(test.name),
+                RULES[name],
+                number(row.accuracy),
+                interval(row.low, row.high),
+                f"{row.items:,}",
+                number(printed),
+            ]
+            body.append(cells)
     header = ["test", "rule", "accuracy", "95 % interval", "items", "published"]
     return DataTable(header, body, "Rules on generated items of ours")
 
@@ -132,15 +150,17 @@ def rule_table(material: Material, table: str) -> DataTable:
 def _row(
     cell: TableCell, best: BestConfiguration, results: list[SweepRow]
 ) -> list[str | float | None]:
-    tried = len(
-        {row.config for row in results if (row.network, row.task) == (best.network, best.task)}
-    )
-    away = None if cell.published is None else cell.mean - cell.published
+    """Return a row of our table: the best configuration, and its distance from print."""
+    same_task = [row for row in results if (row.network, row.task) == (best.network, best.task)]
+    configurations = {row.config for row in same_task}
+    difference = None
+    if cell.published is not None:
+        difference = cell.mean - cell.published
     return [
         cell.column,
         NAMES[cell.network],
         cell.config,
-        str(tried),
+        str(len(configurations)),
         ", ".join(grid_cells(best)),
         str(cell.seeds),
         number(best.highest),
@@ -149,42 +169,44 @@ def _row(
         number(cell.mean),
         number(cell.sd),
         number(cell.published),
-        number(away, sign=True),
+        number(difference, sign=True),
     ]
 
 
 def seen_and_unseen(material: Material) -> Rendered:
-    """Table 3, and with a compositional reasoner at hand the accuracy of every combination, item by
-    item."""
+    """Table 3, and with a compositional reasoner at hand the accuracy of every combination.
+
+    The latter is counted item by item.
+    """
     from seesay.models.options import ModelOptions
     from seesay.scenes.reasoners.model import load_reasoner
 
-    chosen = best_reasoners(r for r in reasoners(material) if r.task == "compositional")
+    candidates = [reasoner for reasoner in reasoners(material) if reasoner.task == "compositional"]
+    best = best_reasoners(candidates)
     table = sweep_table("Table 3")(material)
     tables = list(table.tables)
     charts = []
-    for reasoner in chosen.values():
-        loaded = load_reasoner(str(reasoner.folder), ModelOptions())
+    for reasoner in best.values():
+        model = load_reasoner(str(reasoner.folder), ModelOptions())
         rows = []
-        drawn = []
+        chart_bars = []
         for name in SEEN:
             test = scene_test(material, name)
             group = name.removeprefix("compositional-")
-            for row in shares(predict(loaded, test), lambda row: (row.adjective, row.shape)):
+            for row in shares(predict(model, test), lambda row: (row.adjective, row.shape)):
+                # the table tells seen combinations from unseen ones, which are in two tests
                 rows.append(replace(row, group=(group, *row.group)))
-                drawn.append(Bar(" ".join(row.group), row.accuracy, row.low, row.high, group))
+                combination = " ".join(row.group)
+                chart_bars.append(Bar(combination, row.accuracy, row.low, row.high, group))
         title = f"{NAMES[reasoner.network]}: every combination of adjective and shape"
-        charts.append(bars(drawn, title=title, x_label="accuracy"))
+        charts.append(bars(chart_bars, title=title, x_label="accuracy"))
         tables.append(share_table(["combination", "adjective", "shape"], rows, title))
     text = table.text
-    if chosen:
+    if best:
         text += (
             "\n\nItem by item: the best reasoner of each network, by validation accuracy, on the "
-            "combinations that its "
-            "training has and on those that it lacks. A network that has learnt what small means "
-            "is as good on small "
-            "circles as on small squares; one that has learnt whole combinations answers the "
-            "unseen ones the wrong way "
-            "round, below chance."
+            "combinations that its training has and on those that it lacks. A network that has "
+            "learnt what small means is as good on small circles as on small squares; one that has "
+            "learnt whole combinations answers the unseen ones the wrong way round, below chance."
         )
     return Rendered(text, tables, charts, status=table.status)

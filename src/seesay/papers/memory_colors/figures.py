@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -12,15 +13,18 @@ from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
-from seesay.reports.groups import TaskRuns
+from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
-from seesay.tasks.from_file.builtin import declared
+from seesay.tasks.from_file.builtin import read_builtin
 
-COLORS, NORMS = "memory-colors", "property-norms"
+COLORS = "memory-colors"
+NORMS = "property-norms"
 MODELS = {
     name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()
 }
 """The models of the published `results.csv`, by their names in the paper."""
+FIELD = "[DESCRIPTOR] [ITEM]"
+"""The thing in the templates of `results.csv`."""
 SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
 
 
@@ -34,10 +38,15 @@ def overview(material: Material) -> Rendered:
             body.append([name, str(error), ""])
             continue
         question = task.questions[0]
+        # one prompt shows what is asked: templates differ in the words around it
         prompt = task.templates[0].ask(question).text
         body.append([name, prompt, ", ".join(question.gold)])
-    text = "The first question of each task in its first template. The drawing in print is the authors'."
-    return Rendered(text, [DataTable(["task", "question", "answers"], body)], status=Status.IN_PART)
+    text = (
+        "The first question of each task in its first template. The drawing in print is the "
+        "authors'."
+    )
+    table = DataTable(["task", "question", "answers"], body)
+    return Rendered(text, [table], status=Status.IN_PART)
 
 
 def models(material: Material) -> Rendered:
@@ -49,32 +58,33 @@ def models(material: Material) -> Rendered:
         )
     rows = {
         (
-            run.manifest.model,
+            run.label,
+            run.manifest.condition.how,
             run.manifest.family,
-            run.manifest.scope,
+            run.manifest.condition.scope,
             run.manifest.model_fingerprint,
         )
         for run in runs
     }
     text = (
         "What the paper's models were trained on is after the source in the last column, not after "
-        "the tables in "
-        "print; what none of them says is left empty. Below it stand the models asked here."
+        "the tables in print; what none of them says is left empty. Below it stand the models "
+        "asked here."
     )
-    header = ["model", "family", "what is scored", "fingerprint"]
+    header = ["model", "asked by", "family", "what is scored", "fingerprint"]
     return Rendered(text, [DataTable(header, sorted(rows), "Asked here")], status=Status.IN_PART)
 
 
 def published_colors() -> DataTable:
-    """Mean and sd over the 13 templates, as published."""
+    """Return mean and sd over the 13 templates, as published."""
     body = [
-        [row.model, number(row.value), number(row.spread)] for row in declared(COLORS).published
+        [row.model, number(row.value), number(row.spread)] for row in read_builtin(COLORS).published
     ]
     return DataTable(["model", "mean accuracy", "sd over templates"], body, "As published")
 
 
 def runs_of(material: Material, task: str) -> list[TaskRuns]:
-    """The groups of runs of a task."""
+    """Return the groups of runs of a task."""
     groups = material.groups_of(task)
     if not groups:
         raise UserError(f"There is no run of {task} among the folders given.")
@@ -85,20 +95,21 @@ def memory_colors(material: Material) -> Rendered:
     """Accuracy by model: mean and sd over templates."""
     charts = []
     tables = []
+    published = read_builtin(COLORS).published
     for group in runs_of(material, COLORS):
-        drawn = [
-            bar_with_sd(row.model, row.value, row.spread, "published")
-            for row in declared(COLORS).published
+        chart_bars = [
+            bar_with_sd(row.model, row.value, row.spread, "published") for row in published
         ]
         body = []
         for entry in group.entries:
-            if (figure := entry.figure("accuracy")) is not None:
-                drawn.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
-                value, ends, spread, chance = figure_cells(figure)
-                body.append([entry.label, value, spread, ends, chance])
-        charts.append(
-            bars(drawn, title=group.title, x_label="accuracy, mean and sd over templates")
-        )
+            figure = entry.figure("accuracy")
+            if figure is None:
+                continue
+            chart_bars.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
+            value, ends, spread, chance = figure_cells(figure)
+            body.append([entry.label, value, spread, ends, chance])
+        x_label = "accuracy, mean and sd over templates"
+        charts.append(bars(chart_bars, title=group.title, x_label=x_label))
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))
     return Rendered(SPREAD + few(material, COLORS), tables, charts)
@@ -106,56 +117,64 @@ def memory_colors(material: Material) -> Rendered:
 
 def colors_by_template(material: Material) -> Rendered:
     """Accuracy in each of the 13 templates: the published file, and ours."""
-    templates = declared(COLORS).templates
-    texts = [
-        template.text.replace("{thing}", "[DESCRIPTOR] [ITEM]") for template in templates.values()
-    ]
+    templates = read_builtin(COLORS).templates
+    # the authors' file names its templates by their text, in its own notation
+    texts = {}
+    for name, template in templates.items():
+        texts[name] = template.text.replace("{thing}", FIELD)
     columns: list[tuple[str, dict[str, float]]] = []
     folder = material.data_of(COLORS)
     if folder is not None and (folder / "results.csv").is_file():
-        columns += [
-            (f"{name}, published", rows)
-            for name, rows in read_results(folder / "results.csv").items()
-        ]
+        for model, accuracies in read_results(folder / "results.csv").items():
+            columns.append((f"{model}, published", accuracies))
     published = len(columns)
     for group in material.groups_of(COLORS):
         for entry in group.entries:
-            figures = [entry.figure("accuracy", name) for name in templates]
-            if any(figures):  # asked in the 13 templates
-                columns.append(
-                    (
-                        entry.label,
-                        {text: f.value for text, f in zip(texts, figures, strict=True) if f},
-                    )
-                )
+            accuracies = _accuracies(entry, texts)
+            # only a run that was asked in the 13 templates has any
+            if accuracies:
+                columns.append((entry.label, accuracies))
     if not columns:
         raise UserError(
             "There is neither a run of memory-colors in its templates nor the authors' results.csv "
             "beside the data."
         )
-    body = [
-        [text.replace("[DESCRIPTOR] [ITEM]", "…"), *(number(rows.get(text)) for _, rows in columns)]
-        for text in texts
-    ]
-    means = [[*rows.values()] for _, rows in columns]
-    body.append(["mean", *(number(fmean(values)) for values in means)])
-    body.append(["sd", *(number(stdev(values)) if len(values) > 1 else NONE for values in means)])
-    text = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
+    body = []
+    for text in texts.values():
+        values = [accuracies.get(text) for _, accuracies in columns]
+        body.append([text.replace(FIELD, "…"), *map(number, values)])
+    means = ["mean"]
+    deviations = ["sd"]
+    for _, accuracies in columns:
+        values_of_model = list(accuracies.values())
+        means.append(number(fmean(values_of_model)))
+        deviations.append(number(stdev(values_of_model)) if len(values_of_model) > 1 else NONE)
+    body += [means, deviations]
+    about = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
     table = DataTable(["template", *(name for name, _ in columns)], body)
-    return Rendered(
-        text, [table], status=Status.SHOWN if len(columns) > published else Status.NOT_HERE
-    )
+    status = Status.SHOWN if len(columns) > published else Status.NOT_HERE
+    return Rendered(about, [table], status=status)
+
+
+def _accuracies(entry: LabelledRun, texts: Mapping[str, str]) -> dict[str, float]:
+    """Return a run's accuracy by the text of each template, whose names are given."""
+    accuracies = {}
+    for name, text in texts.items():
+        figure = entry.figure("accuracy", name)
+        if figure:
+            accuracies[text] = figure.value
+    return accuracies
 
 
 def read_results(path: Path) -> dict[str, dict[str, float]]:
-    """The authors' accuracies by model and template."""
+    """Return the authors' accuracies by model and template."""
     models: dict[str, dict[str, float]] = {}
     try:
         for row in every_row(path, read_table(path)):
-            name = MODELS.get(row.cells["model"], row.cells["model"])
-            models.setdefault(name, {})[row.cells["question_template"]] = float(
-                row.cells["accuracy"]
-            )
+            # the file has the names of checkpoints, print those of the paper
+            model = row.cells["model"]
+            accuracies = models.setdefault(MODELS.get(model, model), {})
+            accuracies[row.cells["question_template"]] = float(row.cells["accuracy"])
     except (KeyError, ValueError) as error:
         raise UserError(
             f"{path} is not the authors' table of accuracies by template ({error})."
@@ -164,18 +183,17 @@ def read_results(path: Path) -> dict[str, dict[str, float]]:
 
 
 def bar_with_sd(name: str, value: float, sd: float | None, series: str) -> Bar:
-    """A bar with the standard deviation as its whisker."""
-    low, high = (None, None) if sd is None else (max(value - sd, 0.0), value + sd)
-    return Bar(name, value, low, high, series)
+    """Return a bar with the standard deviation as its whisker."""
+    if sd is None:
+        return Bar(name, value, series=series)
+    # no accuracy is below 0, however wide the spread
+    low = max(value - sd, 0.0)
+    return Bar(name, value, low, value + sd, series)
 
 
 def few(material: Material, task: str) -> str:
-    """A remark where runs asked only some of the questions."""
-    limited = [
-        group
-        for group in material.groups_of(task)
-        if any(e.run.manifest.limit for e in group.entries)
-    ]
-    if limited:
+    """Return a remark where runs asked only some of the questions."""
+    runs = [entry.run for group in material.groups_of(task) for entry in group.entries]
+    if any(run.manifest.limit for run in runs):
         return "\n\nSome runs asked a sample of the questions (`--limit`)."
     return ""

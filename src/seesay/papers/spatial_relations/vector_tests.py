@@ -4,7 +4,7 @@ of one's own."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -35,43 +35,38 @@ from seesay.reports.pages.sections import DataTable
 
 ANALOGY = (
     "a is to b as c is to …? for six pairs of antonyms, 120 questions; the answer has the largest "
-    "dot product with "
-    "b − a + c among the nine remaining words. The printed figures have two digits: 103 of 120 is "
-    ".858, 75 of 120 .625."
-    "\n\nWith phrases the paper asks 85,744 questions. The published matrix has the phrases of 67 "
-    "relations: 1,008 "
-    "questions, an easier test. GloVe's vectors are not at hand; `seesay relations test FOLDER "
-    "--vectors glove.txt` "
-    "tests a file of them."
+    "dot product with b − a + c among the nine remaining words. The printed figures have two "
+    "digits: 103 of 120 is .858, 75 of 120 .625.\n\nWith phrases the paper asks 85,744 questions. "
+    "The published matrix has the phrases of 67 relations: 1,008 questions, an easier test. "
+    "GloVe's vectors are not at hand; `seesay relations test FOLDER --vectors glove.txt` tests a "
+    "file of them."
 )
 ODD = (
     "Two words of one group and one of another, 528 questions (templates have vectors for fewer "
-    "words). The printed "
-    "figures are ours truncated, not rounded: 462 of 528 is .875, 384 is .727, 480 is .909. "
-    "Multi-word phrases of "
-    "the 67 relations make 3,456 questions, as in print; there ours differ by up to .08 either "
-    "way, and which reading "
-    "of the phrases gives the printed values is not found."
+    "words). The printed figures are ours truncated, not rounded: 462 of 528 is .875, 384 is .727, "
+    "480 is .909. Multi-word phrases of the 67 relations make 3,456 questions, as in print; there "
+    "ours differ by up to .08 either way, and which reading of the phrases gives the printed "
+    "values is not found."
 )
 
 
 def printed_table(number: str, value: str) -> DataTable:
-    """Tables 3 to 5 as printed."""
+    """Return Tables 3 to 5 as printed."""
     tests, by_vectors = TABLES[number]
-    body = [
-        [vectors, *(_printed(cell) for cell in values)] for vectors, values in by_vectors.items()
-    ]
+    body = [[vectors, *map(_printed, values)] for vectors, values in by_vectors.items()]
     return DataTable(["published", *tests], body, f"As printed: {value}")
 
 
 def _printed(value: float | None) -> str:
+    """Return a printed figure, which has two decimals."""
     return NONE if value is None else f"{value:.2f}".replace("-", "−")
 
 
 def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
-    """The published vectors and one's own: name, whose they are, vectors."""
+    """Return the published vectors and one's own: name, whose they are, vectors."""
     files = published_files(material)
     sets = [
+        # a phrase has no vector of its own: it is the sum of its words', as in print
         (LM, "published files, phrases summed", phrase_embeddings(files)),
         (P, "published files, 67 x 57", p_vectors_of(files, "67 x 57")),
         (TEMPLATES, "published files", files.templates),
@@ -84,47 +79,45 @@ def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
 
 
 def vector_tests(material: Material) -> list[tuple[str, str, list[VectorTest]]]:
-    """All tests of all vectors."""
-    return material.once(
-        "vector tests",
-        lambda: [(name, of, intrinsic(vectors)) for name, of, vectors in vector_sets(material)],
-    )
+    """Return all tests of all vectors, made once for both tables."""
+
+    def run_tests() -> list[tuple[str, str, list[VectorTest]]]:
+        sets = vector_sets(material)
+        return [(name, origin, intrinsic(vectors)) for name, origin, vectors in sets]
+
+    return material.once("vector tests", run_tests)
+
+
+def _printed_figure(test: str, vectors: str, origin: str) -> float | None:
+    """Return what the paper prints for this test, which is of the published vectors alone."""
+    if origin.startswith("published"):
+        return PRINTED.get((test, vectors))
+    return None
 
 
 def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
-    """Renders the tests whose names begin with this."""
+    """Return what renders the tests whose names begin with this."""
 
     def render(material: Material) -> Rendered:
         body = []
-        for name, of, tests in vector_tests(material):
-            sizes = {test.test: test.questions for test in tests}
+        for name, origin, tests in vector_tests(material):
             for test in tests:
-                repeats = (
-                    sizes.get(test.test.replace(", phrases", "")) == test.questions
-                    and "phrases" in test.test
-                )
-                if (
-                    test.test.startswith(kind)
-                    and test.value is not None
-                    and test.chance != 1
-                    and not repeats
-                ):
-                    if of.startswith("published"):
-                        printed = PRINTED.get((test.test, name))
-                    else:
-                        printed = None
-                    if test.low is None or test.high is None:
-                        ends = NONE
-                    else:
-                        ends = interval(test.low, test.high)
-                    numbers = [
-                        number(test.value),
-                        ends,
-                        f"{test.questions:,}",
-                        number(test.chance),
-                        _printed(printed),
-                    ]
-                    body.append([test.test, name, of, *numbers])
+                if not test.test.startswith(kind) or not _is_informative(test, tests):
+                    continue
+                ends = NONE
+                if test.low is not None and test.high is not None:
+                    ends = interval(test.low, test.high)
+                row = [
+                    test.test,
+                    name,
+                    origin,
+                    number(test.value),
+                    ends,
+                    f"{test.questions:,}",
+                    number(test.chance),
+                    _printed(_printed_figure(test.test, name, origin)),
+                ]
+                body.append(row)
         header = [
             "test",
             "vectors",
@@ -140,6 +133,18 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
     return render
 
 
+def _is_informative(test: VectorTest, tests: Sequence[VectorTest]) -> bool:
+    """Return whether a test says anything, and something that no other test does."""
+    if test.value is None or test.chance == 1:
+        return False
+    if "phrases" not in test.test:
+        return True
+    # vectors that have no phrases are asked the same questions twice
+    without_phrases = test.test.replace(", phrases", "")
+    sizes = {other.test: other.questions for other in tests}
+    return sizes.get(without_phrases) != test.questions
+
+
 def human_judgements(material: Material) -> Rendered:
     """Figure 4: word association and word similarity."""
     files = published_files(material)
@@ -149,9 +154,8 @@ def human_judgements(material: Material) -> Rendered:
     ]
     text = (
         "How strongly people associate one word with another (the mean of the two directions, or "
-        "the one that exists), "
-        "and how similar they say that two are. The tables were read off the published figure: "
-        "good for ranks only."
+        "the one that exists), and how similar they say that two are. The tables were read off the "
+        "published figure: good for ranks only."
     )
     return Rendered(text, charts=charts)
 
@@ -159,47 +163,42 @@ def human_judgements(material: Material) -> Rendered:
 def correlations(material: Material) -> Rendered:
     """Table 5: correlation with word association and word similarity."""
     files = published_files(material)
-    body = []
     sets = [
         (P, "published files, 97 x 97", p_vectors_of(files, "97 x 97")),
         (LM, "published files", files.embeddings),
-        *(
-            each
-            for each in vector_sets(material)
-            if each[0] == TEMPLATES or not each[1].startswith("published")
-        ),
     ]
-    for judged, ratings in judgements(files).items():
-        for name, of, vectors in sets:
-            correlation = correlate(
-                vectors, ratings, resamples=200 if material.brief else RESAMPLES
-            )
-            if correlation is not None:
-                if of.startswith("published"):
-                    printed = PRINTED.get((judged, name))
-                else:
-                    printed = None
-                ends = interval(correlation.low, correlation.high)
-                tests = [p_value(correlation.p), p_value(correlation.p_words)]
-                numbers = [
-                    number(correlation.rho),
-                    ends,
-                    str(correlation.pairs),
-                    *tests,
-                    _printed(printed),
-                ]
-                body.append([judged, name, of, *numbers])
+    # Print correlates the vectors of all 97 relations, and those of single words: of the published
+    # sets of the other tables only the templates are the same.
+    for name, origin, vectors in vector_sets(material):
+        if name == TEMPLATES or not origin.startswith("published"):
+            sets.append((name, origin, vectors))
+    # a list shows no interval, for which many resamples would be needed
+    resamples = 200 if material.brief else RESAMPLES
+    body = []
+    for judgement, ratings in judgements(files).items():
+        for name, origin, vectors in sets:
+            correlation = correlate(vectors, ratings, resamples=resamples)
+            if correlation is None:
+                continue
+            row = [
+                judgement,
+                name,
+                origin,
+                number(correlation.rho),
+                interval(correlation.low, correlation.high),
+                str(correlation.pairs),
+                p_value(correlation.p),
+                p_value(correlation.p_words),
+                _printed(_printed_figure(judgement, name, origin)),
+            ]
+            body.append(row)
     text = (
         "Spearman's ρ between the similarity of two relations' vectors and what people say of the "
-        "two. The interval is "
-        "over pairs; the second p-value shuffles words, since pairs that share a word are not "
-        "independent.\n\n"
-        "The templates have ten of the eleven words and so fewer pairs than print. Of P-vectors "
-        "and similarity over "
-        "the 28 associated pairs the size is as printed and the sign is not; of the templates "
-        "nothing but the weak "
-        "correlation with association comes out. People's tables were read off the published "
-        "figure, so that small "
+        "two. The interval is over pairs; the second p-value shuffles words, since pairs that "
+        "share a word are not independent.\n\nThe templates have ten of the eleven words and so "
+        "fewer pairs than print. Of P-vectors and similarity over the 28 associated pairs the size "
+        "is as printed and the sign is not; of the templates nothing but the weak correlation with "
+        "association comes out. People's tables were read off the published figure, so that small "
         "differences mean nothing."
     )
     header = [
@@ -217,14 +216,21 @@ def correlations(material: Material) -> Rendered:
 
 
 def _square(ratings: HumanRatings, title: str) -> Markup:
+    """Draw ratings of pairs as a symmetric matrix; pairs that were not judged are empty."""
     words = list(dict.fromkeys(word for pair in ratings.pairs for word in pair))
+    index = {word: place for place, word in enumerate(words)}
     table = np.full((len(words), len(words)), np.nan)
     for (a, b), value in zip(ratings.pairs, ratings.values, strict=True):
-        i = words.index(a)
-        j = words.index(b)
-        table[i, j] = table[j, i] = value
+        table[index[a], index[b]] = value
+        table[index[b], index[a]] = value
     return heat_map(
-        table.tolist(), words, words, title=title, low_label="", high_label="", zero=True
+        table.tolist(),
+        words,
+        words,
+        title=title,
+        low_label="",
+        high_label="",
+        zero=True,
     )
 
 
@@ -232,6 +238,7 @@ def perplexities(material: Material) -> Rendered:
     """The two definitions of perplexity, on an example that can be checked by hand."""
     half = math.log(1 / 2)
     quarter = math.log(1 / 4)
+    # 2 bits and 8 bits: token level 2^(10/6), sentence level 2^(10/2)
     sums = text_sums("a b", [half] * 2) + text_sums("a b c d", [quarter] * 4)
     body = [
         ["token level: 2^(−(1/T) Σ log2 q(w | before))", number(sums.token_perplexity)],
@@ -239,10 +246,8 @@ def perplexities(material: Material) -> Rendered:
     ]
     text = (
         "Two sentences, of two words with probability 1/2 each and of four with 1/4 each, hold 2 + "
-        "8 = 10 bits: 10/6 "
-        "per token, 10/2 per sentence. The paper's equation is the sentence one; its published "
-        "matrix was made with "
-        "the token one (`seesay relations matrix --level`)."
+        "8 = 10 bits: 10/6 per token, 10/2 per sentence. The paper's equation is the sentence one; "
+        "its published matrix was made with the token one (`seesay relations matrix --level`)."
     )
     return Rendered(text, [DataTable(["perplexity", "of the example"], body)])
 
@@ -257,15 +262,13 @@ def precision(material: Material) -> Rendered:
         ) from error
     caption = "the the the the the the the"
     references = ["the cat is on the mat", "there is a cat on the mat"]
-    body = [
-        [name, number(unigram_precision(caption, references, clipped=clipped))]
-        for name, clipped in (("unigram precision", False), ("clipped (BLEU's)", True))
-    ]
+    plain = unigram_precision(caption, references, clipped=False)
+    clipped = unigram_precision(caption, references, clipped=True)
+    body = [["unigram precision", number(plain)], ["clipped (BLEU's)", number(clipped)]]
     text = (
         f"Seven times “the” against “{references[0]}” and “{references[1]}”: every word occurs in "
-        "a reference, but "
-        "only two are matched once each counts as often as there. `seesay score captions` has the "
-        "plain one as a row, "
-        "over all words of the captions; the clipped one is BLEU-1 without its brevity penalty."
+        "a reference, but only two are matched once each counts as often as there. `seesay score "
+        "captions` has the plain one as a row, over all words of the captions; the clipped one is "
+        "BLEU-1 without its brevity penalty."
     )
     return Rendered(text, [DataTable(["measure", "of the example"], body)])

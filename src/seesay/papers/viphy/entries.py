@@ -7,7 +7,7 @@ from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import read_paper
 from seesay.papers.viphy import figures, tables
 from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.wording import wording
+from seesay.tasks.template_files import read_template_file
 
 COLOR = figures.METRICS | {"macro_f1": "macro F1"}
 SPACE = figures.METRICS | {"macro_f1_space": "macro F1"}
@@ -47,10 +47,18 @@ PAPER = read_paper(
     {
         "Table 3": [tables.zero_shot_published()],
         "Table 4": [
-            tables.with_averages(wording("viphy-color")["linear_published"], COLOR, "Linear probes")
+            tables.with_averages(
+                read_template_file("viphy-color")["training"].linear_published,
+                COLOR,
+                "Linear probes",
+            )
         ],
         "Table 5": [
-            tables.with_averages(wording("viphy-space")["linear_published"], SPACE, "Linear probes")
+            tables.with_averages(
+                read_template_file("viphy-space")["training"].linear_published,
+                SPACE,
+                "Linear probes",
+            )
         ],
         "Table 6": [tables.sizes_published()],
         "Table 8": [tables.CATEGORY_TEXTS],

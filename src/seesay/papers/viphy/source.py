@@ -23,17 +23,18 @@ Pair = TypeVar("Pair", SizeFact, PlaceFact)
 
 
 def rows(material: Material, kind: type[Fact]) -> list[Fact]:
-    """All facts of a published table."""
-    return facts.load_facts(kind, material.data_of("viphy") if material.data else None).rows
+    """Return all facts of a published table."""
+    folder = material.data_of("viphy") if material.data else None
+    return facts.load_facts(kind, folder).rows
 
 
 def file(material: Material, name: str) -> Path | None:
-    """A published file, if it is at hand."""
+    """Return a published file, if it is at hand."""
     return store.find_file("viphy", name, material.data_of("viphy"))
 
 
 def require(material: Material, name: str) -> Path:
-    """A published file, or the sentence that says where it belongs."""
+    """Return a published file, or raise the sentence that says where it belongs."""
     path = file(material, name)
     if path is None:
         raise UserError(
@@ -43,40 +44,48 @@ def require(material: Material, name: str) -> Path:
 
 
 def conceptnet_names(material: Material) -> set[str] | None:
-    """The names that ConceptNet knows, as published, if the file is at hand."""
+    """Return the names that ConceptNet knows, as published, if the file is at hand."""
     path = file(material, CONCEPTNET)
     if path is None:
         return None
+    # a blank line is no name
     return set(path.read_text(encoding="utf-8").splitlines()) - {""}
 
 
 def shared_things(material: Material) -> human.SharedThings:
-    """CoDa's annotators on the things that they share with ViPhy."""
+    """Return CoDa's annotators on the things that they share with ViPhy."""
     folder = material.data_of("coda")
-    if folder and all((folder / name).is_file() for name in CODA_FILES):
-        beside = folder
-    else:
-        beside = None
-    return human.shared_things(rows(material, ColorFact), beside)
+    # without all of them below the data given, those of the data folder are read
+    if folder and not all((folder / name).is_file() for name in CODA_FILES):
+        folder = None
+    return human.shared_things(rows(material, ColorFact), folder)
 
 
 def on_examples(material: Material, kind: type[Pair]) -> tuple[int, int]:
-    """How many of the authors' annotated examples agree with the published table, and of how many.
+    """Return how many of the authors' annotated examples agree with the published table, and of how
+    many.
 
     A shared label counts. An example that cannot be read, or whose pair the table does not have, is
     left out.
     """
     annotated, _ = viphy.read(require(material, EXAMPLES[kind]), kind)
-    table: dict[tuple[str, ...], Sequence[str]] = {
+    published_labels: dict[tuple[str, ...], Sequence[str]] = {
         _key(fact): fact.typical for fact in rows(material, kind)
     }
-    present = [fact for fact in annotated if _key(fact) in table]
-    if not present:
+    compared = 0
+    agreeing = 0
+    for fact in annotated:
+        labels = published_labels.get(_key(fact))
+        if labels is not None:
+            compared += 1
+            agreeing += bool(set(fact.typical) & set(labels))
+    if not compared:
         raise UserError(f"None of the pairs in {EXAMPLES[kind]} is in the published table.")
-    return sum(bool(set(fact.typical) & set(table[_key(fact)])) for fact in present), len(present)
+    return agreeing, compared
 
 
 def _key(fact: SizeFact | PlaceFact) -> tuple[str, ...]:
+    """Return what identifies a pair: of places, its scene as well."""
     if isinstance(fact, PlaceFact):
         return (fact.scene, fact.a, fact.b)
     return (fact.a, fact.b)

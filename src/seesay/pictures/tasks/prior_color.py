@@ -15,9 +15,10 @@ from seesay.pictures.icons import ICONS, LICENCE
 from seesay.pictures.plan import color_pictures
 from seesay.pictures.questions import color_questions
 from seesay.pictures.things import Thing
-from seesay.questions import Question, Task, Template
+from seesay.questions import Provenance, Question, Task, Template
 
-NAME, VERSION = "prior-color", "1"
+NAME = "prior-color"
+VERSION = "1"
 TEMPLATES = (
     Template("question", "{question} Answer: [MASK]."),
     Template("q-a", "Q: {question} A: [MASK]."),
@@ -39,36 +40,37 @@ _BITS = ((1.0, "below 1 bit"), (2.0, "1 to 2 bits"), (np.inf, "above 2 bits"))
 
 
 def load(data: Path | None = None) -> Task:
-    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in
-    the cache."""
+    """Load the task about the pictures of a folder that `seesay pictures make` wrote.
+
+    By default it is about those in the cache.
+    """
     folder, seed = picture_folder(NAME, data)
     entropies = people_entropies()
 
     def tags(thing: Thing) -> Mapping[str, str]:
-        own = {"typical": f"{len(thing.colors)} typical"}
-        if (bits := entropies.get(thing.name.lower())) is not None:
-            own["entropy"] = next(name for most, name in _BITS if bits < most)
-        return own
+        thing_tags = {"typical": f"{len(thing.colors)} typical"}
+        bits = entropies.get(thing.name.lower())
+        if bits is not None:
+            thing_tags["entropy"] = next(name for most, name in _BITS if bits < most)
+        return thing_tags
 
-    return prior_task(
-        NAME,
-        tuple(color_questions(color_pictures(seed), images(folder), tags)),
-        TEMPLATES,
-        data_notes=(
-            f"{ICONS.requirement}, {LICENCE}",
-            *(["slices by entropy: CoDa"] if entropies else []),
-        ),
-    )
+    notes = [f"{ICONS.requirement}, {LICENCE}"]
+    if entropies:
+        notes.append("slices by entropy: CoDa")
+    questions = color_questions(color_pictures(seed), images(folder), tags)
+    return prior_task(NAME, tuple(questions), TEMPLATES, tuple(notes))
 
 
 def prior_task(
     name: str,
     questions: tuple[Question, ...],
     templates: tuple[Template, ...],
-    data_notes: tuple[str, ...],
+    notes: tuple[str, ...],
 ) -> Task:
-    """What the two tasks have in common: here, usually and blind questions are never mixed into one
-    figure."""
+    """Return a task with what the two have in common.
+
+    Here, usually and blind questions are never mixed into one figure.
+    """
     return Task(
         name=name,
         version=VERSION,
@@ -76,15 +78,14 @@ def prior_task(
         templates=templates,
         questions=questions,
         metrics=METRICS,
-        citation=CITATION,
-        data_notes=data_notes,
-        nested_by="asked",
+        nested_by="question_type",
         choice_templates=CHOICE,
+        provenance=Provenance(notes=notes, citation=CITATION),
     )
 
 
 def picture_folder(name: str, data: Path | None) -> tuple[Path, int]:
-    """The folder of the pictures, and the seed that they were made with."""
+    """Return the folder of the pictures, and the seed that they were made with."""
     if data is None:
         return cached_pictures(name), 0
     settings = read_manifest(data)
@@ -95,18 +96,22 @@ def picture_folder(name: str, data: Path | None) -> tuple[Path, int]:
 
 @cache
 def people_entropies() -> dict[str, float]:
-    """How unsure people are of a thing's colour, in bits, by its name: CoDa, where the user has
-    it."""
-    if any(
-        store.find_file("coda", file) is None for file in ("annotations.jsonl", "objects.jsonl")
-    ):
-        return {}
+    """Return how unsure people are of a thing's colour, in bits, by its name.
+
+    The answers of people are CoDa's; without its files there are none.
+    """
+    for file in ("annotations.jsonl", "objects.jsonl"):
+        if store.find_file("coda", file) is None:
+            return {}
+    # CoDa is the user's own copy: it may be missing
     from seesay.tasks import coda
 
     entropies = {}
     for question in coda.load().questions:
         shares = np.array(list(question.gold.values()))
+        # Shannon's entropy of the colours that people named
         bits = float(-(shares * np.log2(shares)).sum())
+        # by its key, and by the name that its question uses
         for name in (question.object, question.fields["thing"]):
             entropies[name.lower()] = bits
     return entropies

@@ -22,8 +22,10 @@ TEMPLATES = (
 
 
 def load(data: Path | None = None) -> Task:
-    """The task about the pictures of a folder that `seesay pictures make` wrote, or about those in
-    the cache."""
+    """Load the task about the pictures of a folder that `seesay pictures make` wrote.
+
+    By default it is about those in the cache.
+    """
     folder, seed = picture_folder(NAME, data)
     questions = tuple(size_questions(size_pictures(seed), images(folder)))
-    return prior_task(NAME, questions, TEMPLATES, data_notes=(f"{ICONS.requirement}, {LICENCE}",))
+    return prior_task(NAME, questions, TEMPLATES, notes=(f"{ICONS.requirement}, {LICENCE}",))

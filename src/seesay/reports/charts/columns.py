@@ -14,6 +14,7 @@ from seesay.reports.charts.kernel import (
     chart,
     element,
     empty_chart,
+    group,
     series_class,
     series_legend,
     square,
@@ -32,37 +33,71 @@ LEFT = 46.0
 
 
 def columns(
-    counts: Sequence[tuple[str, float]], *, title: str, y_label: str, x_label: str = ""
+    counts: Sequence[tuple[str, float]],
+    *,
+    title: str,
+    y_label: str,
+    x_label: str = "",
 ) -> Markup:
-    """One column per class; color words are drawn in their own color."""
+    """Draw one column per class; color words are drawn in their own color."""
     finite = [value for _, value in counts if math.isfinite(value)]
     if not finite:
         return empty_chart("columns", title)
-    y = axis(
-        finite, HEIGHT, 20, zero=True, whole=all(float(value).is_integer() for value in finite)
-    )
-    step = (WIDTH - LEFT) / len(counts)
+    # half a question on the axis would be nonsense, half a per cent is not
+    are_whole = all(float(value).is_integer() for value in finite)
+    y = axis(finite, HEIGHT, 20, zero=True, whole=are_whole)
     parts = y_axis(y, LEFT, WIDTH, y_label)
-    upright = any(truncate(name, step - 4) != name for name, _ in counts)
+    step = (WIDTH - LEFT) / len(counts)
+    width = min(step * 0.8, 48.0)
+    # names are turned rather than cut off, and then all of them alike
+    is_upright = any(truncate(name, step - 4) != name for name, _ in counts)
     for index, (name, value) in enumerate(counts):
-        x = LEFT + step * index
-        middle = x + step / 2
+        middle = LEFT + step * index + step / 2
         if math.isfinite(value):
-            broad = min(step * 0.8, 48.0)
+            tip = f"{name}: {brief(value)}"
             parts.append(
                 _column(
-                    y, middle - broad / 2, broad, value, f"{name}: {brief(value)}", swatch(name)
+                    y,
+                    middle - width / 2,
+                    width,
+                    value,
+                    tip,
+                    swatch(name),
                 )
             )
-        if upright:
-            turned = f"rotate(-90 {middle + 3.5:.2f} {HEIGHT + 8:.2f})"
-            parts.append(text(middle + 3.5, HEIGHT + 8, name, "end", 110, transform=turned))
+        if is_upright:
+            # turned about its own end, which is below the middle of the column
+            rotation = f"rotate(-90 {middle + 3.5:.2f} {HEIGHT + 8:.2f})"
+            parts.append(
+                text(
+                    middle + 3.5,
+                    HEIGHT + 8,
+                    name,
+                    "end",
+                    110,
+                    transform=rotation,
+                )
+            )
         else:
             parts.append(text(middle, HEIGHT + 16, name, "middle"))
-    names = text_width([name for name, _ in counts], 110) + 10 if upright else 18.0
-    bottom = HEIGHT + names + (20 if x_label else 4)
+    bottom = HEIGHT
+    if is_upright:
+        bottom += text_width([name for name, _ in counts], 110) + 10
+    else:
+        bottom += 18.0
     if x_label:
-        parts.append(text((LEFT + WIDTH) / 2, bottom - 6, x_label, "note middle", WIDTH))
+        bottom += 20
+        parts.append(
+            text(
+                (LEFT + WIDTH) / 2,
+                bottom - 6,
+                x_label,
+                "note middle",
+                WIDTH,
+            )
+        )
+    else:
+        bottom += 4
     return chart("columns", WIDTH, bottom, title, parts)
 
 
@@ -74,51 +109,91 @@ def histograms(
     y_label: str = "count",
     bins: int = 20,
 ) -> Markup:
-    """The number of finite values of each sample in `bins` equal bins between round numbers,
-    columns side by side."""
-    samples = [[float(value) for value in values if math.isfinite(value)] for _, values in series]
+    """Draw how many values of each sample fall into equal bins between round numbers.
+
+    Columns of several samples stand side by side; values that are not finite are not counted.
+    """
+    names = [name for name, _ in series]
+    samples = [_finite(values) for _, values in series]
     if not any(samples):
         return empty_chart("histogram", title)
-    x = axis([value for sample in samples for value in sample], LEFT, WIDTH - 8)
-    counts = [[0] * bins for _ in samples]
-    for sample, tally in zip(samples, counts, strict=True):
-        for value in sample:
-            tally[min(int((value - x.low) / (x.high - x.low) * bins), bins - 1)] += 1
-    parts, top = (
-        series_legend([name for name, _ in series], square("fill"))
-        if len(series) > 1
-        else ([], 0.0)
+    x = axis(
+        [value for sample in samples for value in sample],
+        LEFT,
+        WIDTH - 8,
     )
-    top += 6.0 if top else 0.0
+    bin_counts = [_bin_counts(sample, x, bins) for sample in samples]
+    parts: list[Markup] = []
+    top = 0.0
+    if len(series) > 1:
+        parts, top = series_legend(names, square("fill"))
+        top += 6.0
+    floor = HEIGHT + top
+    all_counts = [count for counts in bin_counts for count in counts]
     y = axis(
-        [count for tally in counts for count in tally],
-        HEIGHT + top,
+        all_counts,
+        floor,
         top + 20,
         zero=True,
         whole=True,
     )
     parts += y_axis(y, LEFT, WIDTH, y_label, top + 8)
-    width = (x.end - x.start) / bins
-    broad = (width - 1) / len(series)
-    for number, ((name, _), tally) in enumerate(zip(series, counts, strict=True)):
-        for index, count in enumerate(tally):
-            if count:
-                low, high = (x.low + (x.high - x.low) * end / bins for end in (index, index + 1))
-                tip = f"{name}{', ' if name else ''}{brief(low)} to {brief(high)}: {count}"
-                at = x.start + width * index + 0.5 + broad * number
-                parts.append(_column(y, at, broad, count, tip, None, number))
-    parts += x_axis(x, HEIGHT + top, x_label)
-    return chart("histogram", WIDTH, HEIGHT + top + 40, title, parts)
+    bin_width = (x.end - x.start) / bins
+    column_width = (bin_width - 1) / len(series)
+    for number, (name, counts) in enumerate(zip(names, bin_counts, strict=True)):
+        # a single sample needs no name
+        prefix = f"{name}, " if name else ""
+        for index, count in enumerate(counts):
+            if not count:
+                continue
+            low = x.low + (x.high - x.low) * index / bins
+            high = x.low + (x.high - x.low) * (index + 1) / bins
+            tip = f"{prefix}{brief(low)} to {brief(high)}: {count}"
+            at = x.start + bin_width * index + 0.5 + column_width * number
+            parts.append(_column(y, at, column_width, count, tip, None, number))
+    parts += x_axis(x, floor, x_label)
+    return chart("histogram", WIDTH, floor + 40, title, parts)
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [float(value) for value in values if math.isfinite(value)]
+
+
+def _bin_counts(sample: Sequence[float], x: Axis, bins: int) -> list[int]:
+    """Count the values in each bin of the axis."""
+    counts = [0] * bins
+    for value in sample:
+        share = (value - x.low) / (x.high - x.low)
+        # the greatest value belongs to the last bin, which includes its upper end
+        counts[min(int(share * bins), bins - 1)] += 1
+    return counts
 
 
 def _column(
-    y: Axis, x: float, width: float, value: float, tip: str, paint: str | None, series: int = 0
+    y: Axis,
+    x: float,
+    width: float,
+    value: float,
+    tip: str,
+    paint: str | None,
+    series: int = 0,
 ) -> Markup:
+    """Draw a column from zero, in the color that its name means or in that of its series."""
     top, bottom = sorted((y.at(0.0), y.at(value)))
-    box = {"x": x, "y": top, "width": width, "height": bottom - top}
-    title = tooltip(tip)
+    box = {
+        "x": x,
+        "y": top,
+        "width": width,
+        "height": bottom - top,
+    }
+    class_ = paint or "fill"
+    column = element(
+        "rect",
+        tooltip(tip),
+        **box,
+        class_=class_,
+    )
     if paint:
-        return element("rect", title, **box, class_=paint) + element(
-            "rect", **box, class_="outline"
-        )
-    return element("g", element("rect", title, **box, class_="fill"), class_=series_class(series))
+        # a white column would not be seen
+        return column + element("rect", **box, class_="outline")
+    return group([column], series_class(series))

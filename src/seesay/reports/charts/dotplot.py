@@ -13,7 +13,16 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from seesay.reports.charts.kernel import SERIES, Axis, axis, element, series_class, tooltip
+from seesay.reports.charts.kernel import (
+    SERIES,
+    Axis,
+    axis,
+    element,
+    group,
+    is_interval,
+    series_class,
+    tooltip,
+)
 from seesay.reports.formatting import brief, number
 
 _SHAPES = (
@@ -28,8 +37,10 @@ _SHAPES = (
 
 @dataclass(frozen=True)
 class DotMark:
-    """A value with its interval, where it has one. `series` gives color and shape; None marks a
-    published figure."""
+    """A value with its interval, where it has one.
+
+    `series` gives color and shape; None marks a published figure.
+    """
 
     value: float
     low: float | None = None
@@ -39,31 +50,51 @@ class DotMark:
 
 
 def percent_axis(values: Iterable[float | None], centered: bool = False) -> Axis:
-    """An axis in per cent of the cell: 0 to 1 or −1 to 1 where the values fit; `centered` has zero
-    in the middle."""
-    finite = [value for value in values if value is not None and math.isfinite(value)] or [0.0]
+    """Return an axis in per cent of the cell: 0 to 1 or −1 to 1 where the values fit.
+
+    With `centered`, zero is in the middle.
+    """
+    present = [value for value in values if value is not None]
+    finite = [value for value in present if math.isfinite(value)] or [0.0]
     low = min(finite)
     high = max(finite)
     if centered:
+        # differences that are all zero still need an axis
         reach = max(abs(low), abs(high), 1e-3)
         return axis([-reach, reach], 0, 100)
     if low >= 0 and high <= 1:
         return Axis(0.0, 1.0, 0, 100, (0.0, 0.25, 0.5, 0.75, 1.0))
     if low >= -1 and high <= 1:
-        return Axis(-1.0, 1.0, 0, 100, (-1.0, -0.5, 0.0, 0.5, 1.0))
+        return Axis(
+            -1.0,
+            1.0,
+            0,
+            100,
+            (-1.0, -0.5, 0.0, 0.5, 1.0),
+        )
     return axis(finite, 0, 100, zero=True)
 
 
 def position(x: Axis, value: float) -> str:
-    """Where a value is drawn, in per cent; values outside the axis are drawn at its edge."""
-    return f"{min(max(x.at(value), 0), 100):.2f}%"
+    """Return where a value is drawn, in per cent.
+
+    Values outside the axis are drawn at its edge.
+    """
+    inside = min(max(x.at(value), 0), 100)
+    return f"{inside:.2f}%"
 
 
 def dot_row(
-    x: Axis, marks: Sequence[DotMark], label: str, chance: float | None = None, zero: bool = False
+    x: Axis,
+    marks: Sequence[DotMark],
+    label: str,
+    chance: float | None = None,
+    zero: bool = False,
 ) -> Markup:
-    """One row of a dot plot: a mark and whisker for each value, one below the other, and chance as
-    a tick."""
+    """Draw one row of a dot plot: a mark and whisker for each value, one below the other.
+
+    Chance is a tick.
+    """
     parts = [_upright("grid", position(x, tick)) for tick in x.ticks]
     if zero:
         parts.append(_upright("zero", position(x, 0)))
@@ -71,70 +102,121 @@ def dot_row(
         parts.append(_upright("chance", position(x, chance), "12%", "88%"))
     finite = [mark for mark in marks if math.isfinite(mark.value)]
     for index, mark in enumerate(finite):
-        parts.append(_mark(x, mark, f"{15 + 70 * (index + 0.5) / len(finite):.2f}%"))
-    return element("svg", Markup("").join(parts), class_="dots", role="img", aria_label=label)
+        # marks share the middle 70 % of the row's height
+        height = 15 + 70 * (index + 0.5) / len(finite)
+        parts.append(_mark(x, mark, f"{height:.2f}%"))
+    return element(
+        "svg",
+        Markup("").join(parts),
+        class_="dots",
+        role="img",
+        aria_label=label,
+    )
 
 
 def tick_labels(x: Axis) -> Markup:
-    """The axis's numbers, drawn above the rows of dots."""
-    labels = (element("text", brief(tick), x=position(x, tick), y="70%") for tick in x.ticks)
-    return element("svg", Markup("").join(labels), class_="axis", aria_hidden="true")
+    """Draw the axis's numbers, for the space above the rows of dots."""
+    labels = [element("text", brief(tick), x=position(x, tick), y="70%") for tick in x.ticks]
+    return element(
+        "svg",
+        Markup("").join(labels),
+        class_="axis",
+        aria_hidden="true",
+    )
 
 
 def share_bar(shares: Sequence[tuple[str, str, float]], label: str) -> Markup:
-    """A bar divided among labels (name, swatch class, share), drawn in their colors."""
+    """Draw a bar divided among labels (name, swatch class, share) in their colors."""
     parts = []
     start = 0.0
     for name, swatch, share in shares:
         if share > 0:
-            box = {"x": f"{100 * start:.3f}%", "width": f"{100 * share:.3f}%", "height": "100%"}
-            parts.append(
-                element("rect", tooltip(f"{name} {100 * share:.0f} %"), class_=swatch, **box)
+            part = element(
+                "rect",
+                tooltip(f"{name} {100 * share:.0f} %"),
+                class_=swatch,
+                x=f"{100 * start:.3f}%",
+                width=f"{100 * share:.3f}%",
+                height="100%",
             )
+            parts.append(part)
+        # what is left out is a gap: the shares of other labels keep their place
         start += share
-    return element("svg", Markup("").join(parts), class_="bar", role="img", aria_label=label)
+    return element(
+        "svg",
+        Markup("").join(parts),
+        class_="bar",
+        role="img",
+        aria_label=label,
+    )
 
 
-def describe(name: str, value: float, low: float | None = None, high: float | None = None) -> str:
-    """What a mark shows, for screen readers."""
+def describe(
+    name: str,
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
+    """Return what a mark shows, for screen readers."""
+    figure = f"{name} {number(value)}"
     if low is None or high is None:
-        ends = ""
-    else:
-        ends = f" ({number(low)} to {number(high)})"
-    return f"{name} {number(value)}{ends}"
+        return figure
+    return f"{figure} ({number(low)} to {number(high)})"
 
 
 def legend_key(series: int | None) -> Markup:
-    """The mark of a model, drawn beside its name."""
-    mark = _mark(Axis(0, 1, 0, 100, ()), DotMark(0.5, series=series), "50%")
-    return element("svg", mark, class_="key", width=14, height=14, aria_hidden="true")
+    """Draw the mark of a model, for the place beside its name."""
+    unit = Axis(0, 1, 0, 100, ())
+    mark = _mark(unit, DotMark(0.5, series=series), "50%")
+    return element(
+        "svg",
+        mark,
+        class_="key",
+        width=14,
+        height=14,
+        aria_hidden="true",
+    )
 
 
 def _mark(x: Axis, mark: DotMark, y: str) -> Markup:
+    """Draw a mark and its whisker at a height."""
     if mark.series is None:
         shape = _SHAPES[2]
         style = "published hollow"
     else:
         shape = _SHAPES[mark.series % SERIES]
-        style = series_class(mark.series) + (" hollow" if mark.hollow else "")
+        style = series_class(mark.series)
+        if mark.hollow:
+            style += " hollow"
     whisker = Markup("")
-    if (
-        mark.low is not None
-        and mark.high is not None
-        and math.isfinite(mark.low)
-        and math.isfinite(mark.high)
-    ):
+    low = mark.low
+    high = mark.high
+    if low is not None and high is not None and is_interval(low, high):
         whisker = element(
-            "line",
-            class_="whisker",
-            x1=position(x, mark.low),
-            y1=y,
-            x2=position(x, mark.high),
-            y2=y,
+            "line", class_="whisker", x1=position(x, low), y1=y, x2=position(x, high), y2=y
         )
-    point = element("svg", element("path", d=shape), x=position(x, mark.value), y=y, class_="point")
-    return element("g", whisker + point, class_=style)
+    # an inner drawing keeps the shape, which is in pixels, while its place is in per cent
+    point = element(
+        "svg",
+        element("path", d=shape),
+        x=position(x, mark.value),
+        y=y,
+        class_="point",
+    )
+    return group([whisker, point], style)
 
 
-def _upright(kind: str, x: str, y1: str = "0", y2: str = "100%") -> Markup:
-    return element("line", class_=kind, x1=x, y1=y1, x2=x, y2=y2)
+def _upright(
+    kind: str,
+    x: str,
+    y1: str = "0",
+    y2: str = "100%",
+) -> Markup:
+    return element(
+        "line",
+        class_=kind,
+        x1=x,
+        y1=y1,
+        x2=x,
+        y2=y2,
+    )

@@ -17,6 +17,7 @@ from seesay.reports.charts.kernel import (
     text,
     text_width,
     tooltip,
+    vertical_line,
 )
 from seesay.reports.formatting import brief
 
@@ -46,8 +47,8 @@ def heat_map(
     high_label: str = "more",
     zero: bool = False,
 ) -> Markup:
-    """Rows × columns, each cell shaded between the least and the greatest value; a missing value is
-    an empty cell.
+    """Draw rows × columns, each cell shaded between the least and the greatest value; a missing
+    value is an empty cell.
 
     A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
     With `zero` a cell is the darker the farther its value is from 0, values below 0 in a second
@@ -63,16 +64,19 @@ def heat_map(
     scale = _Scale(min(finite), max(finite), zero)
     left = text_width(rows, ROOM) + 8
     top = text_width(columns, ROOM) + 8
-    cell = min((WIDTH - left) / len(columns), 44.0)
-    if cell < NUMBERED:
-        cell = max(min((WIDE - left) / len(columns), 64.0), 11.0)
-    high_cell = min(cell, 26.0)
-    small = " small" if high_cell < CROWDED else ""
-    width = max(left + cell * len(columns), WIDTH)
-    bottom = top + high_cell * len(rows)
+    cell_width = min((WIDTH - left) / len(columns), 44.0)
+    # many columns get the width of the page, and where even that is too little, a wider drawing
+    if cell_width < NUMBERED:
+        cell_width = max(min((WIDE - left) / len(columns), 64.0), 11.0)
+    # a few wide cells would make high ones, and a page of them
+    cell_height = min(cell_width, 26.0)
+    small = " small" if cell_height < CROWDED else ""
+    width = max(left + cell_width * len(columns), WIDTH)
+    bottom = top + cell_height * len(rows)
     parts = []
     for index, name in enumerate(columns):
-        x = left + cell * (index + 0.5) + 3.5
+        x = left + cell_width * (index + 0.5) + 3.5
+        rotation = f"rotate(-90 {x:.2f} {top - 5:.2f})"
         parts.append(
             text(
                 x,
@@ -80,36 +84,61 @@ def heat_map(
                 name,
                 small.strip(),
                 ROOM,
-                transform=f"rotate(-90 {x:.2f} {top - 5:.2f})",
+                transform=rotation,
             )
         )
-    for i, name in enumerate(rows):
-        parts.append(text(left - 6, top + high_cell * (i + 0.5) + 3.5, name, f"end{small}", ROOM))
-        for j, value in enumerate(matrix[i]):
-            box = (left + cell * j, top + high_cell * i, cell, high_cell)
-            parts.append(_cell(*box, value, scale, (name, columns[j])))
+    for i, row in enumerate(rows):
+        y = top + cell_height * i
+        middle = top + cell_height * (i + 0.5)
+        parts.append(
+            text(
+                left - 6,
+                middle + 3.5,
+                row,
+                f"end{small}",
+                ROOM,
+            )
+        )
+        for j, column in enumerate(columns):
+            value = matrix[i][j]
+            tip = tooltip(f"{row}, {column}: {brief(value)}")
+            x = left + cell_width * j
+            parts.append(_cell(x, y, cell_width, cell_height, value, scale, tip))
     parts += _legend(scale, low_label, high_label, left, bottom + 12)
-    return chart("heat-map", width, bottom + 44, title, parts, wide=width > WIDTH)
+    return chart(
+        "heat-map",
+        width,
+        bottom + 44,
+        title,
+        parts,
+        wide=width > WIDTH,
+    )
 
 
 @dataclass(frozen=True)
 class _Scale:
+    """The shades of values between the least and the greatest."""
+
     low: float
     high: float
     zero: bool
 
     def shade(self, value: float) -> tuple[str, float]:
-        """The class of a value and how dark it is, from 0 to 1."""
-        if not self.zero:
-            return "heat", (value - self.low) / (
-                self.high - self.low
-            ) if self.high > self.low else 1.0
-        reach = max(abs(self.low), abs(self.high))
-        return "heat" if value >= 0 else "cold", abs(value) / reach if reach else 0.0
+        """Return the class of a value and how dark it is, from 0 to 1."""
+        if self.zero:
+            hue = "heat" if value >= 0 else "cold"
+            reach = max(abs(self.low), abs(self.high))
+            return hue, abs(value) / reach if reach else 0.0
+        if self.high == self.low:
+            return "heat", 1.0
+        return "heat", (value - self.low) / (self.high - self.low)
 
     def opacity(self, share: float) -> float:
-        """A blank cell is a zero; without a zero even the least value is faintly shaded."""
-        return share if self.zero else FAINTEST + (1 - FAINTEST) * share
+        """Return the opacity of a share: with a zero, a blank cell is one."""
+        if self.zero:
+            return share
+        # without a zero even the least value is faintly shaded: only a missing one is blank
+        return FAINTEST + (1 - FAINTEST) * share
 
 
 def _cell(
@@ -119,42 +148,103 @@ def _cell(
     height: float,
     value: float,
     scale: _Scale,
-    names: tuple[str, str],
+    tip: Markup,
 ) -> Markup:
-    tip = tooltip(f"{names[0]}, {names[1]}: {brief(value)}")
+    """Draw a cell, with its number where there is room for it."""
     gap = 0.0 if height < CROWDED else 0.5
-    box = {"x": x + gap, "y": y + gap, "width": width - 2 * gap, "height": height - 2 * gap}
+    box = {
+        "x": x + gap,
+        "y": y + gap,
+        "width": width - 2 * gap,
+        "height": height - 2 * gap,
+    }
     if not math.isfinite(value):
         return element("rect", tip, **box, class_="missing")
     hue, share = scale.shade(value)
-    shade = element("rect", tip, **box, class_=hue, fill_opacity=scale.opacity(share))
+    shade = element(
+        "rect",
+        tip,
+        **box,
+        class_=hue,
+        fill_opacity=scale.opacity(share),
+    )
     if width < NUMBERED:
         return shade
-    ink = "middle small on" if share > DARK else "middle small"
-    return shade + text(x + width / 2, y + height / 2 + 3.5, f"{value:.2f}".replace("-", "−"), ink)
+    # a typographic minus is as wide as a plus
+    figure = f"{value:.2f}".replace("-", "−")
+    ink = "middle small"
+    if share > DARK:
+        ink += " on"
+    return shade + text(
+        x + width / 2,
+        y + height / 2 + 3.5,
+        figure,
+        ink,
+    )
 
 
-def _legend(scale: _Scale, low_label: str, high_label: str, x: float, y: float) -> list[Markup]:
-    """The legend of the shades, from the least value (or 0) to the greatest, with the place of 0
-    where it is shown."""
+def _legend(
+    scale: _Scale,
+    low_label: str,
+    high_label: str,
+    x: float,
+    y: float,
+) -> list[Markup]:
+    """Return the legend of the shades, from the least value (or 0) to the greatest.
+
+    Where 0 is shown, its place is marked.
+    """
     steps = 20
     width = 6.0
-    low = min(scale.low, 0.0) if scale.zero else scale.low
-    high = max(scale.high, 0.0) if scale.zero else scale.high
-    before, after = (brief(float(f"{value:.3g}")) for value in (low, high))
-    before = f"{low_label} {before}".strip()
-    after = f"{after} {high_label}".strip()
+    length = width * steps
+    low = scale.low
+    high = scale.high
+    if scale.zero:
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    before = f"{low_label} {_three_digits(low)}".strip()
+    after = f"{_three_digits(high)} {high_label}".strip()
     start = max(x, text_width([before], ROOM) + 8)
     parts = [text(start - 6, y + 9, before, "note end", ROOM)]
     for i in range(steps):
         hue, share = scale.shade(low + (high - low) * i / (steps - 1))
-        box: dict[str, object] = {"x": start + width * i, "y": y, "width": width, "height": 10.0}
-        parts.append(element("rect", **box, class_=hue, fill_opacity=scale.opacity(share)))
+        step = element(
+            "rect",
+            x=start + width * i,
+            y=y,
+            width=width,
+            height=10.0,
+            class_=hue,
+            fill_opacity=scale.opacity(share),
+        )
+        parts.append(step)
     if scale.zero:
-        length = width * steps
-        parts.append(element("rect", x=start, y=y, width=length, height=10.0, class_="outline"))
+        # the shades around zero are too pale to show where the scale is
+        parts.append(
+            element(
+                "rect",
+                x=start,
+                y=y,
+                width=length,
+                height=10.0,
+                class_="outline",
+            )
+        )
         if low < 0 < high:
             at = start + length * -low / (high - low)
-            parts.append(element("line", x1=at, x2=at, y1=y - 2, y2=y + 13, class_="base"))
+            parts.append(vertical_line(at, y - 2, y + 13, "base"))
             parts.append(text(at, y + 24, "0", "tick middle"))
-    return [*parts, text(start + width * steps + 6, y + 9, after, "note", ROOM)]
+    parts.append(
+        text(
+            start + length + 6,
+            y + 9,
+            after,
+            "note",
+            ROOM,
+        )
+    )
+    return parts
+
+
+def _three_digits(value: float) -> str:
+    return brief(float(f"{value:.3g}"))

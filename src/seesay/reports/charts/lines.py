@@ -16,6 +16,8 @@ from seesay.reports.charts.kernel import (
     coordinate,
     element,
     empty_chart,
+    group,
+    horizontal_line,
     log_axis,
     series_class,
     series_legend,
@@ -23,6 +25,7 @@ from seesay.reports.charts.kernel import (
     text_width,
     tooltip,
     truncate,
+    vertical_line,
     x_axis,
     y_axis,
 )
@@ -38,6 +41,9 @@ GAP = 13.0
 Point = tuple[float, float, float, float]
 """x, y, and the ends of the band (NaN without a band)."""
 
+Curve = tuple[int, str, list[Point]]
+"""The number of a series, its name, and its points that have an x."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -52,9 +58,12 @@ class Series:
     @property
     def points(self) -> list[Point]:
         """The points in order of x; those without a y are gaps."""
-        none = [math.nan] * len(self.x)
-        columns = zip(self.x, self.y, self.low or none, self.high or none, strict=True)
-        points = [(float(x), float(y), float(low), float(high)) for x, y, low, high in columns]
+        no_ends = [math.nan] * len(self.x)
+        low_ends = self.low or no_ends
+        high_ends = self.high or no_ends
+        points = []
+        for x, y, low, high in zip(self.x, self.y, low_ends, high_ends, strict=True):
+            points.append((float(x), float(y), float(low), float(high)))
         return sorted(points, key=lambda point: point[0])
 
 
@@ -67,88 +76,141 @@ def lines(
     log_x: bool = False,
     y_ends: Sequence[float] = (),
 ) -> Markup:
-    """Curves on shared axes: one mark per point, a gap where a value is missing, a band where both
-    ends are known.
+    """Draw curves on shared axes: one mark per point, a gap where a value is missing, a band where
+    both ends are known.
 
     `y_ends` belong to the axis whatever the values are, so that charts side by side can be
     compared.
     """
-    curves = [
-        (i, s.name, [p for p in s.points if math.isfinite(p[0])]) for i, s in enumerate(series)
-    ]
+    curves: list[Curve] = []
+    for index, one_series in enumerate(series):
+        points = [point for point in one_series.points if math.isfinite(point[0])]
+        curves.append((index, one_series.name, points))
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
         return empty_chart("lines", title)
-    right = WIDTH - 12 - text_width([s.name for s in series], ROOM)
-    xs = [point[0] for point in finite]
-    x = log_axis(xs, LEFT, right) if log_x else axis(xs, LEFT, right, tight=True)
-    y = axis([*y_ends, *(value for point in finite for value in point[1:])], HEIGHT, 20)
+    names = [one_series.name for one_series in series]
+    right = WIDTH - 12 - text_width(names, ROOM)
+    x_values = [point[0] for point in finite]
+    if log_x:
+        x = log_axis(x_values, LEFT, right)
+    else:
+        x = axis(x_values, LEFT, right, tight=True)
+    # bands belong to the axis as well: they must not leave the chart
+    y_values = [value for point in finite for value in point[1:]]
+    y = axis([*y_ends, *y_values], HEIGHT, 20)
     parts = [*y_axis(y, x.start, x.end, y_label), *x_axis(x, HEIGHT, x_label)]
-    parts.append(element("line", x1=x.start, x2=x.end, y1=HEIGHT, y2=HEIGHT, class_="base"))
-    for draw in (_bands, _curves):  # no band lies on a curve
+    parts.append(horizontal_line(x.start, x.end, HEIGHT, "base"))
+    # all bands come before all curves: no band lies on a curve
+    for draw in (_bands, _curves):
         for index, name, points in curves:
-            parts.append(
-                element("g", Markup("").join(draw(name, points, x, y)), class_=series_class(index))
-            )
+            marks = draw(name, points, x, y)
+            parts.append(group(marks, series_class(index)))
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
-    if len(series) > 6 or any(truncate(s.name, ROOM) != s.name for s in series):
+    # hues repeat after six series, and a name that is cut off must be readable somewhere
+    if len(series) > 6 or any(truncate(name, ROOM) != name for name in names):
         spot = element("circle", r=4, class_="spot")
-        entries, height = series_legend([s.name for s in series], spot, bottom)
-        parts = parts + entries
-        bottom = bottom + height
+        entries, height = series_legend(names, spot, bottom)
+        parts += entries
+        bottom += height
     return chart("lines", WIDTH, bottom, title, parts)
 
 
-def _bands(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
+def _bands(
+    name: str,
+    points: Sequence[Point],
+    x: Axis,
+    y: Axis,
+) -> Iterator[Markup]:
+    """Draw the bands of a curve, one for each piece without a gap."""
     for piece in _pieces(points, lambda point: all(map(math.isfinite, point))):
         if len(piece) == 1:
-            at, _, low, high = piece[0]
-            yield element(
-                "line", x1=x.at(at), x2=x.at(at), y1=y.at(low), y2=y.at(high), class_="curve"
+            # a band of one point has no area: its interval is a line
+            value, _, low, high = piece[0]
+            yield vertical_line(
+                x.at(value),
+                y.at(low),
+                y.at(high),
+                "curve",
             )
         else:
-            upper = [(x.at(p[0]), y.at(p[3])) for p in piece]
-            lower = [(x.at(p[0]), y.at(p[2])) for p in reversed(piece)]
-            yield element("path", d=_path(upper + lower) + "Z", class_="band")
-
-
-def _curves(name: str, points: Sequence[Point], x: Axis, y: Axis) -> Iterator[Markup]:
-    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
-        if len(piece) > 1:
+            upper = [(x.at(value), y.at(high)) for value, _, _, high in piece]
+            lower = [(x.at(value), y.at(low)) for value, _, low, _ in reversed(piece)]
             yield element(
-                "path", d=_path([(x.at(p[0]), y.at(p[1])) for p in piece]), class_="curve"
+                "path",
+                d=_path(upper + lower) + "Z",
+                class_="band",
             )
-        for at, value, low, high in piece:
+
+
+def _curves(
+    name: str,
+    points: Sequence[Point],
+    x: Axis,
+    y: Axis,
+) -> Iterator[Markup]:
+    """Draw the pieces of a curve, and a mark with its numbers at every point."""
+    for piece in _pieces(points, lambda point: math.isfinite(point[1])):
+        spots = [(x.at(point[0]), y.at(point[1])) for point in piece]
+        if len(piece) > 1:
+            yield element("path", d=_path(spots), class_="curve")
+        for (x_value, y_value, low, high), (cx, cy) in zip(piece, spots, strict=True):
+            description = f"{name}: {brief(x_value)}, {brief(y_value)}"
             if math.isfinite(low) and math.isfinite(high):
-                ends = f" ({brief(low)} to {brief(high)})"
-            else:
-                ends = ""
-            tip = tooltip(f"{name}: {brief(at)}, {brief(value)}{ends}")
-            yield element("circle", tip, cx=x.at(at), cy=y.at(value), r=3, class_="spot")
+                description += f" ({brief(low)} to {brief(high)})"
+            yield element(
+                "circle",
+                tooltip(description),
+                cx=cx,
+                cy=cy,
+                r=3,
+                class_="spot",
+            )
 
 
-def _names(curves: Sequence[tuple[int, str, Sequence[Point]]], x: Axis, y: Axis) -> list[Markup]:
-    """Each name at its curve's last point; overlapping names are moved apart."""
+def _names(curves: Sequence[Curve], x: Axis, y: Axis) -> list[Markup]:
+    """Return each name at its curve's last point; overlapping names are moved apart."""
     ends = []
     for index, name, points in curves:
-        last = [point for point in points if math.isfinite(point[1])][-1:]
-        ends += [(y.at(point[1]), x.at(point[0]), index, name) for point in last]
+        finite = [point for point in points if math.isfinite(point[1])]
+        if finite:
+            x_value, y_value, *_ = finite[-1]
+            ends.append((y.at(y_value), x.at(x_value), index, name))
+    # from the top down, as names are moved apart in that order
     ends.sort()
-    labels = spread_apart([end[0] for end in ends], GAP, y.end, y.start)
+    heights = spread_apart(
+        [end[0] for end in ends],
+        GAP,
+        y.end,
+        y.start,
+    )
     parts = []
-    for (at, start, index, name), label in zip(ends, labels, strict=True):
-        drawn = [text(x.end + 10, label + 3.5, name, "series", ROOM)]
-        if abs(label - at) > 3 or x.end - start > 3:
-            drawn.append(
-                element("path", d=_path([(start + 4, at), (x.end + 8, label)]), class_="leader")
+    for (end_y, end_x, index, name), height in zip(ends, heights, strict=True):
+        label = [
+            text(
+                x.end + 10,
+                height + 3.5,
+                name,
+                "series",
+                ROOM,
             )
-        parts.append(element("g", Markup("").join(drawn), class_=series_class(index)))
+        ]
+        # a name beside its own point needs no line to it
+        if abs(height - end_y) > 3 or x.end - end_x > 3:
+            path = _path([(end_x + 4, end_y), (x.end + 8, height)])
+            label.append(element("path", d=path, class_="leader"))
+        parts.append(group(label, series_class(index)))
     return parts
 
 
-def spread_apart(positions: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
-    """Rising positions moved at least `gap` apart, and above `bottom` where there is room.
+def spread_apart(
+    positions: Sequence[float],
+    gap: float,
+    top: float,
+    bottom: float,
+) -> list[float]:
+    """Return rising positions moved at least `gap` apart, and above `bottom` where there is room.
 
     >>> spread_apart([10, 11, 50], 13, 0, 100)
     [10, 23, 50]
@@ -156,8 +218,11 @@ def spread_apart(positions: Sequence[float], gap: float, top: float, bottom: flo
     [87, 100]
     """
     moved: list[float] = []
+    highest = top
     for position in positions:
-        moved.append(max(position, moved[-1] + gap if moved else top))
+        moved.append(max(position, highest))
+        highest = moved[-1] + gap
+    # from below, what was pushed over the bottom pushes its neighbors back up
     limit = bottom
     for index in range(len(moved) - 1, -1, -1):
         moved[index] = min(moved[index], limit)
@@ -166,7 +231,10 @@ def spread_apart(positions: Sequence[float], gap: float, top: float, bottom: flo
 
 
 def _pieces(points: Sequence[Point], passes: Callable[[Point], bool]) -> Iterator[list[Point]]:
-    """The contiguous pieces of points that pass the test; what lies between them is a gap."""
+    """Yield the contiguous pieces of points that pass the test.
+
+    What lies between them is a gap.
+    """
     piece: list[Point] = []
     for point in points:
         if passes(point):

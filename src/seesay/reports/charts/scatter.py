@@ -13,10 +13,13 @@ from seesay.reports.charts.kernel import (
     chart,
     element,
     empty_chart,
+    group,
+    horizontal_line,
     log_axis,
     series_class,
     text,
     tooltip,
+    vertical_line,
     x_axis,
     y_axis,
 )
@@ -38,35 +41,51 @@ class Spot:
 
 
 def scatter(
-    spots: Sequence[Spot], *, title: str, x_label: str, y_label: str, chance: float | None = None
+    spots: Sequence[Spot],
+    *,
+    title: str,
+    x_label: str,
+    y_label: str,
+    chance: float | None = None,
 ) -> Markup:
-    """Spots over a logarithmic axis, their names as tooltips; chance as a dashed line."""
+    """Draw spots over a logarithmic axis, their names as tooltips; chance as a dashed line."""
     if not spots:
         return empty_chart("scatter", title)
-    x = log_axis([spot.x for spot in spots], LEFT + 8, WIDTH - 16)
-    y = axis(
-        [
-            *(end for spot in spots for end in (spot.low, spot.high)),
-            *([] if chance is None else [chance]),
-        ],
-        HEIGHT,
-        20,
+    x = log_axis(
+        [spot.x for spot in spots],
+        LEFT + 8,
+        WIDTH - 16,
     )
-    parts = [*y_axis(y, LEFT, WIDTH - 8, y_label), *x_axis(x, HEIGHT, x_label)]
-    parts.append(element("line", x1=LEFT, x2=WIDTH - 8, y1=HEIGHT, y2=HEIGHT, class_="base"))
+    # whiskers reach further than their points, and must not leave the chart
+    y_values = [end for spot in spots for end in (spot.low, spot.high)]
     if chance is not None:
+        y_values.append(chance)
+    y = axis(y_values, HEIGHT, 20)
+    right = WIDTH - 8
+    parts = [*y_axis(y, LEFT, right, y_label), *x_axis(x, HEIGHT, x_label)]
+    parts.append(horizontal_line(LEFT, right, HEIGHT, "base"))
+    if chance is not None:
+        # named at its end: a legend for one line would take more room than the line
         at = y.at(chance)
-        parts.append(element("line", x1=LEFT, x2=WIDTH - 8, y1=at, y2=at, class_="chance"))
-        parts.append(text(WIDTH - 8, at - 4, "chance", "note end"))
+        parts.append(horizontal_line(LEFT, right, at, "chance"))
+        parts.append(text(right, at - 4, "chance", "note end"))
     for spot in spots:
-        tip = tooltip(
-            f"{spot.name}: {brief(spot.x)}, {brief(spot.y)} ({brief(spot.low)} to "
-            f"{brief(spot.high)})"
-        )
+        place = f"{brief(spot.x)}, {brief(spot.y)}"
+        tip = tooltip(f"{spot.name}: {place} ({brief(spot.low)} to {brief(spot.high)})")
         at = x.at(spot.x)
-        whisker = element(
-            "line", x1=at, x2=at, y1=y.at(spot.low), y2=y.at(spot.high), class_="whisker"
+        whisker = vertical_line(
+            at,
+            y.at(spot.low),
+            y.at(spot.high),
+            "whisker",
         )
-        point = element("circle", tip, cx=at, cy=y.at(spot.y), r=3.5, class_="spot")
-        parts.append(element("g", whisker + point, class_=series_class(0)))
+        point = element(
+            "circle",
+            tip,
+            cx=at,
+            cy=y.at(spot.y),
+            r=3.5,
+            class_="spot",
+        )
+        parts.append(group([whisker, point], series_class(0)))
     return chart("scatter", WIDTH, HEIGHT + 42, title, parts)

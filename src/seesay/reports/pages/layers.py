@@ -3,11 +3,13 @@ under the logit lens."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
 
+from seesay.condition import How
 from seesay.questions import SLOT
 from seesay.reports.charts import Series, heat_map, lines
 from seesay.reports.formatting import metric_name
@@ -34,15 +36,13 @@ COLUMNS = (
 
 PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
-    "labels that were "
-    "drawn for each thing at random (Hewitt & Liang 2019): what it gets right it has learnt by "
-    "heart. Selectivity is "
-    "the difference. Bands are 95 % intervals clustered by object."
+    "labels that were drawn for each thing at random (Hewitt & Liang 2019): what it gets right it "
+    "has learnt by heart. Selectivity is the difference. Bands are 95 % intervals clustered by "
+    "object."
 )
 LENS = (
     "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
-    "embedding and the last "
-    "one the model's answer. Bands are 95 % intervals clustered by object."
+    "embedding and the last one the model's answer. Bands are 95 % intervals clustered by object."
 )
 
 
@@ -51,6 +51,7 @@ def write_layers(path: Path, curves: Sequence[LayerCurve]) -> Path:
     sections = []
     for number, curve in enumerate(curves, start=1):
         chart = curve_chart(curve)
+        # numbered, as names of models and tasks may be no names of files
         write_svg(path.with_name(f"{path.stem}-{number}.svg"), chart)
         sections.append(_figures(curve, chart))
         if curve.answers:
@@ -59,7 +60,7 @@ def write_layers(path: Path, curves: Sequence[LayerCurve]) -> Path:
 
 
 def curve_chart(curve: LayerCurve) -> Markup:
-    """The figure over the layers with its band, the control and the selectivity."""
+    """Draw the figure over the layers with its band, the control and the selectivity."""
     first = curve.figures[0]
     name = metric_name(first.metric)
     series = [_series(curve, name, "value", "low", "high")]
@@ -71,88 +72,120 @@ def curve_chart(curve: LayerCurve) -> Markup:
     if first.chance is not None:
         series.append(_series(curve, "chance", "chance"))
     title = f"{first.model}, {first.task}: by layer"
-    return lines(series, title=title, x_label="layer", y_label=name, y_ends=(0.0, 1.0))
+    return lines(
+        series,
+        title=title,
+        x_label="layer",
+        y_label=name,
+        y_ends=(0.0, 1.0),
+    )
 
 
 def _series(curve: LayerCurve, name: str, *fields: str) -> Series:
-    """One field of the figures over the layers, with those of its band."""
-    columns = ([_or_nan(getattr(figure, field)) for figure in curve.figures] for field in fields)
-    return Series(name, [figure.layer for figure in curve.figures], *columns)
+    """Return one field of the figures over the layers, with those of its band."""
+    columns = []
+    for field in fields:
+        values = [getattr(figure, field) for figure in curve.figures]
+        columns.append([math.nan if value is None else value for value in values])
+    return Series(
+        name,
+        [figure.layer for figure in curve.figures],
+        *columns,
+    )
 
 
 def strips(curve: LayerCurve) -> list[Markup]:
-    """One strip of cells per figure, each from its own least to its own greatest value."""
+    """Draw one strip of cells per figure, each from its own least to its own greatest value."""
     names = {"value": metric_name(curve.figures[0].metric)}
     if curve.figures[0].selectivity is not None:
         names |= {"control": "control", "selectivity": "selectivity"}
-    columns = [str(figure.layer) for figure in curve.figures]
-    return [
-        heat_map(
-            [_series(curve, name, field).y], [name], columns, title=f"{name.capitalize()} by layer"
+    layers = [str(figure.layer) for figure in curve.figures]
+    charts = []
+    for field, name in names.items():
+        values = _series(curve, name, field).y
+        title = f"{name.capitalize()} by layer"
+        charts.append(
+            heat_map(
+                [values],
+                [name],
+                layers,
+                title=title,
+            )
         )
-        for field, name in names.items()
-    ]
+    return charts
 
 
 def _figures(curve: LayerCurve, chart: Markup) -> Section:
+    """Return the curves, strips and table of a model's layers."""
     first = curve.figures[0]
-    used = [
-        name
-        for name in COLUMNS
-        if any(getattr(figure, name) is not None for figure in curve.figures)
-    ]
-    rows = [[getattr(figure, name) for name in used] for figure in curve.figures]
-    if curve.kept:
-        kept = f"The kept vectors take {curve.kept / 1e9:,.2f} GB."
-    else:
-        kept = ""
+    columns = []
+    for name in COLUMNS:
+        if any(getattr(figure, name) is not None for figure in curve.figures):
+            columns.append(name)
+    rows = [[getattr(figure, name) for name in columns] for figure in curve.figures]
+    paragraphs = [LENS if curve.how == How.LENS else PROBES, *curve.notes]
+    # an empty paragraph where there is none: the page's text is split at blank lines
+    size = ""
+    if curve.vector_bytes:
+        size = f"The kept vectors take {curve.vector_bytes / 1e9:,.2f} GB."
     text = "\n\n".join(
         [
-            LENS if curve.how == "lens" else PROBES,
-            *curve.notes,
-            kept,
-            f"`{first.signature.rpartition('|')[0]}`",
+            *paragraphs,
+            size,
+            f"`{curve.signature}`",
         ]
     )
-    table = DataTable([name.removeprefix("selectivity_") for name in used], rows)
+    header = [name.removeprefix("selectivity_") for name in columns]
     return Section(
-        f"{first.model} · {first.task}, {first.n:,} questions", text, [chart, *strips(curve)], table
+        f"{first.model} · {first.task}, {first.n:,} questions",
+        text,
+        [chart, *strips(curve)],
+        DataTable(header, rows),
     )
 
 
 def _takeovers(curve: LayerCurve) -> Section:
-    """Where the right answer takes over, question by question."""
+    """Return where the right answer takes over, question by question."""
     first = curve.figures[0]
     layers = [str(figure.layer) for figure in curve.figures]
     ahead = [answer for answer in curve.answers if answer.takeover is not None]
-    rows: list[list[str | float | None]] = [
-        [answer.text.replace(SLOT, "___"), answer.gold, answer.takeover, answer.rival]
-        for answer in sorted(ahead, key=lambda answer: (answer.takeover or 0, answer.question))[
-            :LISTED
-        ]
-    ]
+    earliest_first = sorted(ahead, key=lambda answer: (answer.takeover or 0, answer.question))
+    rows: list[list[str | float | None]] = []
+    for answer in earliest_first[:LISTED]:
+        rows.append(
+            [
+                _blanked(answer),
+                answer.gold,
+                answer.takeover,
+                answer.rival,
+            ]
+        )
     text = (
         f"At the last layer the right answer is ahead in {len(ahead):,} of {len(curve.answers):,} "
-        "questions and "
-        "templates. The table names the layer from which on it stays ahead, and the option that "
-        "was ahead before; the "
-        "charts show the probability of each option, among the options, layer by layer."
+        "questions and templates. The table names the layer from which on it stays ahead, and the "
+        "option that was ahead before; the charts show the probability of each option, among the "
+        "options, layer by layer."
     )
-    drawn = [_chart(answer, layers) for answer in (ahead or list(curve.answers))[:SHOWN]]
+    table = None
     if rows:
         table = DataTable(["question", "right answer", "ahead from layer", "instead of"], rows)
-    else:
-        table = None
+    # where no answer is right, the wrong ones are shown all the same
+    examples = ahead or list(curve.answers)
     return Section(
-        f"{first.model} · {first.task}: where the right answer takes over", text, drawn, table
+        f"{first.model} · {first.task}: where the right answer takes over",
+        text,
+        [_chart(answer, layers) for answer in examples[:SHOWN]],
+        table,
     )
 
 
 def _chart(answer: LensAnswer, layers: Sequence[str]) -> Markup:
-    columns = list(zip(*answer.probabilities, strict=True))
-    title = f"{answer.text.replace(SLOT, '___')} ({answer.gold})"
-    return heat_map(columns, answer.options, layers, title=title)
+    """Draw the probability of each option of a question, layer by layer."""
+    # a row per option, a column per layer
+    rows = list(zip(*answer.probabilities, strict=True))
+    title = f"{_blanked(answer)} ({answer.gold})"
+    return heat_map(rows, answer.options, layers, title=title)
 
 
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
+def _blanked(answer: LensAnswer) -> str:
+    return answer.text.replace(SLOT, "___")

@@ -31,8 +31,10 @@ _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
 def render(
     runs: Sequence[Run], comparisons: Sequence[Comparison] = (), more: Sequence[Analysis] = ()
 ) -> str:
-    """The page as a string; the same runs give the same page. `more` are analyses that no single
-    run holds."""
+    """Return the page; the same runs give the same page.
+
+    `more` are analyses that no single run holds.
+    """
     return render_groups(_groups(runs), comparisons, more, questions=True)
 
 
@@ -45,23 +47,24 @@ def render_groups(
     heading: str = "",
     home: str = "",
 ) -> str:
-    """The page of some groups: with every question and answer or without, `home` linking to the
-    page above it."""
+    """Return the page of some groups, with every question and answer or without.
+
+    `home` links to the page above it.
+    """
     entries = [entry for group in groups for entry in group.entries]
+    labels = dict.fromkeys((entry.label, entry.series) for entry in entries)
+    all_citations = [(group.task.name, group.task.provenance.citation) for group in groups]
+    citations = dict.fromkeys((task, citation) for task, citation in all_citations if citation)
     return render_page(
         "page.html",
         script="script.js" if questions else None,
         tasks=[_task(index, group, questions) for index, group in enumerate(groups)],
         entries=entries,
-        models=list(dict.fromkeys((entry.label, entry.series) for entry in entries)),
+        models=list(labels),
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],
-        citations=list(
-            dict.fromkeys((g.task.name, g.task.citation) for g in groups if g.task.citation)
-        ),
-        manifest_fields={
-            k: f.description for k, f in Manifest.model_fields.items() if k not in _SHOWN_ELSEWHERE
-        },
+        citations=list(citations),
+        manifest_fields=_manifest_fields(),
         created=max(entry.run.manifest.created for entry in entries)[:10],
         calibrated_prefix=CALIBRATED,
         questions=questions,
@@ -82,7 +85,14 @@ def write(
     groups = _groups(runs)
     write_text(path, render_groups(groups, comparisons, more, questions=True))
     analyses = [analysis for group in groups for analysis in group_analyses(group)]
-    write_rows(path, [*analyses, *cross_task_analyses(groups), *more])
+    write_rows(
+        path,
+        [
+            *analyses,
+            *cross_task_analyses(groups),
+            *more,
+        ],
+    )
     return path
 
 
@@ -98,18 +108,22 @@ def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     return group_runs(runs)
 
 
+def _manifest_fields() -> dict[str, str]:
+    """Return the fields of a manifest that the page lists, and what each means."""
+    descriptions = {}
+    for name, field in Manifest.model_fields.items():
+        if name not in _SHOWN_ELSEWHERE:
+            # a docstring is wrapped, a tooltip is not
+            descriptions[name] = " ".join((field.description or "").split())
+    return descriptions
+
+
 def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
-    """What the template shows of one task; without `questions`, nothing that needs the answers."""
-    if questions:
-        chosen = [answers.choices(entry.run) for entry in group.entries]
-    else:
-        chosen = []
-    renderers = collect(lambda plugin: plugin.page_sections).values()
-    if questions:
-        sections = [load_address(address)(group, chosen) for address in renderers]
-    else:
-        sections = []
-    return {
+    """Return what the template shows of one task.
+
+    Without `questions`, nothing that needs the answers.
+    """
+    parts: dict[str, Any] = {
         "group": group,
         "index": index,
         "headline": run_views.headline(group),
@@ -117,10 +131,25 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "curves": run_views.curves(group),
         "slices": run_views.slices(group),
         "calibrated": run_views.calibrated(group),
-        "answers": run_views.answer_shares(group, chosen) if questions else None,
+    }
+    if not questions:
+        return {
+            **parts,
+            "answers": None,
+            "sections": [],
+            "analyses": [],
+            "payload": None,
+        }
+    # made once for all sections: of a large task it is the slowest part of the page
+    choices = [answers.choices(entry.run) for entry in group.entries]
+    sections = []
+    for address in collect(lambda plugin: plugin.page_sections).values():
+        render_section = load_address(address)
+        sections.append(render_section(group, choices))
+    return {
+        **parts,
+        "answers": run_views.answer_shares(group, choices),
         "sections": sections,
-        "analyses": [analysis for analysis in group_analyses(group) if analysis.charts]
-        if questions
-        else [],
-        "payload": answers.payload(group, chosen) if questions else None,
+        "analyses": [analysis for analysis in group_analyses(group) if analysis.charts],
+        "payload": answers.payload(group, choices),
     }

@@ -43,10 +43,9 @@ def write_page(path: Path | str, title: str, sections: Sequence[Section]) -> Pat
 
 def write_svg(path: Path | str, chart: Markup) -> Path:
     """Write a chart as a stand-alone file in the light color scheme."""
-    opening, _, rest = str(chart).partition(">")
-    left, top, width, height = (
-        float(part) for part in opening.split('viewBox="')[1].split('"')[0].split()
-    )
+    opening, _, content = str(chart).partition(">")
+    view_box = opening.split('viewBox="')[1].split('"')[0]
+    left, top, width, height = map(float, view_box.split())
     box = {
         "x": left - MARGIN,
         "y": top - MARGIN,
@@ -55,18 +54,25 @@ def write_svg(path: Path | str, chart: Markup) -> Path:
     }
     size = 'viewBox="{x} {y} {width} {height}" width="{width}" height="{height}"'.format(**box)
     opening = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, opening)
+    # a program that shows the file may have a dark background
     paper = element("rect", **box, fill="var(--paper)")
-    style = "\n".join(
-        line for line in asset("charts.css").splitlines() if line.startswith(".chart ")
-    )
-    text = f"{opening}><style>{asset('paints.css')}{style}</style>{paper}{rest}\n"
+    rules = asset("charts.css").splitlines()
+    style = "\n".join(rule for rule in rules if rule.startswith(".chart "))
+    text = f"{opening}><style>{asset('paints.css')}{style}</style>{paper}{content}\n"
     write_text(Path(path), light(text))
     return Path(path)
 
 
 def light(text: str) -> str:
-    """Every `var(--name)` as its value in the light scheme, for programs without CSS variables."""
+    """Replace every `var(--name)` by its value in the light scheme.
+
+    Many programs that show SVG know no CSS variables.
+    """
     root = re.search(r":root \{(.*?)\}", asset("variables.css"), re.DOTALL)
     assert root
     values = dict(re.findall(r"--([\w-]+): ([^;]+);", root[1]))
-    return re.sub(r"var\(--([\w-]+)\)", lambda match: values[match[1]], text)
+    return re.sub(
+        r"var\(--([\w-]+)\)",
+        lambda match: values[match[1]],
+        text,
+    )

@@ -41,21 +41,23 @@ ANSWERS = CurveLabels(
 )
 EXPLANATION = (
     "Held-out figures are of {} that the network never learns from, measured at each mark; the "
-    "training figure beside "
-    "them is the mean over the steps since the previous mark."
+    "training figure beside them is the mean over the steps since the previous mark."
 )
 
 
 def write_curve(
     folder: Path, output: Path | None = None, *, command: str = "pretrain"
 ) -> list[Path]:
-    """Write the learning curve of the model in a folder, trained by `seesay pretrain` or `seesay
-    reasoner`."""
+    """Write the learning curve of the model in a folder.
+
+    `seesay pretrain` or `seesay reasoner` trained it.
+    """
     training = folder / "training"
     if not (training / HISTORY).is_file():
         raise UserError(
             f"There is no training in {folder}: give a folder that `seesay {command}` made."
         )
+    # read while the training may still be running: what is there is drawn
     history = read_history(training)
     if not history:
         raise UserError(
@@ -63,7 +65,13 @@ def write_curve(
         )
     labels = CAPTIONS if command == "pretrain" else ANSWERS
     path = output or training / "curve.html"
-    return training_page(path, folder.resolve().name, history, read_result(training), labels)
+    return training_page(
+        path,
+        folder.resolve().name,
+        history,
+        read_result(training),
+        labels,
+    )
 
 
 def training_page(
@@ -73,56 +81,61 @@ def training_page(
     result: Result | None,
     labels: CurveLabels = CAPTIONS,
 ) -> list[Path]:
-    """Write the page, and beside it each chart as a file (`curve.html`, `curve-loss.svg`); the
-    paths written."""
+    """Write the page, and beside it each chart as a file; return their paths.
+
+    The files of `curve.html` are called `curve-loss.svg`.
+    """
     charts = curves(history, labels)
-    keys = [*PLACE, *dict.fromkeys(key for line in history for key in line if key not in PLACE)]
-    table = DataTable(keys, [[_cell(key, line.get(key)) for key in keys] for line in history])
+    # the place in the training first, then measurements as they come up
+    keys = list(dict.fromkeys((*PLACE, *(key for line in history for key in line))))
+    rows = []
+    for line in history:
+        rows.append([_cell(key, line.get(key)) for key in keys])
+    explanation = EXPLANATION.format(labels.held_out)
+    text = f"{_progress(history, result)}\n\n{explanation}"
     sections = [
-        Section(
-            "Curves",
-            f"{_ended(history, result)}\n\n{EXPLANATION.format(labels.held_out)}",
-            list(charts.values()),
-        ),
-        Section("Numbers", "", (), table),
+        Section("Curves", text, list(charts.values())),
+        Section("Numbers", "", (), DataTable(keys, rows)),
     ]
-    written = [write_page(path, f"Learning curve of {name}", sections)]
-    return written + [
-        write_svg(path.with_name(f"{path.stem}-{key}.svg"), chart) for key, chart in charts.items()
-    ]
+    paths = [write_page(path, f"Learning curve of {name}", sections)]
+    for key, chart in charts.items():
+        paths.append(write_svg(path.with_name(f"{path.stem}-{key}.svg"), chart))
+    return paths
 
 
 def curves(
     history: Sequence[Mapping[str, float]], labels: CurveLabels = CAPTIONS
 ) -> dict[str, Markup]:
-    """One chart per measurement, but none for perplexity beside the loss, of which it is the
-    exponential."""
-    measured = dict.fromkeys(
-        key.removeprefix(HELD_OUT) for line in history for key in line if key.startswith(HELD_OUT)
-    )
+    """Draw one chart per measurement.
+
+    There is none for perplexity beside the loss, of which it is the exponential.
+    """
+    all_keys = [key for line in history for key in line]
+    held_out_keys = [key for key in all_keys if key.startswith(HELD_OUT)]
+    measurements = dict.fromkeys(key.removeprefix(HELD_OUT) for key in held_out_keys)
+    steps = [line["step"] for line in history]
     charts = {}
-    for name in measured:
-        if name == "perplexity" and "loss" in measured:
+    for name in measurements:
+        if name == "perplexity" and "loss" in measurements:
             continue
-        keys = [("held out" if name in labels.axes else name, HELD_OUT + name), ("training", name)]
-        series = [
-            Series(
-                label,
-                [line["step"] for line in history],
-                [line.get(key, math.nan) for line in history],
-            )
-            for label, key in keys
-            if any(key in line for line in history)
-        ]
-        y_label = labels.axes.get(name, name)
+        # a watched task is measured on nothing but held-out questions, and has its own name
+        held_out_label = "held out" if name in labels.axes else name
+        series = []
+        for label, key in ((held_out_label, HELD_OUT + name), ("training", name)):
+            if key in all_keys:
+                values = [line.get(key, math.nan) for line in history]
+                series.append(Series(label, steps, values))
         charts[name] = lines(
-            series, title=f"{name} over training", x_label="steps", y_label=y_label
+            series,
+            title=f"{name} over training",
+            x_label="steps",
+            y_label=labels.axes.get(name, name),
         )
     return charts
 
 
 def _cell(key: str, value: float | None) -> str | None:
-    """Losses with four decimals, steps and whole epochs as integers."""
+    """Return losses with four decimals, steps and whole epochs as integers."""
     if value is None:
         return None
     if key == "seconds":
@@ -133,7 +146,8 @@ def _cell(key: str, value: float | None) -> str | None:
 
 
 def _epochs(epoch: float) -> str:
-    """
+    """Return a number of epochs, whole where a training stopped at the end of one.
+
     >>> _epochs(2.999), _epochs(0.25)
     ('3', '0.25')
     """
@@ -142,10 +156,13 @@ def _epochs(epoch: float) -> str:
     return f"{epoch:,.2f}"
 
 
-def _ended(history: Sequence[Mapping[str, float]], result: Result | None) -> str:
+def _progress(history: Sequence[Mapping[str, float]], result: Result | None) -> str:
+    """Say how far the training came, and which weights were kept."""
     last = history[-1]
-    so_far = f"{last['step']:,} steps, {_epochs(last['epoch'])} epochs, {last['seconds'] / 60:.1f} minutes"
+    minutes = last["seconds"] / 60
+    so_far = f"{last['step']:,} steps, {_epochs(last['epoch'])} epochs, {minutes:.1f} minutes"
     if result is None:
         return f"So far: {so_far}; the training has not ended."
-    early = ", stopped early" if result.stopped_early else ""
-    return f"{so_far}{early}; the weights kept are those of step {result.best_step:,}."
+    if result.stopped_early:
+        so_far += ", stopped early"
+    return f"{so_far}; the weights kept are those of step {result.best_step:,}."

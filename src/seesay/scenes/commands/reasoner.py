@@ -1,5 +1,4 @@
-"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence about a
-picture."""
+"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
 from seesay.scenes.commands.reasoner_diagnose import diagnose
@@ -25,7 +25,7 @@ from seesay.scenes.commands.reasoner_training import (
     train_with_bars,
 )
 
-app = typer.Typer(help="Train networks to judge sentences about scenes.", no_args_is_help=True)
+app = Application(help="Train networks to judge sentences about scenes.", no_args_is_help=True)
 app.command()(curve)
 app.command()(diagnose)
 app.command()(sweep)
@@ -41,8 +41,9 @@ def train(
         typer.Option(
             "--task",
             "-t",
-            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, prior-color-0 … 100, "
-            "easy-vqa, or several scene tasks at once, as in sup1,pos. Default: set+pos.",
+            help="sup1, pos1, pos, set+pos, comparative, compositional, mixture-64 … 4000, "
+            "prior-color-0 … 100, easy-vqa, or several scene tasks at once, as in sup1,pos. "
+            "Default: set+pos.",
         ),
     ] = None,
     output: Annotated[
@@ -50,7 +51,8 @@ def train(
         typer.Option(
             "--output",
             "-o",
-            help="Folder of the model, new, or of an interrupted run. Default: reasoners/NETWORK-TASK-SEED.",
+            help="Folder of the model, new, or of an interrupted run. "
+            "Default: reasoners/NETWORK-TASK-SEED.",
         ),
     ] = None,
     preset: Preset = ReasonerPreset.auto,
@@ -109,26 +111,35 @@ def train(
         "patience": patience,
         "seed": seed,
     }
-    config = config.changed(batch_size=batch, sizes=sizes, **schedule)
-    first = tuple(scene_source(task).name for task in names_of([curriculum or ""]))
-    config = replace(config, curriculum=first)
+    config = config.override(batch_size=batch, sizes=sizes, **schedule)
+    # the names that tasks have in data sets: set-pos is set+pos
+    first_tasks = [scene_source(first).name for first in names_of([curriculum or ""])]
+    config = replace(config, curriculum=tuple(first_tasks))
     config, extractor = with_features(config, features, image_size)
-    name = config.named(source.name)
+    name = config.training_name(source.name)
     folder = output or Path("reasoners") / f"{network}-{name}-{seed}"
-    silent = quiet or as_json
     result, tests = train_with_bars(
-        source, folder, config, extractor, title=name, device=device, quiet=silent, start=start
+        source,
+        folder,
+        config,
+        extractor,
+        title=name,
+        device=device,
+        quiet=quiet or as_json,
+        start=start,
     )
     if as_json:
-        best = best_line(folder / "training", result.best_step)
-        fields = {
-            "folder": str(folder),
-            "network": network,
-            "task": name,
-            "items": source.splits,
-            **asdict(result),
-        }
-        print_json({**fields, "validation": best, "tests": tests})
+        print_json(
+            {
+                "folder": str(folder),
+                "network": network,
+                "task": name,
+                "items": source.splits,
+                **asdict(result),
+                "validation": best_line(folder / "training", result.best_step),
+                "tests": tests,
+            }
+        )
     else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
         out.print(summary(folder, result) + accuracy)

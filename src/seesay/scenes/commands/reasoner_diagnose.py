@@ -1,5 +1,4 @@
-"""`seesay reasoner diagnose`: the accuracy of trained reasoners in detail, and what they attend
-to."""
+"""`seesay reasoner diagnose`: the accuracy of reasoners in detail, and what they attend to."""
 
 from __future__ import annotations
 
@@ -37,15 +36,16 @@ def diagnose(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Hard tests, unseen combinations, sentence types, k, distance from the threshold, and
-    attention maps."""
+    """Diagnose reasoners: hard tests, unseen combinations, sentence types, k, attention maps."""
     from seesay.cli.output import out, print_json
-    from seesay.scenes.reasoners.evaluate import trained_on
+    from seesay.scenes.reasoners.evaluate import read_network_and_task
     from seesay.scenes.reports.reasoner_page import reasoner_page
 
-    for folder in folders:  # all, before the first takes its time
-        trained_on(folder, task)
-    tests: dict[str, Any] = {}  # those that several share are generated once
+    # refuse a wrong folder before the first takes its time
+    for folder in folders:
+        read_network_and_task(folder, task)
+    # tests that several share are generated once
+    tests: dict[str, Any] = {}
     options = {"items": items, "examples": examples, "task": task, "device": device, "tests": tests}
     diagnoses = [
         diagnose_with_bars(folder, quiet=quiet or as_json, **options) for folder in folders
@@ -80,12 +80,12 @@ def _table(diagnoses: Sequence[Diagnosis]) -> Table:
         for row in diagnosis.accuracy:
             if row.group == (REASONER,):
                 ceiling = diagnosis.of(row.test, CEILING)
-                figures = [number(row.accuracy), interval(row.low, row.high)]
                 rows.append(
                     [
                         name,
                         title_of(row.test),
-                        *figures,
+                        number(row.accuracy),
+                        interval(row.low, row.high),
                         number(ceiling.accuracy if ceiling else None),
                     ]
                 )

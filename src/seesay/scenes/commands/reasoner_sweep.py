@@ -31,7 +31,7 @@ from seesay.scenes.commands.reasoner_training import (
 if TYPE_CHECKING:
     from seesay.scenes.reasoners.diagnostics import Diagnosis
     from seesay.scenes.reasoners.sources import ItemSource
-    from seesay.scenes.reasoners.sweep import SweepRow, SweepTraining
+    from seesay.scenes.reasoners.sweep import SweepPlan, SweepRow, SweepTraining
     from seesay.training.loop import Result
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
@@ -86,8 +86,10 @@ def sweep(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train networks on tasks, and show the paper's tables beside ours. If stopped, the same
-    command resumes."""
+    """Train networks on tasks, and show the paper's tables beside ours.
+
+    If stopped, the same command resumes.
+    """
     from seesay.cli.output import err, out, print_json, table
     from seesay.files import lock_folder
     from seesay.scenes.reasoners import sweep as sweeps
@@ -98,48 +100,50 @@ def sweep(
 
     pairs = None
     if cells is not None:
+        # the cells name the networks and tasks, too
         pairs = sweeps.parse_cells(_names(cells, ()))
         networks = [network for network, _ in pairs]
         tasks = [task for _, task in pairs]
-    plan: dict[str, Any] = {
-        "networks": _names(networks, NAMES),
-        "tasks": _names(tasks, TASKS),
-        "seeds": seeds,
-        "grid": grid,
-        "preset": preset,
-        "items": items,
-        "epochs": epochs,
-        "features": features,
-        "cells": pairs,
-        "curriculum": names_of([curriculum or ""]),
-    }
+    plan = sweeps.SweepPlan(
+        networks=_names(networks, NAMES),
+        tasks=_names(tasks, TASKS),
+        seeds=seeds,
+        grid=grid,
+        preset=preset,
+        items=items,
+        epochs=epochs,
+        features=features,
+        cells=pairs,
+        curriculum=names_of([curriculum or ""]),
+    )
     if dry_run:
         _print_plan(output, plan, workers, as_json)
         return
     results = _sweep(output, plan, minutes, engine, workers, device, quiet or as_json)
-    ours = tables(results)
+    cells_so_far = tables(results)
     best = best_configurations(results)
     failed = [row for row in results if row.error]
-    if results and not ours:
+    if results and not cells_so_far:
         raise UserError(f"All trainings failed; the first error: {failed[0].error}")
-    diagnoses = _diagnose_best(
-        results,
-        sweeps.test_size(sweeps.plan_trainings(**plan, results=results)),
-        device,
-        quiet or as_json,
-    )
+    test_items = sweeps.test_size(plan.trainings(results))
+    diagnoses = _diagnose_best(results, test_items, device, quiet or as_json)
     page = output / "report.html"
     with lock_folder(output, wait=True):
         # else another process that sweeps this folder knows more
         if results == sweeps.results_so_far(output):
-            sweep_page(page, ours, diagnoses, best)
+            sweep_page(page, cells_so_far, diagnoses, best)
     if as_json:
-        rows = [asdict(row) | {"folder": str(row.folder)} for row in results]
-        chosen = [asdict(line) | {"best_run": str(line.best_run)} for line in best]
-        fields = {"trainings": rows, "best": chosen, "tables": [asdict(cell) for cell in ours]}
-        print_json({"folder": str(output), "page": str(page), **fields})
+        print_json(
+            {
+                "folder": str(output),
+                "page": str(page),
+                "trainings": [asdict(row) | {"folder": str(row.folder)} for row in results],
+                "best": [asdict(line) | {"best_run": str(line.best_run)} for line in best],
+                "tables": [asdict(cell) for cell in cells_so_far],
+            }
+        )
     else:
-        for section in sweep_sections(ours, diagnoses, best)[0]:
+        for section in sweep_sections(cells_so_far, diagnoses, best)[0]:
             if section.table:
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
@@ -151,15 +155,17 @@ def sweep(
 
 def _sweep(
     output: Path,
-    plan: dict[str, Any],
+    plan: SweepPlan,
     minutes: float | None,
     engine: str,
     workers: int,
     device: str,
     quiet: bool,
 ) -> list[SweepRow]:
-    """Run the plan, then what its results add to it: compositional takes the best configuration of
-    SET+POS."""
+    """Run the plan, then what its results add to it.
+
+    Compositional takes the best configuration of SET+POS, which is known once that is swept.
+    """
     from seesay.cli.output import err, progress_bar
     from seesay.scenes.reasoners import sweep as sweeps
     from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
@@ -167,21 +173,38 @@ def _sweep(
     deadline = None if minutes is None else time.time() + 60 * minutes
     trainings: list[SweepTraining] = []
     results = sweeps.results_so_far(output)
-    while len(planned := sweeps.plan_trainings(**plan, results=results)) > len(trainings):
+    # SET+POS, once complete, adds compositional to the plan: run until nothing is new
+    while len(planned := plan.trainings(results)) > len(trainings):
         trainings = planned
         if engine == Engine.RAY:
-            train = partial(train_with_bars, title="", device=device, quiet=True, deadline=deadline)
+            # many trainings at once: one bar for all of them
+            train = partial(
+                train_with_bars,
+                title="",
+                device=device,
+                quiet=True,
+                deadline=deadline,
+            )
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
                 results = sweep_on_ray(
-                    output, trainings, train, workers=workers, deadline=deadline, progress=advance
+                    output,
+                    trainings,
+                    train,
+                    workers=workers,
+                    deadline=deadline,
+                    progress=advance,
                 )
         else:
-            numbers = {
-                training.folder: f"{i} of {len(trainings)}"
-                for i, training in enumerate(trainings, 1)
-            }
+            numbers = {}
+            for i, training in enumerate(trainings, 1):
+                numbers[training.folder] = f"{i} of {len(trainings)}"
             train = partial(
-                _train_numbered, output, numbers, device=device, quiet=quiet, deadline=deadline
+                _train_numbered,
+                output,
+                numbers,
+                device=device,
+                quiet=quiet,
+                deadline=deadline,
             )
             results = sweeps.sweep(output, trainings, train, deadline)
     if sweeps.is_over(deadline) and not quiet:
@@ -197,16 +220,17 @@ def _train_numbered(
     *training: Any,
     **options: Any,
 ) -> tuple[Result, dict[str, float]]:
+    """Train with the number of the training in the title of its bars."""
     title = f"{numbers[folder.relative_to(output)]}: {source.name}"
     return train_with_bars(source, folder, *training, title=title, **options)
 
 
-def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool) -> None:
-    """The trainings of a sweep that are left, and the hours that they would take."""
+def _print_plan(output: Path, plan: SweepPlan, workers: int, as_json: bool) -> None:
+    """Print the trainings of a sweep that remain, and the hours that they would take."""
     from seesay.cli.output import out, print_json, table
-    from seesay.scenes.reasoners.sweep_estimate import cluster_hours, estimate, trainings_left
+    from seesay.scenes.reasoners.sweep_estimate import cluster_hours, estimate, remaining_trainings
 
-    trainings = trainings_left(output, plan)
+    trainings = remaining_trainings(output, plan)
     lines = estimate(trainings)
     total = sum(line.hours for line in lines)
     count = sum(line.trainings for line in lines)
@@ -228,8 +252,9 @@ def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool)
         ">hours each",
         ">hours",
     ]
-    rows = [
-        [
+    rows = []
+    for line in lines:
+        row = [
             line.network,
             line.task,
             f"{line.trainings}",
@@ -238,29 +263,29 @@ def _print_plan(output: Path, plan: dict[str, Any], workers: int, as_json: bool)
             f"{line.hours_each:.2f}",
             f"{line.hours:.1f}",
         ]
-        for line in lines
-    ]
+        rows.append(row)
     out.print(table(columns, rows))
-    spread = ", ".join(
-        f"{value:,.1f} with {name}" for name, value in hours.items() if name != "here"
-    )
+    del hours["here"]
+    on_cluster = ", ".join(f"{value:,.1f} with {name}" for name, value in hours.items())
     out.print(
-        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, {spread} "
-        "as fast as one core "
-        "here. Steps are timed on this machine, on one core; features, validation and early stops "
-        "are left out."
+        f"{count} trainings: {total:,.1f} hours here, one after the other; on a cluster, "
+        f"{on_cluster} as fast as one core here. Steps are timed on this machine, on one core; "
+        "features, validation and early stops are left out."
     )
 
 
 def _diagnose_best(
     results: Sequence[SweepRow], items: int, device: str, quiet: bool
 ) -> list[Diagnosis]:
-    """Diagnose the first seed of each network's best configuration on each task. A reasoner that
-    cannot be loaded any more (its folder is gone, its feature extractor has other weights) is
-    reported and left out."""
+    """Diagnose the first seed of each network's best configuration on each task.
+
+    A reasoner that cannot be loaded any more (its folder is gone, its feature extractor has other
+    weights) is reported and skipped.
+    """
     from seesay.cli.output import err
     from seesay.scenes.reasoners.sweep import best
 
+    # tests that several reasoners share are generated once
     options = {"items": items, "examples": 2, "device": device, "tests": {}}
     diagnoses = []
     for first, *_ in best(results).values():
@@ -273,7 +298,7 @@ def _diagnose_best(
 
 
 def _names(texts: Sequence[str] | None, default: Iterable[str]) -> list[str]:
-    """Names separated by commas or repeated, each once."""
+    """Parse names that are separated by commas or repeated, each once; None is the default."""
     if texts is None:
         return list(default)
     names = names_of(texts)

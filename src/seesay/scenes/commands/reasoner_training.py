@@ -28,7 +28,8 @@ Items = Annotated[
     int | None,
     typer.Option(
         min=16,
-        help="Training items; validation and tests of scenes have an eighth each. Default: as published.",
+        help="Training items; validation and tests of scenes have an eighth each. "
+        "Default: as published.",
     ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes through the items.")]
@@ -49,10 +50,9 @@ ShowProgress = Callable[["TrainingProgress"], None]
 
 
 def names_of(texts: Iterable[str]) -> list[str]:
-    """Names separated by commas or repeated, each once."""
-    return list(
-        dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip())
-    )
+    """Parse names that are separated by commas or repeated; return each once."""
+    parts = [part.strip() for part in ",".join(texts).split(",")]
+    return list(dict.fromkeys(filter(None, parts)))
 
 
 def train_with_bars(
@@ -67,25 +67,27 @@ def train_with_bars(
     start: Path | None = None,
     deadline: float | None = None,
 ) -> tuple[Result, dict[str, float]]:
-    """A training with bars: one per split while features are extracted, then one with loss and
-    accuracy; first those of its curriculum. At the `deadline` it is interrupted as by Ctrl-C, and
-    so leaves a checkpoint."""
+    """Train with bars: one per split while features are extracted, then one with loss and accuracy.
+
+    The trainings of the curriculum come first. At the `deadline` a training is interrupted as by
+    Ctrl-C, and so leaves a checkpoint.
+    """
     from seesay.reports.pages.training import write_curve
     from seesay.scenes.reasoners import experiment
     from seesay.scenes.reasoners.sweep import is_over
 
     for stage_source, stage_folder, stage in experiment.stages(source, folder, config):
-        if stage_folder == folder:
-            name = title
-        else:
-            name = f"{title}, first {stage_folder.name}"
+        name = title
+        if stage_folder != folder:
+            name += f", first {stage_folder.name}"
         with stage_bars(name, quiet=quiet) as show_stage:
             splits = experiment.extract_splits(stage_source, extractor, show_stage)
         with training_bar(f"{config.network}, {name}", quiet=quiet) as show:
-
+            # `show` is bound now: the next stage has another bar
             def show_until_deadline(state: TrainingProgress, show: ShowProgress = show) -> None:
                 show(state)
                 if is_over(deadline):
+                    # the loop turns the signal into a checkpoint after the current step
                     signal.raise_signal(signal.SIGINT)
 
             ended = experiment.train_and_test(
@@ -98,5 +100,6 @@ def train_with_bars(
                 progress=show_until_deadline,
             )
         write_curve(stage_folder, command="reasoner")
+        # the next stage begins with these weights
         start = stage_folder
     return ended

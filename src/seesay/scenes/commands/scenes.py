@@ -1,5 +1,4 @@
-"""`seesay scenes make | show | stats`: data sets of synthetic scenes, contact sheets, and the areas
-asked about."""
+"""`seesay scenes make | show | stats`: data sets of scenes, contact sheets, and queried areas."""
 
 from __future__ import annotations
 
@@ -10,16 +9,20 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.errors import UserError
 from seesay.scenes.defaults import ADJECTIVE, OBJECTS, PUBLISHED, TEST_ITEMS, THRESHOLD
 
-app = typer.Typer(
+app = Application(
     help="Scenes of shapes after MALeViC: make data sets, look at them.", no_args_is_help=True
 )
 
-_TASKS = "sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, mixture-64 … mixture-4000."
+_TASKS = (
+    "sup1, pos1, pos, set+pos, pos-hard, set+pos-hard, comparative, compositional, "
+    "mixture-64 … mixture-4000."
+)
 TaskName = Annotated[str, typer.Option("--task", "-t", help=_TASKS)]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same scenes.")]
 _OBJECTS = "-".join(map(str, OBJECTS))
@@ -72,20 +75,19 @@ def make(
     from seesay.cli.output import out, print_json, progress_bar
     from seesay.scenes.dataset_writer import make_scenes
 
-    if formats is None:
-        chosen = None
-    else:
-        chosen = [name.strip() for name in formats.split(",") if name.strip()]
+    names = None
+    if formats is not None:
+        names = [name.strip() for name in formats.split(",") if name.strip()]
     began = time.perf_counter()
     with progress_bar(f"{task} → {output}", unit="scenes", quiet=quiet or as_json) as advance:
-        made = make_scenes(
+        dataset = make_scenes(
             task,
             items,
             output,
             seed=seed,
             image_size=size or None,
             array_size=arrays or None,
-            formats=chosen,
+            formats=names,
             objects=_object_range(objects),
             adjective=adjective,
             threshold=threshold,
@@ -97,12 +99,16 @@ def make(
         )
     seconds = round(time.perf_counter() - began, 3)
     if as_json:
-        settings = made.config.settings()
         print_json(
-            {"folder": str(output), "splits": made.splits, "recipe": settings, "seconds": seconds}
+            {
+                "folder": str(output),
+                "splits": dataset.splits,
+                "recipe": dataset.config.settings(),
+                "seconds": seconds,
+            }
         )
     elif not quiet:
-        sizes = ", ".join(f"{split} {count:,}" for split, count in made.splits.items())
+        sizes = ", ".join(f"{split} {count:,}" for split, count in dataset.splits.items())
         out.print(f"{output}: {sizes}")
 
 
@@ -143,19 +149,21 @@ def show(
     else:
         plan = make_plan(task)
         config = SceneConfig(
-            plan.task, seed, _object_range(objects), adjective, threshold, k_mean, k_deviation
+            plan.task,
+            seed,
+            _object_range(objects),
+            adjective,
+            threshold,
+            k_mean,
+            k_deviation,
         )
         examples = sample_examples(config, plan, items)
     sheet = contact_sheet(examples, columns=columns, size=size)
     with atomic_write(output) as unfinished:
         unfinished.write_bytes(sheet)
     if as_json:
-        print_json(
-            {
-                "file": str(output),
-                "scenes": [{"sentence": text, "true": true} for _, text, true in examples],
-            }
-        )
+        scenes = [{"sentence": text, "true": true} for _, text, true in examples]
+        print_json({"file": str(output), "scenes": scenes})
     elif not quiet:
         out.print(f"{output}: {len(examples)} scenes")
 
@@ -181,12 +189,12 @@ def stats(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Which areas are asked about, by task and adjective (the paper's Figure 3)."""
+    """Summarise the areas of queried objects, by task and adjective (the paper's Figure 3)."""
     from seesay.cli.output import err, out, print_json, progress_bar, table
     from seesay.questions import BadRow
     from seesay.reports.pages.sections import Section, write_page
     from seesay.scenes.reports.scene_charts import area_charts, area_table
-    from seesay.scenes.statistics import generated_areas, read_areas, summaries
+    from seesay.scenes.statistics import generate_areas, read_areas, summaries
 
     bad: list[BadRow] = []
     if source is not None:
@@ -195,11 +203,16 @@ def stats(
         rows = []
         for task in tasks or ["sup1", "pos1", "pos", "set+pos"]:
             with progress_bar(task, unit="items", quiet=quiet or as_json) as advance:
-                rows += generated_areas(task, items, seed, advance)
+                rows += generate_areas(task, items, seed, advance)
     areas = summaries(rows)
     if output is not None:
-        section = Section("Areas asked about", "", area_charts(rows), area_table(areas))
-        write_page(output, "The areas that are asked about", [section])
+        section = Section(
+            "Areas of queried objects",
+            "",
+            area_charts(rows),
+            area_table(areas),
+        )
+        write_page(output, "Areas of queried objects", [section])
     for row in bad[:10]:
         err.print(f"seesay: {row}")
     if as_json:
@@ -211,12 +224,14 @@ def stats(
             }
         )
     else:
-        shown = area_table(areas)
-        header = [name if place < 3 else f">{name}" for place, name in enumerate(shown.header)]
-        out.print(table(header, shown.rows))
+        figures = area_table(areas)
+        # the first three columns are names, the others numbers, aligned to the right
+        header = [*figures.header[:3], *(f">{name}" for name in figures.header[3:])]
+        out.print(table(header, figures.rows))
 
 
 def _object_range(text: str) -> tuple[int, int]:
+    """Parse the least and the most objects of a scene."""
     match = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", text, re.ASCII)
     if match is None:
         raise UserError(f"--objects is '{text}': give a number or a range, as in 5-9.")

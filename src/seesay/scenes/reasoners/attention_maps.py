@@ -25,7 +25,7 @@ class AttentionMap:
     boxes: Floats | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists, rounded to four decimals."""
+        """Return plain lists, rounded to four decimals."""
         fields: dict[str, Any] = {"name": self.name, "weights": self.weights.round(4).tolist()}
         if self.boxes is None:
             return fields
@@ -33,13 +33,13 @@ class AttentionMap:
 
 
 def channel_maxima(maps: Floats) -> AttentionMap:
-    """How many channels of the maps (channels, rows, columns) have their maximum in each cell; ties
-    share it.
+    """Count the channels that have their maximum in each cell of maps (channels, rows, columns).
 
-    A maximum over the picture keeps only those cells. A channel that is 0 everywhere is left out,
-    so the cells sum to the number of the other channels.
+    Cells that tie share a channel. A maximum over the picture keeps only those cells. A channel
+    that is 0 everywhere is left out, so the cells sum to the number of the other channels.
     """
     highest = maps.max((1, 2), keepdims=True)
+    # a channel that is 0 everywhere has no place of its own
     at_maximum = (maps == highest) & (highest > 0)
     shares = at_maximum / np.maximum(at_maximum.sum((1, 2), keepdims=True), 1)
     return AttentionMap("channels' maxima", shares.sum(0))

@@ -1,5 +1,4 @@
-"""A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/` with its
-settings.
+"""A trained reasoner in a folder: `config.json`, `model.safetensors`, and `training/`.
 
 `config.json` and `training/settings.json` carry a format number each: files of newer versions are
 refused.
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 MODEL_TYPE = "seesay-reasoner"
 FILES = ("config.json", "model.safetensors")
 FORMAT = 1
+_FIELDS = {"network", "features", "image_size", "features_fingerprint", "config"}
 
 
 def save(
@@ -38,14 +38,14 @@ def save(
     network_config: NetworkConfig,
     fingerprint: str,
 ) -> None:
-    """Write the folder that `load` reads; the configuration last, so that it marks a complete
-    model.
+    """Write the folder that `load` reads.
 
     `fingerprint` is that of the feature extractor: with other weights, the network would get
     features it never learnt.
     """
     from safetensors.torch import save
 
+    # safetensors refuses tensors in channels-last memory
     weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
     with atomic_write(folder / "model.safetensors") as path:
         path.write_bytes(save(weights))
@@ -58,11 +58,12 @@ def save(
         "features_fingerprint": fingerprint,
         "config": {**asdict(network_config), "vocabulary": network_config.vocabulary.words},
     }
+    # last: it marks a complete model
     write_json(folder / "config.json", fields)
 
 
 def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
-    """The network, its config, and the fields of `config.json`."""
+    """Load the network, its config, and the fields of `config.json`."""
     require_models()
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -70,17 +71,9 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
     try:
         fields = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         refuse_newer(fields, FORMAT, f"The reasoner in '{folder}'")
-        if missing := {"network", "features", "image_size", "features_fingerprint", "config"} - set(
-            fields
-        ):
-            raise ValueError(f"config.json has no {min(missing)}")
-        if fields["network"] not in NAMES:
-            raise ValueError(f"there is no network '{fields['network']}'")
-        sizes: dict[str, Any] = {
-            key: tuple(v) if isinstance(v, list) else v for key, v in fields["config"].items()
-        }
-        config = NetworkConfig(**{**sizes, "vocabulary": SentenceVocabulary(sizes["vocabulary"])})
+        config = _parse_config(fields)
         weights = load_file(folder / "model.safetensors")
+        # before the network is built: sizes in a damaged file could ask for any amount of memory
         refuse_other_sizes(lambda: build(fields["network"], config), weights, asdict(config))
         network = build(fields["network"], config)
         network.load_state_dict(weights)
@@ -98,9 +91,25 @@ def load(folder: Path) -> tuple[ReasonerNetwork, NetworkConfig, dict[str, Any]]:
     return network.eval(), config, fields
 
 
+def _parse_config(fields: Mapping[str, Any]) -> NetworkConfig:
+    """Return the network's config from the fields of `config.json`."""
+    if missing := _FIELDS - set(fields):
+        raise ValueError(f"config.json has no {min(missing)}")
+    if fields["network"] not in NAMES:
+        raise ValueError(f"there is no network '{fields['network']}'")
+    sizes: dict[str, Any] = {}
+    for key, value in fields["config"].items():
+        # JSON has lists where the config has tuples
+        sizes[key] = tuple(value) if isinstance(value, list) else value
+    sizes["vocabulary"] = SentenceVocabulary(sizes["vocabulary"])
+    return NetworkConfig(**sizes)
+
+
 def copy_weights(network: ReasonerNetwork, config: NetworkConfig, folder: Path) -> None:
-    """Start from the weights of a trained reasoner. Words that it lacks keep their random
-    vectors."""
+    """Start from the weights of a trained reasoner.
+
+    Words that it lacks keep their random vectors.
+    """
     import torch
 
     trained, trained_config, fields = load(folder)
@@ -114,28 +123,31 @@ def copy_weights(network: ReasonerNetwork, config: NetworkConfig, folder: Path) 
     try:
         for name, module in network.named_modules():
             if isinstance(module, torch.nn.Embedding):
-                vectors = random[f"{name}.weight"].clone()
-                vectors[rows] = weights[f"{name}.weight"][trained_rows]
-                weights[f"{name}.weight"] = vectors
+                key = f"{name}.weight"
+                vectors = random[key].clone()
+                # the same word may have another number in the other vocabulary
+                vectors[rows] = weights[key][trained_rows]
+                weights[key] = vectors
         network.load_state_dict(weights)
     except (KeyError, RuntimeError) as error:
         raise UserError(
             f"The reasoner in '{folder}' ({fields['network']}) has other layers: start from one of "
-            "the same network, "
-            "preset and features."
+            "the same network, preset and features."
         ) from error
 
 
 def training_settings(config: ReasonerConfig, source: Mapping[str, object]) -> dict[str, Any]:
-    """The settings of a training but for its schedule; `source` identifies its items."""
+    """Return the settings of a training but for its schedule; `source` identifies its items."""
     fields = asdict(config)
     del fields["schedule"]
     return {**fields, **source}
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """The settings of the training in a folder, its schedule among them; none if there is no
-    training."""
+    """Read the settings of the training in a folder, its schedule among them.
+
+    They are empty if there is no training.
+    """
     path = folder / "training" / checkpoint.SETTINGS
     if not path.is_file():
         return {}
@@ -147,9 +159,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
 def refuse_other_training(
     folder: Path, config: ReasonerConfig, source: Mapping[str, object]
 ) -> None:
-    """Refuse a folder whose training was begun with other settings; one without a training is
-    fine."""
+    """Refuse a folder whose training was begun with other settings.
+
+    A folder without a training is fine.
+    """
     if (folder / "training" / checkpoint.SETTINGS).is_file():
-        checkpoint.check_settings(
-            folder / "training", config.schedule.settings() | training_settings(config, source)
-        )
+        settings = config.schedule.settings() | training_settings(config, source)
+        checkpoint.check_settings(folder / "training", settings)

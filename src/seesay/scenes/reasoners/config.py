@@ -15,45 +15,46 @@ from seesay.training.schedule import Schedule
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """Layer sizes of a network, its words and its answers; `input_shape` is the shape of one
-    picture's features.
-
-    A strided layer halves the height and width of a map, a plain layer keeps them; the strided
-    layers before the last have `first_width` channels (0: as many as the others). `projection` is
-    the size of the 1 x 1 convolution before the pooling (stacked attention: of the hidden layer of
-    a round). `batch_norm` is that of the classifier, as in the paper's grid; `text_norm` normalises
-    the sentence's vector and opens the recurrent gates. `measures_learnt`, `roles_learnt` and
-    `presupposition` are those of the object-centred network.
-    """
+    """Layer sizes of a network, its words and its answers."""
 
     vocabulary: SentenceVocabulary
     answers: tuple[str, ...]
     input_shape: tuple[int, ...]
+    """The shape of one picture's features."""
     width: int = 64
+    """Channels of the maps."""
     first_width: int = 0
+    """Channels of the strided layers before the last; 0: as many as the others."""
     strided_layers: int = 2
+    """Layers that halve the height and width of a map."""
     plain_layers: int = 0
+    """Layers that keep the height and width of a map."""
     blocks: int = 4
+    """FiLM's residual blocks."""
     embedding: int = 64
     hidden: int = 128
+    """The size of the recurrent state."""
     recurrent_layers: int = 1
     text_norm: bool = False
+    """Whether to normalise the sentence's vector and to open the recurrent gates."""
     projection: int = 256
+    """Channels of the 1 x 1 convolution before pooling; stacked attention: of a hidden layer."""
     classifier: int = 256
+    """The size of the classifier's hidden layer."""
     dropout: float = 0.0
     batch_norm: bool = True
+    """Batch norm of the classifier, as in the paper's grid."""
     measures_learnt: bool = False
+    """Object-centred: whether to learn what an adjective is about; otherwise it is the area."""
     roles_learnt: bool = False
+    """Object-centred: whether to learn the roles of words from their order."""
     presupposition: float = 1.0
+    """Object-centred: the weight of what a sentence presupposes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonerConfig:
-    """A network, its features, the layer sizes that differ from the defaults, and its training.
-    `augment` mirrors about half of the batches along the diagonal of the picture from top left to
-    bottom right; it needs pixels. This is the one mirroring that makes only scenes of the task:
-    triangles stand on their base at the top or on the left. `curriculum` names the tasks that are
-    learnt before, in this order."""
+    """A network, its features, the layer sizes that differ from the defaults, and its training."""
 
     network: str
     features: str
@@ -61,27 +62,40 @@ class ReasonerConfig:
     schedule: Schedule
     batch_size: int = 64
     augment: bool = False
-    sizes: dict[str, Any] = field(default_factory=dict)
-    curriculum: tuple[str, ...] = ()
+    """Whether to mirror about half of the batches along the diagonal from top left to bottom right.
 
-    def named(self, task: str) -> str:
-        """The name of a training on a task; with a curriculum, it is never taken for one on the
-        task alone."""
+    It needs pixels. This is the one mirroring that makes only scenes of the task: triangles stand
+    on their base at the top or on the left.
+    """
+    sizes: dict[str, Any] = field(default_factory=dict)
+    """Fields of `NetworkConfig` that differ from the defaults."""
+    curriculum: tuple[str, ...] = ()
+    """The tasks that are learnt before, in this order."""
+
+    def training_name(self, task: str) -> str:
+        """Return the name of a training on a task.
+
+        With a curriculum, it is never the name of a training on only that task.
+        """
         return "-".join([task, *(f"after-{first}" for first in self.curriculum)])
 
-    def changed(
-        self, *, batch_size: int | None = None, sizes: dict[str, Any], **schedule: Any
+    def override(
+        self,
+        *,
+        batch_size: int | None = None,
+        sizes: dict[str, Any],
+        **schedule: Any,
     ) -> ReasonerConfig:
-        """The config with another batch size, layer sizes or schedule; None leaves a value as it
-        is."""
+        """Return the config with another batch size, layer sizes or schedule.
+
+        None leaves a value as it is.
+        """
+        new_sizes = {name: value for name, value in sizes.items() if value is not None}
         return replace(
             self,
             batch_size=batch_size or self.batch_size,
-            sizes={
-                **self.sizes,
-                **{name: value for name, value in sizes.items() if value is not None},
-            },
-            schedule=self.schedule.changed(**schedule),
+            sizes={**self.sizes, **new_sizes},
+            schedule=self.schedule.override(**schedule),
         )
 
 
@@ -106,28 +120,50 @@ _CPU = Schedule(
     best_by="accuracy",
     highest=True,
 )
+# a few thousand weights: as fast on two cores as it needs to be, so both presets share it
 _OBJECTS = ReasonerConfig(
     "object-centred",
     "objects",
     192,
     Schedule(
-        epochs=20, learning_rate=6e-3, warmup=0.05, decay="cosine", best_by="accuracy", highest=True
+        epochs=20,
+        learning_rate=6e-3,
+        warmup=0.05,
+        decay="cosine",
+        best_by="accuracy",
+        highest=True,
     ),
     sizes={"width": 16, "hidden": 64, "embedding": 8},
 )
+# the sentence encoder of Johnson et al. (2017), which the paper's first two networks use
 _LSTM = {"strided_layers": 0, "embedding": 300, "hidden": 256, "recurrent_layers": 2}
 
 
 def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerConfig:
+    """Return the published config of a network: conv4 of a ResNet-101, at 224 pixels."""
     schedule = replace(_PAPER, weight_decay=weight_decay)
-    return ReasonerConfig(
-        network, "resnet101", 224, schedule, sizes={**sizes, "projection": 512, "classifier": 1024}
-    )
+    sizes = {**sizes, "projection": 512, "classifier": 1024}
+    return ReasonerConfig(network, "resnet101", 224, schedule, sizes=sizes)
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:
-    sizes = {"first_width": 32, "strided_layers": 2, "projection": 128, **sizes, "text_norm": True}
-    return ReasonerConfig(network, "pixels", 56, _CPU, batch_size=32, augment=True, sizes=sizes)
+    """Return a config that learns from pixels on two cores."""
+    sizes = {
+        "first_width": 32,
+        "strided_layers": 2,
+        "projection": 128,
+        **sizes,
+        "text_norm": True,
+    }
+    return ReasonerConfig(
+        network,
+        "pixels",
+        56,
+        _CPU,
+        batch_size=32,
+        augment=True,
+        sizes=sizes,
+    )
 
 
 PRESETS: dict[str, dict[str, ReasonerConfig]] = {
@@ -135,7 +171,13 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
         "cnn-lstm": _paper("cnn-lstm", **_LSTM),
         "stacked-attention": _paper("stacked-attention", **_LSTM),
         "film": _paper(
-            "film", 1e-5, width=128, strided_layers=0, plain_layers=1, embedding=200, hidden=4096
+            "film",
+            1e-5,
+            width=128,
+            strided_layers=0,
+            plain_layers=1,
+            embedding=200,
+            hidden=4096,
         ),
         "object-centred": _OBJECTS,
     },
@@ -146,16 +188,15 @@ PRESETS: dict[str, dict[str, ReasonerConfig]] = {
         "object-centred": _OBJECTS,
     },
 }
-"""`paper` is one of the published grid's 16 configurations (`reasoners.sweep.PAPER_GRID`), with
-batch norm."""
+"""Presets by name and network.
+
+`paper` is one of the published grid's 16 configurations (`reasoners.sweep.PAPER_GRID`), with batch
+norm.
+"""
 
 
 def preset_config(network: str, preset: str = "auto", task: str = "") -> ReasonerConfig:
-    """The preset of a network; `auto` is the published one where there is a GPU to run it on.
-
-    A task of 8,000 items (compositional and mixtures) is trained for as many steps as the others,
-    which have 16,000.
-    """
+    """Return the preset of a network; `auto` is the published one where there is a GPU."""
     refuse_unknown("network", network, NAMES)
     if preset == "auto":
         import torch
@@ -164,14 +205,22 @@ def preset_config(network: str, preset: str = "auto", task: str = "") -> Reasone
     if preset not in PRESETS:
         raise UserError(f"--preset is '{preset}': choose {', '.join(PRESETS)} or auto.")
     config = PRESETS[preset][network]
+    # Compositional and mixtures have 8,000 items: twice the epochs are as many steps as for the
+    # 16,000 of other tasks.
     if (task == "compositional" or task.startswith("mixture-")) and config.features != "objects":
         epochs = config.schedule.epochs
         patience = config.schedule.patience
-        config = config.changed(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
+        config = config.override(sizes={}, epochs=2 * epochs, patience=patience and 2 * patience)
     # Where scenes have many small shapes, a plug-in's pictures show one large thing, never mirrored
     # diagonally.
     if find_picture_set(task) and config.features == "pixels":
         sizes = {**config.sizes, "strided_layers": 3, "width": 32, "first_width": 16, "blocks": 2}
-        schedule = config.schedule.changed(epochs=4)
-        config = replace(config, image_size=64, augment=False, sizes=sizes, schedule=schedule)
+        schedule = config.schedule.override(epochs=4)
+        config = replace(
+            config,
+            image_size=64,
+            augment=False,
+            sizes=sizes,
+            schedule=schedule,
+        )
     return config

@@ -1,10 +1,13 @@
-"""Training items of a reasoner: features of pictures, sentences, answers. Extracted once, then
-memory-mapped."""
+"""Training items of a reasoner: features of pictures, sentences, answers.
+
+Features are extracted once, and then memory-mapped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,24 +38,28 @@ LabelledPictures = tuple[Pictures, Sequence[str], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class ReasonerDataset:
-    """Features (items, …), one sentence per item, and which of `answer_names` is its answer;
-    `fingerprint` is that of the feature extractor."""
+    """Items to train or to test on."""
 
     features: NDArray[Any]
+    """(items, …), memory-mapped."""
     sentences: tuple[str, ...]
     answers: NDArray[np.int64]
+    """Places in `answer_names`."""
     fingerprint: str
+    """That of the feature extractor."""
     answer_names: tuple[str, ...] = NO_YES
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def take(self, rows: NDArray[np.intp] | slice) -> ReasonerDataset:
-        """A subset."""
-        chosen = np.arange(len(self))[rows]
-        sentences = tuple(self.sentences[i] for i in chosen)
+        """Return a subset."""
+        places = np.arange(len(self))[rows]
         return replace(
-            self, features=self.features[chosen], sentences=sentences, answers=self.answers[chosen]
+            self,
+            features=self.features[places],
+            sentences=tuple(self.sentences[place] for place in places),
+            answers=self.answers[places],
         )
 
 
@@ -64,26 +71,26 @@ class JoinedFeatures:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the shape that one array of all items would have."""
         return sum(map(len, self.arrays)), *self.arrays[0].shape[1:]
 
     def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[Any]:
-        taken = np.empty((len(rows), *self.shape[1:]), dtype=self.arrays[0].dtype)
+        features = np.empty((len(rows), *self.shape[1:]), dtype=self.arrays[0].dtype)
         start = 0
         for array in self.arrays:
             here = (rows >= start) & (rows < start + len(array))
-            taken[here] = array[rows[here] - start]
+            features[here] = array[rows[here] - start]
             start += len(array)
-        return taken
+        return features
 
 
-def joined(parts: Sequence[ReasonerDataset]) -> ReasonerDataset:
-    """The items of several data sets with features of the same extractor."""
-    sentences = tuple(sentence for part in parts for sentence in part.sentences)
+def join_datasets(parts: Sequence[ReasonerDataset]) -> ReasonerDataset:
+    """Join the items of several data sets with features of the same extractor."""
     features: Any = JoinedFeatures([part.features for part in parts])
     return replace(
         parts[0],
         features=features,
-        sentences=sentences,
+        sentences=tuple(chain.from_iterable(part.sentences for part in parts)),
         answers=np.concatenate([part.answers for part in parts]),
     )
 
@@ -96,16 +103,23 @@ def from_scenes(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
-    """Scenes made on the fly."""
+    """Return the items of a split, with scenes made on the fly."""
     config = SceneConfig(plan.task, seed=seed)
     if split not in plan.splits():
         raise UserError(f"{plan.name} has no {split} items: it has {', '.join(plan.splits())}.")
 
     def labelled() -> Iterator[LabelledPictures]:
-        for batch in batches(config, plan, split, size=extractor.image_size, count=BATCH):
+        for batch in batches(
+            config,
+            plan,
+            split,
+            size=extractor.image_size,
+            count=BATCH,
+        ):
             yield batch.pictures, batch.sentences, batch.answers.astype(np.int64).tolist()
 
     total = plan.splits()[split]
+    # all that the scenes depend on; the extractor adds its own fingerprint
     name = f"{plan.name}-{split}-{total}-{config.fingerprint}"
     return extract_cached(name, labelled(), total, extractor, NO_YES, progress)
 
@@ -113,7 +127,10 @@ def from_scenes(
 def from_folder(
     folder: Path, split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
 ) -> ReasonerDataset:
-    """A data set on disk in MALeViC's layout: `dataset/SPLIT.json` and `images/SPLIT/`."""
+    """Return a split of a data set on disk in MALeViC's layout.
+
+    Its files are `dataset/SPLIT.json` and `images/SPLIT/`.
+    """
     file = folder / "dataset" / f"{split}.json"
     if not file.is_file():
         raise UserError(
@@ -122,21 +139,19 @@ def from_folder(
         )
     questions, bad_rows = read_questions(file)
     if bad_rows:
+        first = bad_rows[0]
         raise UserError(
-            f"{file}: {bad_rows[0].reason} (row {bad_rows[0].row}); a training set must be "
-            "complete."
+            f"{file}: {first.reason} (row {first.row}); a training set must be complete."
         )
     paths = [picture_path(folder, split, question.image) for question in questions]
 
     def label(row: tuple[SceneQuestion, Path]) -> LabelledPicture:
         question, path = row
-        return (
-            read_picture(str(path), extractor.image_size),
-            question.question,
-            int(question.answer),
-        )
+        picture = read_picture(str(path), extractor.image_size)
+        return picture, question.question, int(question.answer)
 
     labelled = in_batches(zip(questions, paths, strict=True), label)
+    # sentences and answers can be equal for two seeds: pictures identify the data set too
     pictures = f"{folder.resolve()} {[size_and_time(path) for path in paths]}"
     digest = text_digest(file.read_bytes() + pictures.encode())
     name = f"{folder.resolve().name}-{split}-{digest}"
@@ -146,15 +161,14 @@ def from_folder(
 def in_batches(
     rows: Iterable[T], label: Callable[[T], LabelledPicture]
 ) -> Iterator[LabelledPictures]:
-    """The rows as labelled pictures, some at a time."""
+    """Yield the rows as labelled pictures, some at a time."""
     for batch in chunks(rows, BATCH):
         pictures, sentences, answers = zip(*map(label, batch), strict=True)
         yield np.stack(pictures), sentences, answers
 
 
 def size_and_time(path: Path) -> tuple[int, int]:
-    """Size and time of a picture, one of which changes with it: sentences and answers can be equal
-    for two seeds."""
+    """Return size and time of a picture, one of which changes with it."""
     try:
         status = path.stat()
     except OSError as error:
@@ -170,43 +184,63 @@ def extract_cached(
     answer_names: tuple[str, ...],
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
-    """The features of the pictures, from the cache where they have been extracted before."""
+    """Return the features of the pictures, from the cache if they have been extracted before."""
     folder = REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
     if not total:
         raise UserError(f"{folder.name} has no items.")
     array = folder / "features.npy"
     table = folder / "items.json"
+    # another process may be extracting the same features: wait for it
     with lock_folder(folder, wait=True):
-        if not table.is_file():  # written last
-            sentences: list[str] = []
-            answers: list[int] = []
+        # written last: where it is, the features are complete
+        if not table.is_file():
             with atomic_write(array) as path:
-                for pictures, texts, right in labelled:
-                    batch = extractor.extract(pictures)
-                    done = len(answers)
-                    if not done:
-                        shape = (total, *batch.shape[1:])
-                        features: Any = np.lib.format.open_memmap(
-                            path, mode="w+", dtype=batch.dtype, shape=shape
-                        )
-                    features[done : done + len(batch)] = batch
-                    sentences += texts
-                    answers += right
-                    if progress:
-                        progress(len(batch), total)
-                features.flush()
-            write_json(
-                table,
-                {"sentences": sentences, "answers": answers, "answer_names": answer_names},
-                indent=None,
-            )
+                items = _extract(path, labelled, total, extractor, progress)
+            write_json(table, {**items, "answer_names": answer_names}, indent=None)
     with damage_as_user_error(folder, "delete that folder and run the same command again"):
         rows = read_json(table)
         features = np.load(array, mmap_mode="r")
-        stored = tuple(rows["sentences"])
-        labels = np.array(rows["answers"], dtype=np.int64)
-        if not len(features) == len(stored) == len(labels) == total:
+        sentences = tuple(rows["sentences"])
+        answers = np.array(rows["answers"], dtype=np.int64)
+        if not len(features) == len(sentences) == len(answers) == total:
             raise ValueError(f"it does not hold {total} items")
+        names = tuple(rows["answer_names"])
         return ReasonerDataset(
-            features, stored, labels, extractor.fingerprint, tuple(rows["answer_names"])
+            features,
+            sentences,
+            answers,
+            extractor.fingerprint,
+            names,
         )
+
+
+def _extract(
+    path: Path,
+    labelled: Iterable[LabelledPictures],
+    total: int,
+    extractor: FeatureExtractor,
+    progress: ProgressCallback | None,
+) -> dict[str, list[Any]]:
+    """Write the features of `total` pictures to a file; return their sentences and answers."""
+    sentences: list[str] = []
+    answers: list[int] = []
+    features: Any = None
+    for pictures, batch_sentences, batch_answers in labelled:
+        batch = extractor.extract(pictures)
+        if features is None:
+            # only the first batch says what shape features have
+            shape = (total, *batch.shape[1:])
+            features = np.lib.format.open_memmap(
+                path,
+                mode="w+",
+                dtype=batch.dtype,
+                shape=shape,
+            )
+        start = len(answers)
+        features[start : start + len(batch)] = batch
+        sentences += batch_sentences
+        answers += batch_answers
+        if progress:
+            progress(len(batch), total)
+    features.flush()
+    return {"sentences": sentences, "answers": answers}

@@ -31,8 +31,10 @@ def from_easy_vqa(
     count: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
-    """The items of `train`, `val` (pictures held out of the package's training set) or `test` (its
-    own), or the first `count` of them."""
+    """Return the items of a split, or the first `count` of them.
+
+    `val` has pictures held out of the package's training set, `test` is the package's own.
+    """
     names = easy_vqa.answers()
     rows = _rows(split, seed)[:count]
     # about ten questions per picture, one after the other
@@ -41,15 +43,21 @@ def from_easy_vqa(
     def label(row: easy_vqa.VqaQuestion) -> LabelledPicture:
         return read_once(row.path, extractor.image_size), row.question, names.index(row.answer)
 
-    part = split if split == "test" else f"{split}-{HELD_OUT}-{seed}"
-    part += "" if count is None else f"-{count}"
-    name = f"easy-vqa-{easy_vqa.release()}-{part}"
-    return extract_cached(name, in_batches(rows, label), len(rows), extractor, names, progress)
+    name = f"easy-vqa-{easy_vqa.release()}-{split}"
+    # the package's test set is the same whatever is held out of its training set
+    if split != "test":
+        name += f"-{HELD_OUT}-{seed}"
+    if count is not None:
+        name += f"-{count}"
+    labelled = in_batches(rows, label)
+    return extract_cached(name, labelled, len(rows), extractor, names, progress)
 
 
 def easy_vqa_source(count: int | None = None) -> ItemSource:
-    """The source of `seesay reasoner train --task easy-vqa`: the first `count` training items, or
-    all of them."""
+    """Return the source of `seesay reasoner train --task easy-vqa`.
+
+    It has the first `count` training items, or all of them.
+    """
     splits = {split: len(_rows(split, seed=0)) for split in SPLITS}
     if count is not None:
         if count > splits["train"]:
@@ -57,14 +65,14 @@ def easy_vqa_source(count: int | None = None) -> ItemSource:
                 f"easy-vqa has {splits['train']:,} training items, not {count:,}: omit --items to "
                 "use all."
             )
+        # validation and test stay whole: accuracies remain comparable
         splits["train"] = count
 
     def load(
         split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
-        return from_easy_vqa(
-            split, extractor, count=count if split == "train" else None, progress=progress
-        )
+        limit = count if split == "train" else None
+        return from_easy_vqa(split, extractor, count=limit, progress=progress)
 
     settings: dict[str, object] = {
         "task": "easy-vqa",
@@ -75,11 +83,13 @@ def easy_vqa_source(count: int | None = None) -> ItemSource:
 
 
 def _rows(split: str, seed: int) -> tuple[easy_vqa.VqaQuestion, ...]:
+    """Return the questions of a split; all about one picture are in the same one."""
     if split not in SPLITS:
         raise UserError(f"easy-vqa has no {split} items: it has {', '.join(SPLITS)}.")
     if split == "test":
         return easy_vqa.read("test")
     rows = easy_vqa.read("train")
-    images = np.random.default_rng(seed).permutation(sorted({row.image for row in rows}))
-    held_out = set(images[: round(HELD_OUT * len(images))].tolist())
+    images = sorted({row.image for row in rows})
+    shuffled = np.random.default_rng(seed).permutation(images)
+    held_out = set(shuffled[: round(HELD_OUT * len(images))].tolist())
     return tuple(row for row in rows if (row.image in held_out) == (split == "val"))

@@ -29,49 +29,56 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.model import Reasoner
 
 CEILING = "fixed-k"
-"""The rule that knows the scene and uses the mean k: about the ceiling, since a scene's own k
-cannot be seen."""
+"""The rule that knows the scene and uses the mean k.
+
+It is about the ceiling, since a scene's own k cannot be seen.
+"""
 _BATCH = 64
 _HIGH = {
-    pair[0]
+    words.word(degree, positive=True)
     for words in ADJECTIVES.values()
-    for pair in (words.positive, words.comparative, words.superlative)
+    for degree in ("positive", "comparative", "superlative")
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The predicted probability of yes for an item, the answer, the facts of its scene, and the
-    answers of rules."""
+    """The prediction for an item, and the facts of its scene."""
 
     test: str
     adjective: str
+    """The word of the sentence, true of the target or not."""
     color: str
     shape: str
     answer: bool
+    """Whether the sentence is true."""
     p_yes: float
+    """The predicted probability of yes."""
     k: float | None
+    """The scene's own k, which cannot be seen in its picture."""
     distance: float | None
+    """The target's distance from the threshold, as a share of its set's range."""
     rules: dict[str, bool]
+    """The answers of rules that read the scene, by name."""
 
     @property
     def right(self) -> bool:
-        """Whether the more probable answer is right; a tie is a no."""
+        """Return whether the more probable answer is right; a tie is a no."""
         return (self.p_yes > 0.5) == self.answer
 
     @property
     def is_high(self) -> bool:
-        """Whether "big" is true of the thing, whatever the sentence says."""
+        """Return whether "big" is true of the thing, whatever the sentence says."""
         return (self.adjective in _HIGH) == self.answer
 
     @property
-    def said_low(self) -> bool:
-        """Whether the answer amounts to "small": yes to it, or no to "big"."""
+    def predicts_low(self) -> bool:
+        """Return whether the prediction amounts to "small": yes to it, or no to "big"."""
         return (self.adjective in _HIGH) != (self.p_yes > 0.5)
 
     @property
     def agrees(self) -> bool:
-        """Whether the fixed k gives the same answer as the scene's own."""
+        """Return whether the fixed k gives the same answer as the scene's own."""
         return self.rules[CEILING] == self.answer
 
 
@@ -89,30 +96,36 @@ class SceneTest:
                 progress(1, count)
 
     def sentence(self, item: SceneItem) -> str:
-        """The sentence of an item."""
+        """Return the sentence of an item."""
         return sentence(self.config, item)
 
     def rules(self) -> dict[str, rules.Positive]:
-        """The rules that differ here: superlatives need no k, and without a named set the whole
-        scene is the set."""
+        """Return the rules that differ on this test."""
         kind = self.config.kind
+        applicable = dict(rules.RULES)
+        # without a named set the whole scene is the set anyway
+        if not kind.by_set:
+            del applicable["whole-scene"]
+        # superlatives need no k: all rules answer alike
         if kind.degree != "positive":
-            return {CEILING: rules.RULES[CEILING]}
-        return {
-            name: rule for name, rule in rules.RULES.items() if kind.by_set or name != "whole-scene"
-        }
+            return {CEILING: applicable[CEILING]}
+        return applicable
 
 
 def tests_for(task: str) -> tuple[str, ...]:
-    """The tests for a reasoner trained on a task: its own, then the hard one where there is one."""
+    """Return the tests for a reasoner trained on a task: its own, and a hard one if there is."""
     if task == "compositional" or task.startswith("mixture-"):
         return "compositional-seen", "compositional-unseen"
-    return (task, HARD[task]) if task in HARD else (task,)
+    if task in HARD:
+        return task, HARD[task]
+    return (task,)
 
 
-def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
-    """The network and the task of the training in a folder; `task` for items from a folder of
-    data."""
+def read_network_and_task(folder: Path, task: str | None = None) -> tuple[str, str]:
+    """Read the network and the task of the training in a folder.
+
+    `task` is that of a reasoner whose items came from a folder of data.
+    """
     try:
         network = read_json(folder / "config.json")["network"]
         settings = read_json(folder / "training" / "settings.json")
@@ -137,9 +150,12 @@ def trained_on(folder: Path, task: str | None = None) -> tuple[str, str]:
 def predict(
     reasoner: Reasoner, test: SceneTest, done: Callable[[int], None] = lambda _: None
 ) -> list[Prediction]:
-    """The reasoner's predictions for every item of a test; `done` is called with the size of each
-    batch."""
+    """Return the reasoner's predictions for every item of a test.
+
+    `done` is called with the size of each batch.
+    """
     answers = reasoner.config.answers
+    # easy-VQA and prior-color have other answers
     if set(answers) != {"no", "yes"}:
         raise UserError(
             f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed."
@@ -150,22 +166,21 @@ def predict(
         batch = test.items[start : start + _BATCH]
         sentences = [test.sentence(item) for item in batch]
         logp = reasoner.log_probabilities(extract_items(reasoner, batch), sentences)
-        for item, text, p_yes in zip(
-            batch, sentences, np.exp(logp[:, answers.index("yes")]).tolist(), strict=True
-        ):
-            by_rule = {
-                name: rules.holds(rule, item.scene, text) for name, rule in scene_rules.items()
-            }
+        probabilities = np.exp(logp[:, answers.index("yes")]).tolist()
+        for item, text, p_yes in zip(batch, sentences, probabilities, strict=True):
+            by_rule = {}
+            for name, rule in scene_rules.items():
+                by_rule[name] = rules.holds(rule, item.scene, text)
             predictions.append(_prediction(test, item, p_yes, by_rule))
         done(len(batch))
     return predictions
 
 
 def extract_items(reasoner: Reasoner, items: list[SceneItem]) -> NDArray[np.generic]:
-    """The features of the items' pictures."""
-    return reasoner.extractor.extract(
-        np.stack([rgb(item.scene, reasoner.extractor.image_size) for item in items])
-    )
+    """Return the features of the items' pictures."""
+    size = reasoner.extractor.image_size
+    pictures = np.stack([rgb(item.scene, size) for item in items])
+    return reasoner.extractor.extract(pictures)
 
 
 def _prediction(
@@ -174,19 +189,23 @@ def _prediction(
     config = test.config
     cell = item.cell
     distance = None
+    # superlatives and comparatives have no threshold to be distant from
     if config.kind.degree == "positive":
-        distance = label_objects(item.scene, config.kind, config.adjectives, config.threshold_fn)[
-            item.target
-        ].distance
-    adjective = config.word(cell.positive)
+        labels = label_objects(
+            item.scene,
+            config.kind,
+            config.adjectives,
+            config.threshold_fn,
+        )
+        distance = labels[item.target].distance
     return Prediction(
-        test.name,
-        adjective,
-        cell.color,
-        cell.shape,
-        cell.answer,
-        p_yes,
-        item.scene.k,
-        distance,
-        by_rule,
+        test=test.name,
+        adjective=config.word(cell.positive),
+        color=cell.color,
+        shape=cell.shape,
+        answer=cell.answer,
+        p_yes=p_yes,
+        k=item.scene.k,
+        distance=distance,
+        rules=by_rule,
     )

@@ -1,5 +1,7 @@
-"""A training from its items to its test accuracies: what `seesay reasoner train` does once and a
-sweep many times."""
+"""A training from its items to its test accuracies.
+
+It is what `seesay reasoner train` does once and a sweep many times.
+"""
 
 from __future__ import annotations
 
@@ -31,27 +33,23 @@ TEST_RESULTS = "test.json"
 def with_features(
     config: ReasonerConfig, features: str | None = None, image_size: int | None = None
 ) -> tuple[ReasonerConfig, FeatureExtractor]:
-    """The config with other features or pictures of another size, and the feature extractor."""
+    """Return the config with other features or pictures of another size, and the extractor."""
     name = features or config.features
     takes_objects = network_class(config.network).takes_objects
     if takes_objects != (name == "objects"):
-        if takes_objects:
-            inputs = "objects only"
-        else:
-            inputs = "pixels or feature maps, not objects"
+        inputs = "objects only" if takes_objects else "pixels or feature maps, not objects"
         raise UserError(
             f"The network {config.network} takes {inputs}: omit --features, or choose another "
             "network."
         )
-    if name != config.features and "pixels" in (name, config.features):  # either way, 14 x 14 cells
-        published = preset_config(config.network, "paper").sizes.get("plain_layers", 0)
-        layers = (4, 0) if name == "pixels" else (0, published)
-        sizes = {
-            **config.sizes,
-            "first_width": 0,
-            "strided_layers": layers[0],
-            "plain_layers": layers[1],
-        }
+    if name != config.features and "pixels" in (name, config.features):
+        sizes = {**config.sizes, "first_width": 0}
+        # either way 14 x 14 cells: four halvings of 224 pixels, or conv4's own
+        if name == "pixels":
+            sizes |= {"strided_layers": 4, "plain_layers": 0}
+        else:
+            published = preset_config(config.network, "paper").sizes.get("plain_layers", 0)
+            sizes |= {"strided_layers": 0, "plain_layers": published}
         config = replace(config, image_size=224, augment=False, sizes=sizes)
     extractor = open_extractor(name, image_size or config.image_size)
     if image_size is not None and extractor.image_size != image_size:
@@ -65,28 +63,28 @@ def with_features(
 def stages(
     source: ItemSource, folder: Path, config: ReasonerConfig
 ) -> list[tuple[ItemSource, Path, ReasonerConfig]]:
-    """The trainings of a curriculum, each of which starts from the weights of the one before; the
-    last is the task's.
+    """Return the trainings of a curriculum; the last is the task's.
 
-    A first task has as many items as the last, and its training a folder of its own within.
+    Each starts from the weights of the one before. A first task has as many items as the last, and
+    its training a folder of its own within.
     """
-    alone = replace(config, curriculum=())
+    plain = replace(config, curriculum=())
     items = source.splits["train"]
-    first = [
-        (scene_source(task, items), folder / "curriculum" / task, alone)
-        for task in config.curriculum
-    ]
-    return [*first, (source, folder, config)]
+    trainings = []
+    for task in config.curriculum:
+        trainings.append((scene_source(task, items), folder / "curriculum" / task, plain))
+    return [*trainings, (source, folder, config)]
 
 
 def extract_splits(
     source: ItemSource, extractor: FeatureExtractor, progress: StageProgress | None = None
 ) -> dict[str, ReasonerDataset]:
-    """Every split of the source, with its features."""
-    return {
-        split: source.load(split, extractor, partial(progress, split) if progress else None)
-        for split in ("train", "val", *source.tests)
-    }
+    """Return every split of the source, with its features."""
+    splits = {}
+    for split in ("train", "val", *source.tests):
+        show = partial(progress, split) if progress else None
+        splits[split] = source.load(split, extractor, show)
+    return splits
 
 
 def train_and_test(
@@ -99,8 +97,10 @@ def train_and_test(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> tuple[loop.Result, dict[str, float]]:
-    """Train in the folder, or resume there, and test: how it ended, and the accuracy on every test
-    of the source."""
+    """Train in the folder, or resume there, and test.
+
+    Returns how the training ended, and the accuracy on every test of the source.
+    """
     result = train(
         splits["train"],
         splits["val"],
@@ -111,14 +111,17 @@ def train_and_test(
         device=device,
         progress=progress,
     )
-    return result, accuracies(folder, {name: splits[name] for name in source.tests}, device)
+    tests = {name: splits[name] for name in source.tests}
+    return result, accuracies(folder, tests, device)
 
 
 def accuracies(
     folder: Path, splits: Mapping[str, ReasonerDataset], device: str = "auto"
 ) -> dict[str, float]:
-    """The accuracy of a trained reasoner on each split, cached beside it with the digest of its
-    weights."""
+    """Return the accuracy of a trained reasoner on each split.
+
+    Accuracies are cached beside the reasoner, with the digest of its weights.
+    """
     import torch
     from accelerate import Accelerator
 
@@ -126,6 +129,7 @@ def accuracies(
         "model": file_digest(folder / file for file in checkpoints.FILES),
         "items": {name: len(items) for name, items in splits.items()},
     }
+    # a resumed sweep reads them instead of testing again
     path = folder / TEST_RESULTS
     if path.is_file():
         try:
@@ -139,7 +143,9 @@ def accuracies(
     accuracy: dict[str, float] = {}
     for name, items in splits.items():
         with torch.no_grad():
-            share = validate(network, items, config.vocabulary.encode(items.sentences))["accuracy"]
-        accuracy[name] = round(share * len(items)) / len(items)  # a mean of single precision
+            words = config.vocabulary.encode(items.sentences)
+            share = validate(network, items, words)["accuracy"]
+        # a mean of single precision: back to a whole number of right answers
+        accuracy[name] = round(share * len(items)) / len(items)
     write_json(path, {**key, "accuracy": accuracy})
     return accuracy

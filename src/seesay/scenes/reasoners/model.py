@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.networks.base import ReasonerNetwork
 
 BATCH = 64
-_SAME = {"true": "yes", "false": "no"}
+_SYNONYMS = {"true": "yes", "false": "no"}
 
 
 def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
-    """`reasoner:FOLDER`, or the folder alone."""
+    """Load `reasoner:FOLDER`, or a folder without the prefix."""
     from seesay.models.files import file_digest
     from seesay.models.libraries import device_of
 
@@ -44,20 +44,26 @@ def load_reasoner(name: str, options: ModelOptions) -> Reasoner:
     network, config, fields = checkpoints.load(folder)
     import torch
 
-    named = device_of(options.device)
-    if named == "auto":
+    device_name = device_of(options.device)
+    if device_name == "auto":
         device = torch.accelerator.current_accelerator()
     else:
-        device = torch.device(named)
+        device = torch.device(device_name)
     fingerprint = file_digest(folder / file for file in checkpoints.FILES)
     extractor = open_extractor(fields["features"], fields["image_size"])
+    # features of other weights would mean something else to the network
     if extractor.fingerprint != fields["features_fingerprint"]:
         raise UserError(
             f"{name} was trained with other weights of its feature extractor "
             f"'{fields['features']}': train it again."
         )
     return Reasoner(
-        str(Path(name)), network.to(device), config, extractor, fingerprint, options.batch_size
+        str(Path(name)),
+        network.to(device),
+        config,
+        extractor,
+        fingerprint,
+        options.batch_size,
     )
 
 
@@ -87,17 +93,17 @@ class Reasoner(Model):
         self.prompts_per_batch = batch or BATCH
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The log-probability of every option, renormalised over the options."""
+        """Return the log-probability of every option, renormalised over the options."""
         pictures = np.stack([self._picture(prompt) for prompt in prompts])
-        rows = self.log_probabilities(
-            self.extractor.extract(pictures), [self._sentence(prompt) for prompt in prompts]
-        )
+        features = self.extractor.extract(pictures)
+        sentences = [self._sentence(prompt) for prompt in prompts]
+        rows = self.log_probabilities(features, sentences)
         return [self._scores(prompt, row) for prompt, row in zip(prompts, rows, strict=True)]
 
     def log_probabilities(
         self, features: NDArray[Any], sentences: Sequence[str]
     ) -> NDArray[np.float64]:
-        """Log-probabilities (items, answers) for features and sentences (items)."""
+        """Return log-probabilities (items, answers) for features and sentences (items)."""
         import torch
 
         with torch.inference_mode():
@@ -107,7 +113,7 @@ class Reasoner(Model):
     def attention_maps(
         self, features: NDArray[Any], sentences: Sequence[str]
     ) -> list[tuple[AttentionMap, ...]]:
-        """The parts of the pictures that the network attends to, item by item."""
+        """Return the parts of the pictures that the network attends to, item by item."""
         import torch
 
         with torch.inference_mode():
@@ -116,7 +122,7 @@ class Reasoner(Model):
     def tensors(
         self, features: NDArray[Any], sentences: Sequence[str]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Features and sentences as the network takes them."""
+        """Return features and sentences as the network takes them."""
         import torch
 
         device = next(self.network.parameters()).device
@@ -125,15 +131,15 @@ class Reasoner(Model):
         return torch.tensor(features, device=device), torch.tensor(words, device=device)
 
     def _picture(self, prompt: Prompt) -> Pictures:
+        """Return the prompt's picture, or a blank one."""
+        size = self.extractor.image_size
         if prompt.picture is None:
             self.note(BLANK_NOTE.format(name=self.name))
-            return np.full(
-                (self.extractor.image_size, self.extractor.image_size, 3), BLANK, dtype=np.uint8
-            )
-        return read_picture(prompt.picture, self.extractor.image_size)
+            return np.full((size, size, 3), BLANK, dtype=np.uint8)
+        return read_picture(prompt.picture, size)
 
     def _sentence(self, prompt: Prompt) -> str:
-        """The sentence itself, without the template around it, or easy-VQA's question."""
+        """Return the sentence itself, without the template around it, or easy-VQA's question."""
         sentence = prompt.fields.get("sentence") or prompt.fields.get("question")
         if sentence is None:
             raise UserError(
@@ -143,12 +149,14 @@ class Reasoner(Model):
         return sentence
 
     def _scores(self, prompt: Prompt, row: NDArray[np.float64]) -> Scores:
-        options = [_SAME.get(option.lower(), option.lower()) for option in prompt.options]
+        lowered = [option.lower() for option in prompt.options]
+        options = [_SYNONYMS.get(option, option) for option in lowered]
         unknown = [option for option in options if option not in self.config.answers]
         if unknown:
             raise UserError(
                 f"{self.name} answers {' or '.join(self.config.answers)}, not {unknown[0]}."
             )
-        chosen = row[[self.config.answers.index(option) for option in options]]
-        logp = chosen - np.logaddexp.reduce(chosen)
+        logits = row[[self.config.answers.index(option) for option in options]]
+        # a question may offer some of the answers only
+        logp = logits - np.logaddexp.reduce(logits)
         return choice_scores(prompt, logp.tolist())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -15,7 +16,9 @@ from seesay.scenes.tasks.malevic import ACCURACY, CEILING, MODELS
 
 TABLES = {
     "Table 1": {task.upper(): (task, "test") for task in ("sup1", "pos1", "pos", "set+pos")},
+    # the reasoners of Table 1 on hard items
     "Table 2": {"POS-hard": ("pos", "pos-hard"), "SET+POS-hard": ("set+pos", "set+pos-hard")},
+    # trained on seen combinations of adjective and shape only
     "Table 3": {"seen": ("compositional", "test_seen"), "unseen": ("compositional", "test_unseen")},
 }
 """The paper's tables: the training task and the test of every column."""
@@ -25,8 +28,7 @@ OTHERS = "Other tasks"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """The mean test accuracy of the best configuration, its sd over seeds (None for a single one),
-    and the figure published for the network."""
+    """The mean test accuracy of the best configuration, and the network's published figure."""
 
     table: str
     column: str
@@ -35,13 +37,18 @@ class TableCell:
     seeds: int
     mean: float
     sd: float | None
+    """The standard deviation over seeds; None for a single one."""
     published: float | None
+    """None where the paper has none, as for networks of our own."""
 
 
 @dataclass(frozen=True, slots=True)
 class BestConfiguration:
-    """The configuration with the highest mean validation accuracy of a network on a task: its
-    hyper-parameters, the validation accuracy over its seeds, and the folder of its best run."""
+    """The configuration with the highest mean validation accuracy of a network on a task.
+
+    It has its hyper-parameters, the validation accuracy over its seeds, and the folder of its best
+    run.
+    """
 
     network: str
     task: str
@@ -57,66 +64,80 @@ class BestConfiguration:
 
 
 def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
-    """One per network and task. Hyper-parameters are None where the run's folder is gone or the
-    network has none."""
+    """Return the best configuration of every network on every task.
+
+    Hyper-parameters are None where the run's folder is gone or the network has none.
+    """
     lines = []
     for (network, task), rows in best(results).items():
         top = max(rows, key=lambda row: row.validation)
         settings = checkpoints.read_settings(top.folder)
         has_sizes = bool(settings) and network_class(network).has_regularisation
+        # settings have only the sizes that differ from the defaults
         sizes = _DEFAULTS | settings["sizes"] if has_sizes else {}
         values = [row.validation for row in rows]
-        lines.append(
-            BestConfiguration(
-                network,
-                task,
-                top.config,
-                settings.get("learning_rate"),
-                sizes.get("dropout"),
-                sizes.get("batch_norm"),
-                len(rows),
-                fmean(values),
-                stdev(values) if len(values) > 1 else None,
-                top.validation,
-                top.folder,
-            )
+        line = BestConfiguration(
+            network=network,
+            task=task,
+            config=top.config,
+            learning_rate=settings.get("learning_rate"),
+            dropout=sizes.get("dropout"),
+            batch_norm=sizes.get("batch_norm"),
+            seeds=len(rows),
+            mean=fmean(values),
+            sd=_sd(values),
+            highest=top.validation,
+            best_run=top.folder,
         )
+        lines.append(line)
     return lines
 
 
+def _sd(values: Sequence[float]) -> float | None:
+    """Return the standard deviation, None for a single value."""
+    return stdev(values) if len(values) > 1 else None
+
+
 def summary(results: Iterable[SweepRow]) -> list[TableCell]:
-    """Every cell with a training, table by table; tasks that the paper lacks come last."""
+    """Return every cell with a training, table by table; tasks that the paper lacks come last."""
     cells = []
-    chosen = best(results)
-    columns = [
-        (table, column, *where) for table, row in TABLES.items() for column, where in row.items()
-    ]
-    in_paper = {(task, test) for _, _, task, test in columns}
-    trained = dict.fromkeys(
-        (task, test) for (_, task), rows in chosen.items() for row in rows for test in row.tests
-    )
-    columns += [
-        (OTHERS, f"{task} {test}", task, test)
-        for task, test in trained
-        if (task, test) not in in_paper
-    ]
-    for table, column, task, test in columns:
-        for network in NAMES:
-            rows = [row for row in chosen.get((network, task), []) if test in row.tests]
-            if rows:
-                values = [row.tests[test] for row in rows]
-                sd = stdev(values) if len(values) > 1 else None
-                figure = published(column, NAMES[network])
-                cells.append(
-                    TableCell(
-                        table, column, network, rows[0].config, len(rows), fmean(values), sd, figure
-                    )
-                )
+    best_rows = best(results)
+    for table, column, task, test in _columns(best_rows):
+        for network, model in NAMES.items():
+            rows = [row for row in best_rows.get((network, task), []) if test in row.tests]
+            if not rows:
+                continue
+            values = [row.tests[test] for row in rows]
+            cell = TableCell(
+                table=table,
+                column=column,
+                network=network,
+                config=rows[0].config,
+                seeds=len(rows),
+                mean=fmean(values),
+                sd=_sd(values),
+                published=published(column, model),
+            )
+            cells.append(cell)
     return cells
 
 
+def _columns(
+    best_rows: Mapping[tuple[str, str], Sequence[SweepRow]],
+) -> list[tuple[str, str, str, str]]:
+    """Return table, column, task and test of the paper's columns, then of our further tasks."""
+    columns = {}
+    for table, places in TABLES.items():
+        for column, place in places.items():
+            columns[place] = (table, column, *place)
+    for (_, task), rows in best_rows.items():
+        for test in chain.from_iterable(row.tests for row in rows):
+            columns.setdefault((task, test), (OTHERS, f"{task} {test}", task, test))
+    return list(columns.values())
+
+
 def column_test(column: str) -> str:
-    """The test of a column, by its name in `seesay.scenes.plan.test_plan`.
+    """Return the test of a column, by its name in `seesay.scenes.plan.test_plan`.
 
     >>> column_test("SET+POS-hard"), column_test("unseen")
     ('set+pos-hard', 'compositional-unseen')
@@ -127,8 +148,10 @@ def column_test(column: str) -> str:
 
 
 def published(column: str, model: str = CEILING) -> float | None:
-    """The published figure of a column or test, for a model by the paper's name or for the ceiling
-    (k = 0.29)."""
+    """Return the published figure of a column or test, for a model by the paper's name.
+
+    By default it is that of the ceiling (k = 0.29).
+    """
     name = column_test(column).replace("+", "-")
     if name in ACCURACY and model in MODELS:
         return ACCURACY[name][MODELS.index(model)]

@@ -9,14 +9,13 @@ from pathlib import Path
 from seesay.errors import UserError
 from seesay.files import damage_as_user_error, read_json
 from seesay.scenes.reasoners import checkpoints
-from seesay.scenes.reasoners.evaluate import trained_on
+from seesay.scenes.reasoners.evaluate import read_network_and_task
 from seesay.training.checkpoint import RESULT
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedReasoner:
-    """A finished training: its folder, and the validation accuracy of the weights that were
-    kept."""
+    """A finished training: its folder, and the validation accuracy of its best weights."""
 
     folder: Path
     network: str
@@ -25,16 +24,20 @@ class TrainedReasoner:
 
 
 def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
-    """The finished reasoners over scenes among some folders; others and unfinished ones are passed
-    over."""
+    """Return the finished reasoners over scenes among some folders.
+
+    Other models and unfinished trainings are skipped.
+    """
     reasoners = []
     for folder in folders:
+        # the result is there once a training has ended, the model's own files right after it
         result = folder / "training" / RESULT
         if not result.is_file() or not all((folder / name).is_file() for name in checkpoints.FILES):
             continue
         try:
-            network, task = trained_on(folder)
-        except UserError:  # a language model, or a reasoner over other pictures
+            network, task = read_network_and_task(folder)
+        except UserError:
+            # a language model, or a reasoner over other pictures
             continue
         with damage_as_user_error(result, "train the reasoner again"):
             best = float(read_json(result)["best"])
@@ -43,7 +46,7 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
 
 
 def best_reasoners(reasoners: Iterable[TrainedReasoner]) -> dict[tuple[str, str], TrainedReasoner]:
-    """The best of each network on each task; of equals the first."""
+    """Return the best reasoner of each network on each task; of equals the first."""
     best: dict[tuple[str, str], TrainedReasoner] = {}
     for reasoner in reasoners:
         key = reasoner.network, reasoner.task

@@ -1,5 +1,4 @@
-"""Sources of training items, scenes made on the fly or a data set on disk, and the tests that
-belong to them."""
+"""Sources of training items: scenes made on the fly, or a data set on disk, with their tests."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from seesay.scenes.reasoners.dataset import (
     from_folder,
     from_scenes,
     in_batches,
-    joined,
+    join_datasets,
     size_and_time,
 )
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
@@ -30,34 +29,37 @@ from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
 """Tasks to train on: every scene task but those that are only a test."""
 HARD = {"pos": "pos-hard", "set+pos": "set+pos-hard"}
-"""The harder test of a task, for a reasoner that is trained on the task's own items (the paper's
-Table 2)."""
+"""The harder test of a task (the paper's Table 2).
+
+It is for a reasoner that is trained on the task's own items.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSource:
-    """`splits`: the number of items of `train`, `val` and every test. `settings`: what identifies
-    the source.
-
-    `load(split, extractor, progress=None)` is one of the splits, with its features.
-    """
+    """Where training items come from."""
 
     name: str
     splits: dict[str, int]
+    """The number of items of `train`, `val` and every test."""
     settings: dict[str, object]
+    """What identifies the source: a training with others is not resumed."""
     load: Callable[..., ReasonerDataset]
+    """`load(split, extractor, progress=None)` returns a split with its features."""
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The splits that a reasoner trained on this source is tested on."""
+        """Return the splits that a reasoner trained on this source is tested on."""
         return tuple(split for split in self.splits if split not in ("train", "val"))
 
 
 def open_source(
     task: str | None = None, data: Path | None = None, items: int | None = None
 ) -> ItemSource:
-    """The source of a task's items (of several tasks, separated by commas), or of a data set on
-    disk; `items` limits the training items of each."""
+    """Open the source of a task's items, or of a data set on disk.
+
+    Several tasks are separated by commas; `items` is the number of training items of each.
+    """
     if data is not None:
         if items is not None:
             raise UserError(
@@ -79,11 +81,14 @@ def open_source(
 
 
 def scene_source(task: str, items: int | None = None) -> ItemSource:
-    """Scenes of a task, always the same ones: the seed of a training sets weights and order
-    only."""
+    """Return the scenes of a task, always the same ones.
+
+    The seed of a training sets weights and order only.
+    """
     plan = training_plan(task, items)
     parts = {split: (plan, split) for split in plan.splits()}
     if plan.name in HARD:
+        # as many items as the task's own test
         hard = test_plan(HARD[plan.name], plan.splits()["test"])
         parts[hard.name] = hard, "test"
 
@@ -102,48 +107,53 @@ def scene_source(task: str, items: int | None = None) -> ItemSource:
 
 
 def training_plan(task: str, items: int | None = None) -> ScenePlan:
-    """A task with this many training items (default: as published); validation and tests have an
-    eighth each."""
+    """Return a task's plan with this many training items (default: as published).
+
+    Validation and tests have an eighth each.
+    """
     plan = make_plan(task)
     if "train" not in plan.splits():
-        trained = plan.name.removesuffix("-hard")
-        raise UserError(
-            f"{plan.name} is only a test: train on {trained}, which is tested on it too."
-        )
+        task = plan.name.removesuffix("-hard")
+        raise UserError(f"{plan.name} is only a test: train on {task}, which is tested on it too.")
     if items is None:
         return plan
-    return replace(plan, parts=_resized(plan, items))
+    return replace(plan, parts=_resize(plan, items))
 
 
 def joint_source(tasks: Iterable[str], items: int | None = None) -> ItemSource:
-    """Several tasks at once: their items together, and the tests of each, by its name in
-    `seesay.scenes.plan.test_plan`."""
+    """Return several tasks as one source: their items together, and the tests of each.
+
+    Tests have their names in `seesay.scenes.plan.test_plan`.
+    """
     sources = [scene_source(task, items) for task in tasks]
-    pairs = [(source, split) for source in sources for split in source.tests]
-    tests = {
-        split.replace("test", source.name).replace("_", "-"): (source, split)
-        for source, split in pairs
-    }
+    tests = {}
+    for source in sources:
+        for split in source.tests:
+            # test becomes pos, test_seen compositional-seen; pos-hard is unique as it is
+            name = split.replace("test", source.name).replace("_", "-")
+            tests[name] = (source, split)
 
     def load(
         split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
     ) -> ReasonerDataset:
         if split in tests:
-            source, own = tests[split]
-            return source.load(own, extractor, progress)
-        return joined([source.load(split, extractor, progress) for source in sources])
+            source, test = tests[split]
+            return source.load(test, extractor, progress)
+        return join_datasets([source.load(split, extractor, progress) for source in sources])
 
     name = ",".join(source.name for source in sources)
     splits = {split: sum(source.splits[split] for source in sources) for split in ("train", "val")}
     splits |= {test: source.splits[split] for test, (source, split) in tests.items()}
-    scenes = [source.settings["scenes"] for source in sources]
-    return ItemSource(
-        name, splits, {"task": name, "items": splits["train"], "scenes": scenes}, load
-    )
+    settings = {
+        "task": name,
+        "items": splits["train"],
+        "scenes": [source.settings["scenes"] for source in sources],
+    }
+    return ItemSource(name, splits, settings, load)
 
 
 def picture_set_source(pictures: PictureSet) -> ItemSource:
-    """Labelled pictures that a plug-in brings."""
+    """Return labelled pictures that a plug-in brings as a source."""
 
     def load(
         split: str, extractor: FeatureExtractor, progress: ProgressCallback | None = None
@@ -151,18 +161,24 @@ def picture_set_source(pictures: PictureSet) -> ItemSource:
         part = pictures.open(split)
         labelled = in_batches(part.items, lambda item: part.read(item, extractor.image_size))
         return extract_cached(
-            part.key, labelled, len(part.items), extractor, part.answer_names, progress
+            part.key,
+            labelled,
+            len(part.items),
+            extractor,
+            part.answer_names,
+            progress,
         )
 
     return ItemSource(pictures.name, pictures.splits, pictures.settings, load)
 
 
 def folder_source(path: Path) -> ItemSource:
-    """The data set at this path, in MALeViC's layout; it must have `train` and `val`."""
+    """Return the data set at this path, in MALeViC's layout; it must have `train` and `val`."""
     path = path.expanduser().resolve()
     if not path.is_dir():
         raise UserError(f"There is no folder '{path}': give a data set in MALeViC's layout.")
     splits = {}
+    # sentences and pictures, not the path: a copied data set resumes its trainings
     digest = hashlib.blake2b(digest_size=8)
     for split in ("train", "val", "test", "test_seen", "test_unseen"):
         file = path / "dataset" / f"{split}.json"
@@ -172,10 +188,8 @@ def folder_source(path: Path) -> ItemSource:
             digest.update(file.read_bytes())
             # Data sets of other seeds may have the same sentences and answers; a copy has pictures
             # of the same sizes.
-            sizes = [
-                size_and_time(picture_path(path, split, question.image))[0]
-                for question in questions
-            ]
+            pictures = [picture_path(path, split, question.image) for question in questions]
+            sizes = [size_and_time(picture)[0] for picture in pictures]
             digest.update(str(sizes).encode())
     for split in ("train", "val"):
         if split not in splits:
@@ -187,15 +201,15 @@ def folder_source(path: Path) -> ItemSource:
     return ItemSource(path.name, splits, settings, partial(from_folder, path))
 
 
-def _resized(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:
+def _resize(plan: ScenePlan, items: int) -> tuple[PlanPart, ...]:
+    """Return the parts of a plan with this many training items, an eighth of them held out."""
     held_out = max(1, items // 8)
     first, *others = (part for part in plan.parts if part.split == "train")
     # a mixture's name gives the number of its unseen combinations
-    left = items - sum(part.count for part in others)
-    if left < 1:
+    unseen = sum(part.count for part in others)
+    if items <= unseen:
         raise UserError(
-            f"{plan.name} needs more than {items - left} training items: ask for more than "
-            f"{items:,}."
+            f"{plan.name} needs more than {unseen} training items: ask for more than {items:,}."
         )
     tests = (replace(part, count=held_out) for part in plan.parts if part.split != "train")
-    return (replace(first, count=left), *others, *tests)
+    return (replace(first, count=items - unseen), *others, *tests)

@@ -1,5 +1,4 @@
-"""Many trainings: networks by tasks by configurations by seeds, with a table of results that can be
-resumed.
+"""Many trainings: networks by tasks by configurations by seeds, with a table of results.
 
 A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv` with one row
 per ended training. Finished trainings are not repeated and interrupted ones are resumed, so a sweep
@@ -9,7 +8,7 @@ may be stopped at any time, and several processes may share one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import product
@@ -41,22 +40,29 @@ class SweepRow:
     network: str
     task: str
     config: str
+    """The name of its configuration: preset, or one of the paper's grid."""
     seed: int
     folder: Path
     validation: float
+    """Validation accuracy of the best weights."""
     tests: dict[str, float]
+    """Accuracy by test."""
     minutes: float
     error: str = ""
+    """Why the training failed."""
 
     @property
     def key(self) -> tuple[str, str, str, int]:
+        """Return what identifies the training."""
         return self.network, self.task, self.config, self.seed
 
 
 @dataclass(frozen=True, slots=True)
 class SweepTraining:
-    """One planned training of a sweep. With a curriculum its task has another name, as in
-    set+pos-after-sup1."""
+    """One planned training of a sweep.
+
+    With a curriculum its task has another name, as in set+pos-after-sup1.
+    """
 
     name: str
     config: ReasonerConfig
@@ -64,16 +70,17 @@ class SweepTraining:
 
     @property
     def key(self) -> tuple[str, str, str, int]:
+        """Return what identifies the training, as in its row of the results."""
         return (
             self.config.network,
-            self.config.named(self.source.name),
+            self.config.training_name(self.source.name),
             self.name,
             self.config.schedule.seed,
         )
 
     @property
     def folder(self) -> Path:
-        """Its place within the sweep's folder."""
+        """Return the training's place within the sweep's folder."""
         network, task, name, seed = self.key
         return Path(network, task, f"{name}-seed{seed}")
 
@@ -84,62 +91,86 @@ TrainAndTest = Callable[
 """Trains in a folder and tests: `experiment.extract_splits` and `experiment.train_and_test`."""
 
 
-def plan_trainings(
-    networks: Sequence[str],
-    tasks: Sequence[str],
-    seeds: int,
-    grid: str = "preset",
-    *,
-    preset: str = "auto",
-    items: int | None = None,
-    epochs: int | None = None,
-    features: str | None = None,
-    curriculum: Sequence[str] = (),
-    cells: Collection[tuple[str, str]] | None = None,
-    results: Iterable[SweepRow] = (),
-) -> list[SweepTraining]:
-    """All trainings, seed by seed: the table is soon complete and then gets more precise. `cells`
-    keeps only these pairs of network and task.
+@dataclass(frozen=True, slots=True)
+class SweepPlan:
+    """What a sweep trains: networks by tasks by configurations by seeds."""
 
-    A network without dropout and batch norm has no grid: its preset is trained instead. With the
-    paper's grid, compositional is trained with the configuration that is best on SET+POS by
-    `results`, as published; until SET+POS is complete, none of it is planned.
-    """
-    if grid not in ("paper", "preset"):
-        raise UserError(f"--grid is '{grid}': choose paper (16 configurations) or preset (one).")
-    sources = [scene_source(task, items) for task in tasks]
-    rows = list(results)
-    trainings = []
-    for seed, source, network in product(range(seeds), sources, networks):
-        task = source.name
-        if cells is not None and (network, task) not in cells:
-            continue
-        base = preset_config(network, preset, task).changed(sizes={}, epochs=epochs, seed=seed)
-        base = replace(base, curriculum=tuple(scene_source(first).name for first in curriculum))
-        if features is not None and not network_class(network).takes_objects:
-            base = experiment.with_features(base, features)[0]
-        if grid == "preset" or not network_class(network).has_regularisation:
-            trainings.append(SweepTraining("preset", base, source))
-            continue
-        names = _grid_names(network, task, rows, seeds)
-        with_set = "set+pos" in tasks and (cells is None or (network, "set+pos") in cells)
-        if names == set() and not with_set:
+    networks: Sequence[str]
+    tasks: Sequence[str]
+    seeds: int
+    """Trainings of every configuration."""
+    grid: str = "preset"
+    """paper (16 configurations) or preset (one)."""
+    preset: str = "auto"
+    items: int | None = None
+    """Training items; None: as published."""
+    epochs: int | None = None
+    """None: those of the preset."""
+    features: str | None = None
+    """Features of networks over pictures; None: those of the preset."""
+    curriculum: Sequence[str] = ()
+    """Tasks that are learnt before each task."""
+    cells: Collection[tuple[str, str]] | None = None
+    """Pairs of network and task that the plan is limited to."""
+
+    def trainings(self, results: Iterable[SweepRow] = ()) -> list[SweepTraining]:
+        """Return all trainings, seed by seed: the table is soon complete, then more precise.
+
+        A network without dropout and batch norm has no grid: its preset is trained instead. With
+        the paper's grid, compositional is trained with the configuration that is best on SET+POS by
+        `results`, as published; until SET+POS is complete, none of it is planned.
+        """
+        if self.grid not in ("paper", "preset"):
             raise UserError(
-                "compositional takes the configuration that is best on set+pos: sweep "
-                f"{network}/set+pos too."
+                f"--grid is '{self.grid}': choose paper (16 configurations) or preset (one)."
             )
-        for rate, dropout, norm in product(*PAPER_GRID):
-            name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
-            if names is None or name in names:
-                config = base.changed(
-                    sizes={"dropout": dropout, "batch_norm": norm}, learning_rate=rate
+        sources = [scene_source(task, self.items) for task in self.tasks]
+        rows = list(results)
+        trainings = []
+        for seed, source, network in product(range(self.seeds), sources, self.networks):
+            if not self.includes(network, source.name):
+                continue
+            base = self.config(network, source.name, seed)
+            if self.grid == "preset" or not network_class(network).has_regularisation:
+                trainings.append(SweepTraining("preset", base, source))
+                continue
+            names = _grid_names(network, source.name, rows, self.seeds)
+            with_set = "set+pos" in self.tasks and self.includes(network, "set+pos")
+            if names == set() and not with_set:
+                raise UserError(
+                    "compositional takes the configuration that is best on set+pos: sweep "
+                    f"{network}/set+pos too."
                 )
-                trainings.append(SweepTraining(name, config, source))
-    return trainings
+            for name, config in _grid_configs(base):
+                if names is None or name in names:
+                    trainings.append(SweepTraining(name, config, source))
+        return trainings
+
+    def includes(self, network: str, task: str) -> bool:
+        """Return whether the cells, where there are any, include a network on a task."""
+        return self.cells is None or (network, task) in self.cells
+
+    def config(self, network: str, task: str, seed: int) -> ReasonerConfig:
+        """Return the preset of a network, with the plan's own settings."""
+        config = preset_config(network, self.preset, task)
+        config = config.override(sizes={}, epochs=self.epochs, seed=seed)
+        first_tasks = tuple(scene_source(first).name for first in self.curriculum)
+        config = replace(config, curriculum=first_tasks)
+        if self.features is not None and not network_class(network).takes_objects:
+            return experiment.with_features(config, self.features)[0]
+        return config
+
+
+def _grid_configs(base: ReasonerConfig) -> Iterator[tuple[str, ReasonerConfig]]:
+    """Yield name and config of the paper's 16 configurations (section 5, "Experimental Setup")."""
+    for rate, dropout, norm in product(*PAPER_GRID):
+        name = f"lr{rate:g}-dropout{dropout:g}-{'norm' if norm else 'plain'}"
+        sizes = {"dropout": dropout, "batch_norm": norm}
+        yield name, base.override(sizes=sizes, learning_rate=rate)
 
 
 def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of network and task.
+    """Parse pairs of network and task.
 
     >>> parse_cells(["film/pos", "cnn-lstm/set+pos"])
     [('film', 'pos'), ('cnn-lstm', 'set+pos')]
@@ -156,20 +187,17 @@ def parse_cells(names: Iterable[str]) -> list[tuple[str, str]]:
 def _grid_names(
     network: str, task: str, results: Sequence[SweepRow], seeds: int
 ) -> set[str] | None:
-    """The configurations of the paper's grid to train: all (None), or for compositional the best on
-    SET+POS."""
+    """Return the configurations of the paper's grid to train.
+
+    None stands for all; for compositional it is the best one on SET+POS, once that is complete.
+    """
     if task != "compositional":
         return None
-    rows = [
-        row
-        for row in results
-        if (row.network, row.task) == (network, "set+pos") and row.seed < seeds
-    ]
-    if len(rows) >= seeds * prod(len(values) for values in PAPER_GRID):
-        chosen = best(rows)
-    else:
-        chosen = {}
-    return {row.config for configs in chosen.values() for row in configs}
+    cell = (network, "set+pos")
+    rows = [row for row in results if (row.network, row.task) == cell and row.seed < seeds]
+    if len(rows) < seeds * prod(len(values) for values in PAPER_GRID):
+        return set()
+    return {row.config for row in best(rows).get(cell, [])}
 
 
 def sweep(
@@ -179,14 +207,14 @@ def sweep(
     deadline: float | None = None,
     plan: Sequence[SweepTraining] = (),
 ) -> list[SweepRow]:
-    """Run what is not done yet, and return the whole table. A training that fails is a row with the
-    reason.
+    """Run what is not done yet, and return the whole table.
 
-    No training begins after the `deadline` (of `time.time`); `train_and_test` may interrupt one
-    that is running then. The table is in the order of the `plan`, of which the trainings may be a
-    part.
+    A training that fails is a row with the reason. No training begins after the `deadline` (of
+    `time.time`); `train_and_test` may interrupt one that is running then. The table is in the order
+    of the `plan`, of which the trainings may be a part.
     """
-    refuse_other_trainings(folder, trainings)  # before the first one takes its time
+    # before the first one takes its time
+    refuse_other_trainings(folder, trainings)
     for training in trainings:
         if is_over(deadline):
             break
@@ -194,7 +222,8 @@ def sweep(
             try:
                 stack.enter_context(lock_folder(folder / training.folder / "training"))
             except UserError:
-                continue  # another process that sweeps the same folder is running it
+                # another process that sweeps the same folder is running it
+                continue
             try:
                 if not _finished(folder, training):
                     _record(folder, _run(folder, training, train_and_test), plan or trainings)
@@ -205,7 +234,7 @@ def sweep(
 
 
 def is_over(deadline: float | None) -> bool:
-    """Whether the time is up."""
+    """Return whether the time is up."""
     return deadline is not None and time.time() >= deadline
 
 
@@ -218,7 +247,7 @@ def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> 
 
 
 def read_results(folder: Path) -> list[SweepRow]:
-    """The table of a sweep, in the order in which its trainings ended."""
+    """Read the table of a sweep, in the order of its plan."""
     path = folder / RESULTS
     if not path.is_file():
         raise UserError(
@@ -233,38 +262,45 @@ def read_results(folder: Path) -> list[SweepRow]:
 
 
 def test_size(trainings: Iterable[SweepTraining]) -> int:
-    """Items per test for a diagnosis: as in the sweep's largest test, at most the paper's 2,000."""
-    sources = [training.source for training in trainings]
-    return min(TEST_ITEMS, max(source.splits[test] for source in sources for test in source.tests))
+    """Return the items per test for a diagnosis.
+
+    They are as many as in the sweep's largest test, at most the paper's 2,000.
+    """
+    largest = 0
+    for training in trainings:
+        source = training.source
+        largest = max([largest, *(source.splits[test] for test in source.tests)])
+    return min(TEST_ITEMS, largest)
 
 
 def best(results: Iterable[SweepRow]) -> dict[tuple[str, str], list[SweepRow]]:
-    """All seeds of each network's best configuration on each task, by mean validation accuracy.
+    """Return all seeds of each network's best configuration on each task.
 
-    A configuration that failed with one of its seeds is best only where all others failed too.
+    The best is the one with the highest mean validation accuracy, as published. A configuration
+    that failed with one of its seeds is best only where all others failed too.
     """
     groups: dict[tuple[str, str], dict[str, list[SweepRow]]] = {}
     for row in results:
         groups.setdefault((row.network, row.task), {}).setdefault(row.config, []).append(row)
-    chosen = {}
+    best_rows = {}
     for key, configs in groups.items():
-        ranks = {}
-        for config, rows in configs.items():
-            good = [row for row in rows if not row.error]
-            if good:
-                ranks[config] = (
-                    len(good) == len(rows),
-                    sum(row.validation for row in good) / len(good),
-                )
-        if ranks:
-            best_rows = configs[max(ranks, key=lambda config: ranks[config])]
-            chosen[key] = sorted(
-                (row for row in best_rows if not row.error), key=lambda row: row.seed
-            )
-    return chosen
+        # of equals the first, as `max` has it
+        rows = [row for row in max(configs.values(), key=_rank) if not row.error]
+        if rows:
+            best_rows[key] = sorted(rows, key=lambda row: row.seed)
+    return best_rows
+
+
+def _rank(rows: Sequence[SweepRow]) -> tuple[bool, bool, float]:
+    """Return the rank of a configuration: ended at all, ended with all seeds, mean accuracy."""
+    accuracies = [row.validation for row in rows if not row.error]
+    if not accuracies:
+        return False, False, 0.0
+    return True, len(accuracies) == len(rows), sum(accuracies) / len(accuracies)
 
 
 def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) -> SweepRow:
+    """Run one training; return its row of the results."""
     row = SweepRow(*training.key, folder / training.folder, 0.0, {}, 0.0)
     try:
         config, extractor = experiment.with_features(training.config)
@@ -272,47 +308,54 @@ def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) ->
     except UserError as error:
         return replace(row, error=" ".join(str(error).split()))
     held_out = training.source.splits["val"]
-    validation = round(result.best * held_out) / held_out  # a mean of single precision
-    return replace(row, validation=validation, tests=tests, minutes=round(result.seconds / 60, 2))
+    # a mean of single precision: back to a whole number of right answers
+    validation = round(result.best * held_out) / held_out
+    minutes = round(result.seconds / 60, 2)
+    return replace(row, validation=validation, tests=tests, minutes=minutes)
 
 
 def _finished(folder: Path, training: SweepTraining) -> bool:
-    files = (*checkpoints.FILES, experiment.TEST_RESULTS)
-    complete = all((folder / training.folder / name).is_file() for name in files)
-    return complete and any(
-        row.key == training.key and not row.error for row in results_so_far(folder)
-    )
+    """Return whether a training has ended well, and all its files are there."""
+    for name in (*checkpoints.FILES, experiment.TEST_RESULTS):
+        if not (folder / training.folder / name).is_file():
+            return False
+    return any(row.key == training.key and not row.error for row in results_so_far(folder))
 
 
 def results_so_far(folder: Path) -> list[SweepRow]:
-    """The table of a sweep, empty if no training has ended."""
+    """Read the table of a sweep; it is empty if no training has ended."""
     return read_results(folder) if (folder / RESULTS).is_file() else []
 
 
 def _record(folder: Path, row: SweepRow, plan: Sequence[SweepTraining]) -> None:
-    """Write the table with this row in it, in the order of the plan; it replaces a row that failed
-    before."""
+    """Write the table with this row in it, in the order of the plan.
+
+    The row replaces one that failed before.
+    """
     place = {training.key: number for number, training in enumerate(plan)}
     with lock_folder(folder, wait=True):
-        rows = [*(other for other in results_so_far(folder) if other.key != row.key), row]
-        rows.sort(key=lambda row: place.get(row.key, -1))  # those of other plans first, as they are
+        rows = [other for other in results_so_far(folder) if other.key != row.key]
+        rows.append(row)
+        # those of other plans first, in the order they are in
+        rows.sort(key=lambda row: place.get(row.key, -1))
         write_csv(folder / RESULTS, _COLUMNS, (_cells(folder, row) for row in rows))
 
 
 def _cells(folder: Path, row: SweepRow) -> dict[str, object]:
+    """Return a row as the file stores it, with a folder that moves with the sweep."""
     accuracies = {name: row.tests.get(name) for name in TESTS}
     return {**asdict(row), **accuracies, "folder": row.folder.relative_to(folder).as_posix()}
 
 
 def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:
     return SweepRow(
-        line["network"],
-        line["task"],
-        line["config"],
-        int(line["seed"]),
-        folder / line["folder"],
-        float(line["validation"]),
-        {name: float(line[name]) for name in TESTS if line[name]},
-        float(line["minutes"]),
-        line["error"],
+        network=line["network"],
+        task=line["task"],
+        config=line["config"],
+        seed=int(line["seed"]),
+        folder=folder / line["folder"],
+        validation=float(line["validation"]),
+        tests={name: float(line[name]) for name in TESTS if line[name]},
+        minutes=float(line["minutes"]),
+        error=line["error"],
     )

@@ -31,14 +31,14 @@ def sweep_on_ray(
     deadline: float | None = None,
     progress: ProgressCallback | None = None,
 ) -> list[SweepRow]:
-    """`sweep` with trainings side by side, on the cluster of RAY_ADDRESS or on one of `workers`
-    started here.
+    """Run a sweep with trainings side by side, on a Ray cluster.
 
-    Digits depend on the number of threads: workers take as many as this process.
+    It is the cluster of RAY_ADDRESS, or one of `workers` started here.
     """
     import torch
 
     refuse_other_trainings(folder, trainings)
+    # digits depend on the number of threads: workers take as many as this process
     make_trainer = partial(
         _trainer,
         folder.resolve(),
@@ -48,7 +48,12 @@ def sweep_on_ray(
         threads=torch.get_num_threads(),
     )
     finished = map_parts(
-        make_trainer, trainings, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings"
+        make_trainer,
+        trainings,
+        workers,
+        engine=Engine.RAY,
+        what="A sweep on Ray",
+        unit="trainings",
     )
     for _ in finished:
         if progress:
@@ -64,12 +69,13 @@ def _trainer(
     *,
     threads: int,
 ) -> Callable[[SweepTraining], None]:
-    """What a worker does with its trainings."""
+    """Return what a worker does with its trainings."""
     import torch
 
     torch.set_num_threads(threads)
 
     def train(training: SweepTraining) -> None:
+        # the whole plan sets the order of the table
         sweep(folder, [training], train_and_test, deadline, trainings)
 
     return train

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from seesay.scenes.reasoners.networks.base import ReasonerNetwork
 
-_ORDER, _AUGMENT = 0, 1  # streams of random numbers
+# streams of random numbers
+_ORDER = 0
+_AUGMENT = 1
 _VALIDATION_BATCH = 250
 
 
@@ -39,8 +41,10 @@ class ReasonerBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class ReasonerBatches(Sequence[ReasonerBatch]):
-    """Batches, made when they are looked up; with `augment_seed`, about half of them are
-    mirrored."""
+    """Batches, made when they are looked up.
+
+    With `augment_seed`, about half of them are mirrored.
+    """
 
     items: ReasonerDataset
     words: NDArray[np.int64]
@@ -59,33 +63,35 @@ class ReasonerBatches(Sequence[ReasonerBatch]):
             raise IndexError(index)
         features = torch.from_numpy(self.items.features[rows])
         if self.augment_seed is not None:
+            # a generator of its own for every batch: a resumed training makes the same ones
             mirrored = np.random.default_rng([*self.augment_seed, index]).integers(2)
             features = features.transpose(2, 3) if mirrored else features
-        return ReasonerBatch(
-            features, torch.from_numpy(self.words[rows]), torch.from_numpy(self.items.answers[rows])
-        )
+        words = torch.from_numpy(self.words[rows])
+        answers = torch.from_numpy(self.items.answers[rows])
+        return ReasonerBatch(features, words, answers)
 
 
 def losses(network: ReasonerNetwork, batch: ReasonerBatch) -> dict[str, torch.Tensor]:
-    """Cross-entropy of the answers, with the network's auxiliary loss while it is trained; and the
-    accuracy."""
+    """Return the cross-entropy of the answers, and the accuracy.
+
+    While the network is trained, its auxiliary loss is added.
+    """
     import torch
 
     logits = network(batch.features, batch.words)
     accuracy = (logits.detach().argmax(1) == batch.answers).float().mean()
     loss = torch.nn.functional.cross_entropy(logits, batch.answers)
-    if (
-        network.training
-        and (auxiliary := network.auxiliary_loss(batch.features, batch.words)) is not None
-    ):
-        loss = loss + auxiliary
+    if network.training:
+        auxiliary = network.auxiliary_loss(batch.features, batch.words)
+        if auxiliary is not None:
+            loss = loss + auxiliary
     return {"loss": loss, "accuracy": accuracy}
 
 
 def validate(
     network: ReasonerNetwork, items: ReasonerDataset, words: NDArray[np.int64]
 ) -> loop.Measurements:
-    """Loss and accuracy on held-out items; `words` are their encoded sentences."""
+    """Return loss and accuracy on held-out items; `words` are their encoded sentences."""
     batches = ReasonerBatches(items, words, np.arange(len(items)), _VALIDATION_BATCH)
     return loop.mean_losses(network, batches, losses, lambda batch: len(batch.answers))
 
@@ -101,11 +107,11 @@ def train(
     device: str = "auto",
     progress: Callable[[loop.TrainingProgress], None] | None = None,
 ) -> loop.Result:
-    """Train a network, or resume the folder's training; the folder then holds a model that `seesay
-    probe` loads.
+    """Train a network, or resume the folder's training.
 
-    `settings` identify the items: a folder that was begun with others is refused. `start` is a
-    trained reasoner whose weights the network starts from.
+    The folder then holds a model that `seesay probe` loads. `settings` identify the items: a folder
+    that was begun with others is refused. `start` is a trained reasoner whose weights the network
+    starts from.
     """
     import torch
 
@@ -118,14 +124,21 @@ def train(
     checkpoint.refuse_foreign_model(folder)
     vocabulary = SentenceVocabulary.of(items.sentences)
     seed = config.schedule.seed
+    # before the network is built: its first weights are drawn here
     torch.manual_seed(seed)
+    shape = items.features.shape[1:]
     network_config = NetworkConfig(
-        vocabulary, items.answer_names, items.features.shape[1:], **config.sizes
+        vocabulary,
+        items.answer_names,
+        shape,
+        **config.sizes,
     )
-    network = build(config.network, network_config).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network = build(config.network, network_config)
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if start is not None:
         checkpoints.copy_weights(network, network_config, start)
         settings = {**settings, "start": file_digest(start / file for file in checkpoints.FILES)}
+    # encoded once, not in every epoch
     words = vocabulary.encode(items.sentences)
     validation_words = vocabulary.encode(validation.sentences)
 
@@ -152,16 +165,20 @@ def train(
 
 @contextmanager
 def _deterministic() -> Iterator[None]:
-    """The same digits each time; an operation without a deterministic version on a GPU warns and
-    runs."""
+    """Compute the same digits each time.
+
+    An operation without a deterministic version on a GPU warns and runs.
+    """
     import torch
 
     deterministic: Any = torch.utils.deterministic
-    before = torch.are_deterministic_algorithms_enabled(), deterministic.fill_uninitialized_memory
+    enabled = torch.are_deterministic_algorithms_enabled()
+    fill = deterministic.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True, warn_only=True)
-    deterministic.fill_uninitialized_memory = False  # nothing here reads memory before writing it
+    # filling costs time, and nothing here reads memory before writing it
+    deterministic.fill_uninitialized_memory = False
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0])
-        deterministic.fill_uninitialized_memory = before[1]
+        torch.use_deterministic_algorithms(enabled)
+        deterministic.fill_uninitialized_memory = fill

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[\w'-]+")
 
 
 def split_words(sentence: str) -> list[str]:
-    """The sentence's words, lower-cased, without punctuation."""
+    """Return the sentence's words, lower-cased, without punctuation."""
     return _WORD.findall(sentence.lower())
 
 
@@ -29,26 +29,29 @@ class SentenceVocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[str]) -> SentenceVocabulary:
-        """All words of the sentences, in ASCII order."""
-        return cls(
-            tuple(sorted({word for sentence in set(sentences) for word in split_words(sentence)}))
-        )
+        """Return the vocabulary of all words of the sentences, in ASCII order."""
+        words: set[str] = set()
+        # thousands of items share a few hundred sentences
+        for sentence in set(sentences):
+            words.update(split_words(sentence))
+        return cls(tuple(sorted(words)))
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of every word."""
+        """Return the id of every word."""
         return {word: len(SPECIAL) + i for i, word in enumerate(self.words)}
 
     def encode(self, sentences: Sequence[str]) -> NDArray[np.int64]:
-        """One row per sentence: START, its words, END, and NULL up to the longest."""
-        rows = [
-            [START, *(self.ids.get(word, UNKNOWN) for word in split_words(text)), END]
-            for text in sentences
-        ]
-        encoded = np.full((len(rows), max(map(len, rows), default=0)), NULL, dtype=np.int64)
+        """Return one row per sentence: START, its words, END, and NULL up to the longest."""
+        rows = []
+        for sentence in sentences:
+            words = [self.ids.get(word, UNKNOWN) for word in split_words(sentence)]
+            rows.append([START, *words, END])
+        longest = max(map(len, rows), default=0)
+        encoded = np.full((len(rows), longest), NULL, dtype=np.int64)
         for row, ids in zip(encoded, rows, strict=True):
             row[: len(ids)] = ids
         return encoded

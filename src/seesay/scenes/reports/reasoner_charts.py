@@ -1,5 +1,4 @@
-"""The charts of a diagnosis: accuracy by sentence type, k, distance, and the number of unseen
-examples."""
+"""The charts of a diagnosis: accuracy by sentence type, k, distance, and unseen examples."""
 
 from __future__ import annotations
 
@@ -29,56 +28,62 @@ LEFT = 46.0
 
 
 def title_of(task: str) -> str:
-    """A task or test as the paper writes it; the compositional tasks by their training items.
+    """Return a task or test as the paper writes it; the compositional tasks by their items.
 
-    >>> title_of("set+pos-hard"), title_of("compositional-unseen"), title_of("compositional"), title_of("mixture-64")
-    ('SET+POS-hard', 'unseen combinations', 'seen only', '64 unseen')
+    >>> title_of("set+pos-hard"), title_of("compositional-unseen")
+    ('SET+POS-hard', 'unseen combinations')
+    >>> title_of("compositional"), title_of("mixture-64")
+    ('seen only', '64 unseen')
     """
-    base, _, rest = task.partition("-")
+    base, dash, variant = task.partition("-")
+    if task == "compositional":
+        return "seen only"
     if base == "compositional":
-        return f"{rest} combinations" if rest else "seen only"
+        return f"{variant} combinations"
     if base == "mixture":
-        return f"{rest} unseen"
-    return f"{base.upper()}-{rest}" if rest else base.upper()
+        return f"{variant} unseen"
+    return base.upper() + dash + variant
 
 
 def labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Network and task of each, with its folder where two would share a label."""
+    """Return network and task of each, with its folder where two would share a label."""
     names = [f"{NAMES[diagnosis.network]}, {title_of(diagnosis.task)}" for diagnosis in diagnoses]
-    named = zip(names, diagnoses, strict=True)
-    return [
-        f"{name} ({diagnosis.name})" if names.count(name) > 1 else name for name, diagnosis in named
-    ]
+    unique = []
+    for name, diagnosis in zip(names, diagnoses, strict=True):
+        if names.count(name) > 1:
+            unique.append(f"{name} ({diagnosis.name})")
+        else:
+            unique.append(name)
+    return unique
 
 
 def accuracy(diagnoses: Sequence[Diagnosis]) -> dict[str, Markup]:
-    """A chart for every test: the reasoners, and the rules on the same items."""
-    tests = dict.fromkeys(row.test for diagnosis in diagnoses for row in diagnosis.accuracy)
-    return {test: _on_one_test(test, diagnoses) for test in tests}
-
-
-def _on_one_test(test: str, diagnoses: Sequence[Diagnosis]) -> Markup:
-    reasoners = []
-    by_rule = {}
+    """Draw a chart for every test: the reasoners, and the rules on the same items."""
+    reasoners: dict[str, list[tuple[str, GroupAccuracy, str]]] = {}
+    rules: dict[str, dict[str, GroupAccuracy]] = {}
     for name, diagnosis in zip(labels(diagnoses), diagnoses, strict=True):
         for row in diagnosis.accuracy:
-            if row.test == test and row.group == (REASONER,):
-                reasoners.append((name, row, "reasoners"))
-            elif row.test == test:
-                by_rule[row.group[0]] = row
-    rules = [(RULES[rule], row, "rules") for rule, row in by_rule.items()]
-    return _bars([*reasoners, *rules], f"{title_of(test)}: share of items answered right")
+            if row.group == (REASONER,):
+                reasoners.setdefault(row.test, []).append((name, row, "reasoners"))
+            else:
+                # rules answer the same items for every reasoner: one bar of each is enough
+                rules.setdefault(row.test, {})[row.group[0]] = row
+    charts = {}
+    for test, rows in reasoners.items():
+        rows += [(RULES[rule], row, "rules") for rule, row in rules.get(test, {}).items()]
+        charts[test] = _bars(rows, f"{title_of(test)}: share of items answered right")
+    return charts
 
 
 def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Sentence type by shape; then by color, separately for each of the task's own tests."""
-    own = diagnosis.own
-    types = sorted(
-        (row for row in diagnosis.types if row.test in own), key=lambda row: _true_first(row.group)
-    )
-    by_type = [(", ".join(row.group[:2]), row, f"{row.group[2]}s") for row in types]
-    colors = [row for row in diagnosis.colors if row.test in own]
-    by_color = [(row.group[0], row, title_of(row.test) if len(own) > 1 else "") for row in colors]
+    """Draw sentence types by shape, then colors, separately for each of the task's tests."""
+    tests = diagnosis.task_tests
+    rows = [row for row in diagnosis.types if row.test in tests]
+    rows.sort(key=lambda row: _true_first(row.group))
+    by_type = [(", ".join(row.group[:2]), row, f"{row.group[2]}s") for row in rows]
+    titles = {test: title_of(test) if len(tests) > 1 else "" for test in tests}
+    colors = [row for row in diagnosis.colors if row.test in tests]
+    by_color = [(row.group[0], row, titles[row.test]) for row in colors]
     return [
         _bars(by_type, f"{name}: by sentence type and shape"),
         _bars(by_color, f"{name}: by colour of the target"),
@@ -86,57 +91,55 @@ def types(diagnosis: Diagnosis, name: str) -> list[Markup]:
 
 
 def by_k(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Sentence types over k, for each of the task's own tests."""
+    """Draw sentence types over k, for each of the task's tests."""
     charts = []
-    for title, rows in _own(diagnosis, name, diagnosis.k):
-        kinds = sorted({row.share.group for row in rows}, key=_true_first)
-        series = [
-            _curve(", ".join(kind), [row for row in rows if row.share.group == kind])
-            for kind in kinds
-        ]
+    for title, rows in _by_test(diagnosis, name, diagnosis.k):
+        kinds: dict[tuple[str, ...], list[BinAccuracy]] = {}
+        for row in rows:
+            kinds.setdefault(row.share.group, []).append(row)
+        series = [_curve(", ".join(kind), kinds[kind]) for kind in sorted(kinds, key=_true_first)]
         charts.append(_lines(series, f"{title}: by the scene's k", "k"))
     return charts
 
 
 def by_distance(diagnosis: Diagnosis, name: str) -> list[Markup]:
-    """Numbers of right and wrong answers, and the accuracy beside the ceiling."""
+    """Draw numbers of right and wrong answers, and the accuracy beside the ceiling."""
     charts = []
     by = "by distance from the threshold"
     label = "distance, in shares of the set's range"
-    for title, rows in _own(diagnosis, name, diagnosis.distance):
-        series = [
-            _curve("reasoner", rows),
-            Series("k = 0.29", [r.mean for r in rows], [r.ceiling for r in rows]),
-        ]
+    for title, rows in _by_test(diagnosis, name, diagnosis.distance):
+        means = [row.mean for row in rows]
+        ceilings = [row.ceiling for row in rows]
+        series = [_curve("reasoner", rows), Series("k = 0.29", means, ceilings)]
         charts.append(right_and_wrong(rows, f"{title}: right and wrong answers {by}", label))
         charts.append(_lines(series, f"{title}: accuracy {by}", label))
     return charts
 
 
 def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
-    """Accuracy on unseen combinations by how many of them were trained on; None where there is only
-    one number.
+    """Draw the accuracy on unseen combinations by how many of them were trained on.
 
-    A logarithmic axis has no zero: the accuracy without any of them is a horizontal line.
+    Returns None where there is only one such number.
     """
-    rows = [
-        (network, count, row)
-        for network, count, row in mixtures(diagnoses)
-        if row.test.endswith("unseen")
-    ]
-    counts = sorted({count for _, count, _ in rows if count})
-    if not counts or len({count for _, count, _ in rows}) < 2:
+    by_network: dict[str, dict[int, GroupAccuracy]] = {}
+    for network, count, row in mixtures(diagnoses):
+        if row.test.endswith("unseen"):
+            by_network.setdefault(network, {})[count] = row
+    counts = sorted({count for rows in by_network.values() for count in rows})
+    if len(counts) < 2:
         return None
+    # at least one, since there are two numbers or more
+    positive = [count for count in counts if count]
     series = []
-    for network in dict.fromkeys(network for network, *_ in rows):
+    for network, rows in by_network.items():
         name = NAMES[network]
-        own = [(count, row) for other, count, row in rows if other == network]
-        mixed = [(count, row) for count, row in own if count]
-        if mixed:
-            series.append(_shares(name, [count for count, _ in mixed], [row for _, row in mixed]))
-        for row in [row for count, row in own if not count][:1]:
-            ends = dict.fromkeys((counts[0], counts[-1]))
-            series.append(Series(f"{name}, 0", list(ends), [row.accuracy] * len(ends)))
+        # a logarithmic axis has no zero: the accuracy without any of them is a horizontal line
+        without = rows.pop(0, None)
+        if rows:
+            series.append(_shares(name, list(rows), list(rows.values())))
+        if without is not None:
+            ends = list(dict.fromkeys((positive[0], positive[-1])))
+            series.append(Series(f"{name}, 0", ends, [without.accuracy] * len(ends)))
     return lines(
         series,
         title="Accuracy on unseen combinations, by how many of them were in training",
@@ -148,25 +151,45 @@ def unseen(diagnoses: Sequence[Diagnosis]) -> Markup | None:
 
 
 def _bars(rows: Iterable[tuple[str, GroupAccuracy, str]], title: str) -> Markup:
-    """A bar for every accuracy, with its name and series."""
-    drawn = [Bar(name, row.accuracy, row.low, row.high, series) for name, row, series in rows]
-    return bars(drawn, title=title, x_label="accuracy", x_end=1)
+    """Draw a bar for every accuracy, with its name and series."""
+    accuracies = [
+        Bar(
+            name,
+            row.accuracy,
+            row.low,
+            row.high,
+            series,
+        )
+        for name, row, series in rows
+    ]
+    return bars(accuracies, title=title, x_label="accuracy", x_end=1)
 
 
 def _lines(series: Sequence[Series], title: str, x_label: str) -> Markup:
-    return lines(series, title=title, x_label=x_label, y_label="accuracy", y_ends=(0, 1))
+    return lines(
+        series,
+        title=title,
+        x_label=x_label,
+        y_label="accuracy",
+        y_ends=(0, 1),
+    )
 
 
-def _own(
+def _by_test(
     diagnosis: Diagnosis, name: str, rows: Sequence[BinAccuracy]
 ) -> Iterator[tuple[str, list[BinAccuracy]]]:
-    """The rows of each of the task's own tests that has any, and the title of its chart."""
-    for test in diagnosis.own:
-        if in_test := [row for row in rows if row.share.test == test]:
-            yield f"{name}, {title_of(test)}" if len(diagnosis.own) > 1 else name, in_test
+    """Yield the title of a chart and its rows, for each of the task's tests that has any."""
+    for test in diagnosis.task_tests:
+        in_test = [row for row in rows if row.share.test == test]
+        title = name
+        if len(diagnosis.task_tests) > 1:
+            title += f", {title_of(test)}"
+        if in_test:
+            yield title, in_test
 
 
 def _true_first(kind: tuple[str, ...]) -> tuple[str, bool]:
+    """Return the place of a sentence type in an order by adjective, true ones first."""
     return kind[0], kind[1] == "false"
 
 
@@ -176,35 +199,60 @@ def _curve(name: str, rows: Sequence[BinAccuracy]) -> Series:
 
 def _shares(name: str, x: Sequence[float], rows: Sequence[GroupAccuracy]) -> Series:
     return Series(
-        name, x, [r.accuracy for r in rows], [r.low for r in rows], [r.high for r in rows]
+        name,
+        x,
+        [row.accuracy for row in rows],
+        [row.low for row in rows],
+        [row.high for row in rows],
     )
 
 
 def right_and_wrong(rows: Sequence[BinAccuracy], title: str, x_label: str) -> Markup:
-    """Columns of right answers with the wrong ones on top, one per bin."""
+    """Draw columns of right answers with the wrong ones on top, one per bin."""
     parts, top = svg.series_legend(("right", "wrong"), svg.square("fill"))
-    y = svg.axis([row.share.items for row in rows], HEIGHT + top, top + 26, zero=True, whole=True)
+    bottom = HEIGHT + top
+    y = svg.axis(
+        [row.share.items for row in rows],
+        bottom,
+        top + 26,
+        zero=True,
+        whole=True,
+    )
     parts += svg.y_axis(y, LEFT, svg.WIDTH, "items", top + 12)
     step = (svg.WIDTH - LEFT) / len(rows)
     for i, row in enumerate(rows):
         x = LEFT + step * i
         right = row.share.right
         items = row.share.items
-        hint = f"{between(row)}: {right} right, {items - right} wrong"
+        hint = svg.tooltip(f"{between(row)}: {right} right, {items - right} wrong")
         for number, (low, high) in enumerate(((0, right), (right, items))):
-            box = {"x": x + 1, "y": y.at(high), "width": step - 2, "height": y.at(low) - y.at(high)}
-            bar = svg.element("rect", svg.tooltip(hint), **box, class_="fill")
+            bar = svg.element(
+                "rect",
+                hint,
+                x=x + 1,
+                y=y.at(high),
+                width=step - 2,
+                height=y.at(low) - y.at(high),
+                class_="fill",
+            )
             parts.append(svg.element("g", bar, class_=svg.series_class(number)))
+        # every second edge: more numbers would run into one another
         if i % 2 == 0:
-            parts.append(svg.text(x, HEIGHT + top + 16, brief(row.start or 0.0), "tick middle"))
-    parts.append(
-        svg.text((LEFT + svg.WIDTH) / 2, HEIGHT + top + 32, x_label, "note middle", svg.WIDTH)
-    )
-    return svg.chart("columns", svg.WIDTH, HEIGHT + top + 40, title, parts)
+            parts.append(
+                svg.text(
+                    x,
+                    bottom + 16,
+                    brief(row.start or 0.0),
+                    "tick middle",
+                )
+            )
+    middle = (LEFT + svg.WIDTH) / 2
+    parts.append(svg.text(middle, bottom + 32, x_label, "note middle", svg.WIDTH))
+    return svg.chart("columns", svg.WIDTH, bottom + 40, title, parts)
 
 
 def between(row: BinAccuracy) -> str:
-    """The range of a bin."""
+    """Return the range of a bin."""
     if row.end is None:
         return f"from {brief(row.start or 0.0)}"
     if row.start is None:

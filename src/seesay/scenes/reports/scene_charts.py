@@ -1,4 +1,4 @@
-"""Scenes on a page: pictures with their sentences, and which areas are asked about."""
+"""Scenes on a page: pictures with their sentences, and the areas of queried objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seesay.reports.charts.kernel import WIDTH, chart, element, text
 from seesay.reports.pages.sections import DataTable
 from seesay.scenes.raster import rgb
 from seesay.scenes.reports.reasoner_charts import title_of
-from seesay.scenes.statistics import AreaSummary, AskedArea
+from seesay.scenes.statistics import AreaSummary, QueriedArea
 from seesay.scenes.world import Scene
 
 IMAGE_SIZE = 192  # pixels per side
@@ -26,25 +26,25 @@ _GROUPED = {
 }
 
 
-def area_charts(rows: Sequence[AskedArea]) -> list[Markup]:
-    """A histogram per task, a colour per adjective that is true of the thing."""
+def area_charts(rows: Sequence[QueriedArea]) -> list[Markup]:
+    """Draw a histogram per task, with a colour per adjective that is true of the thing."""
+    tasks: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        tasks.setdefault(row.task, {}).setdefault(row.true, []).append(row.area)
     charts = []
-    for task in dict.fromkeys(row.task for row in rows):
-        words = sorted({row.true for row in rows if row.task == task})
-        series = [
-            (word, [row.area for row in rows if (row.task, row.true) == (task, word)])
-            for word in words
-        ]
-        charts.append(
-            histograms(
-                series, title=f"{title_of(task)}: areas asked", x_label="pixels", y_label="items"
-            )
+    for task, areas in tasks.items():
+        chart = histograms(
+            sorted(areas.items()),
+            title=f"{title_of(task)}: areas of queried objects",
+            x_label="pixels",
+            y_label="items",
         )
+        charts.append(chart)
     return charts
 
 
 def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
-    """The distributions as numbers."""
+    """Return the distributions as numbers."""
     header = [
         "task",
         "grouped",
@@ -61,28 +61,38 @@ def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
     body = []
     for row in summaries:
         numbers = (row.mean, row.sd, row.low, *row.quartiles, row.high)
-        group = [title_of(row.task), _GROUPED[row.by], row.adjective]
-        body.append([*group, f"{row.items:,}", *(f"{value:,.0f}" for value in numbers)])
+        group = [title_of(row.task), _GROUPED[row.by], row.adjective, f"{row.items:,}"]
+        body.append([*group, *(f"{value:,.0f}" for value in numbers)])
     return DataTable(header, body)
 
 
 def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
-    """Pictures two by two, each with two lines of text below it."""
+    """Draw pictures two by two, each with two lines of text below it."""
     parts = []
     height = PANEL + 2 * LINE + 14
     for number, (scene, first, second) in enumerate(panels):
         x = number % 2 * (PANEL + 25)
         y = number // 2 * height
+        picture = png(rgb(scene, IMAGE_SIZE))
+        below = y + PANEL - 2
         parts.append(
-            element("image", href=png(rgb(scene, IMAGE_SIZE)), x=x, y=y, width=PANEL, height=PANEL)
+            element(
+                "image",
+                href=picture,
+                x=x,
+                y=y,
+                width=PANEL,
+                height=PANEL,
+            )
         )
-        parts.append(text(x, y + PANEL + LINE - 2, first, "small", 1.3 * PANEL))
-        parts.append(text(x, y + PANEL + 2 * LINE - 2, second, "note", PANEL + 20))
-    return chart("scenes", WIDTH, height * -(-len(panels) // 2), title, parts)
+        parts.append(text(x, below + LINE, first, "small", 1.3 * PANEL))
+        parts.append(text(x, below + 2 * LINE, second, "note", PANEL + 20))
+    rows = -(-len(panels) // 2)
+    return chart("scenes", WIDTH, height * rows, title, parts)
 
 
 def png(pixels: NDArray[np.uint8]) -> str:
-    """A picture as a data address."""
+    """Return a picture as a data address."""
     from PIL import Image
 
     return png_address(Image.fromarray(np.ascontiguousarray(pixels)))

@@ -1,5 +1,4 @@
-"""easy-VQA: what shape, what colour, is there one? Questions about a picture of one shape (Zhou
-2019)."""
+"""easy-VQA (Zhou 2019): what shape, what colour, is there one? Pictures of one shape each."""
 
 from __future__ import annotations
 
@@ -7,16 +6,19 @@ from pathlib import Path
 
 from seesay.data.task_files.texts import capital
 from seesay.errors import UserError
-from seesay.questions import Question, Task, Template
+from seesay.questions import Provenance, Question, Task, Template
 from seesay.scenes import easy_vqa
 
 VERSION = "1"
 TEMPLATES = (Template("question", "{question} Answer: [MASK]."),)
-CITATION = "Victor Zhou. 2019. easy-VQA: an easy visual question answering data set. https://victorzhou.com/blog/easy-vqa/"
+CITATION = (
+    "Victor Zhou. 2019. easy-VQA: an easy visual question answering data set. "
+    "https://victorzhou.com/blog/easy-vqa/"
+)
 
 
 def load(data: Path | None = None) -> Task:
-    """The package's test questions; its pictures stand where it is installed."""
+    """Load the package's test questions; its pictures are where it is installed."""
     if data is not None:
         raise UserError(
             "easy-vqa is read from its package (pip install easy-vqa): it takes no --data."
@@ -41,13 +43,12 @@ def load(data: Path | None = None) -> Task:
         templates=TEMPLATES,
         questions=questions,
         metrics=("accuracy",),
-        citation=CITATION,
-        data_notes=(f"easy-vqa {easy_vqa.release()}",),
+        provenance=Provenance(notes=(f"easy-vqa {easy_vqa.release()}",), citation=CITATION),
     )
 
 
 def _kind(answer: str, question: str) -> str:
-    """What is asked for: colour, shape, or whether there is such a thing."""
+    """Return what is asked for: colour, shape, or whether there is such a thing."""
     if answer in ("yes", "no"):
         return "presence"
     return "colour" if "color" in question else "shape"

@@ -1,9 +1,8 @@
-"""MALeViC: is the red square big? Sentences about pictures of shapes, true or false (Pezzelle &
-Fernández 2019).
+"""MALeViC: is the red square big? Sentences about pictures of shapes, true or false.
 
-Without data, 2,000 test items are generated (seed 0) into the cache; with `data`, a data set in the
-published layout is read: its folder, one of its dataset JSON files, or a folder of the published
-examples.
+Pezzelle & Fernández 2019. Without data, 2,000 test items are generated (seed 0) into the cache;
+with `data`, a data set in the published layout is read: its folder, one of its dataset JSON files,
+or a folder of the published examples.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.files import lock_folder
-from seesay.questions import BadRow, Published, Question, Task, Template
+from seesay.questions import BadRow, Provenance, Published, Question, Task, Template
 from seesay.scenes.annotation import AnnotatedScene, read
 from seesay.scenes.caches import SCENES
 from seesay.scenes.config import SceneConfig
@@ -32,8 +31,7 @@ ITEMS = TEST_ITEMS
 PICTURE = PUBLISHED
 CITATION = (
     "Sandro Pezzelle and Raquel Fernández. 2019. Is the Red Square Big? MALeViC: Modeling "
-    "Adjectives Leveraging Visual "
-    "Contexts. EMNLP-IJCNLP."
+    "Adjectives Leveraging Visual Contexts. EMNLP-IJCNLP."
 )
 _SOURCE = "Pezzelle & Fernández 2019"
 
@@ -57,21 +55,22 @@ ACCURACY: dict[str, tuple[float | None, ...]] = {
     "compositional-seen": (0.608, 0.781, 0.849, None),
     "compositional-unseen": (0.404, 0.235, 0.153, None),
 }
-"""Published test accuracy of the `MODELS`, mean of three runs of the best of 16 configurations
-(Tables 1, 2 and 3)."""
+"""Published test accuracy of the `MODELS` (Tables 1, 2 and 3).
+
+Means of three runs of the best of 16 configurations.
+"""
+# all other tasks have one test
+_SPLITS = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}
 
 
 def load(name: str, data: Path | None = None) -> Task:
-    """The task of this name."""
-    split = {"compositional-seen": "test_seen", "compositional-unseen": "test_unseen"}.get(
-        name, "test"
-    )
+    """Load the task of this name."""
     if data is None:
-        data = generated(name)
+        data = generate_test_set(name)
     if data.is_dir() and not (data / "dataset").is_dir() and any(data.glob("annotations_*.json")):
         questions, bad = _from_examples(data)
     else:
-        questions, bad = _from_data_set(data, split)
+        questions, bad = _from_data_set(data, _SPLITS.get(name, "test"))
     return Task(
         name=f"malevic-{name}",
         version=VERSION,
@@ -80,21 +79,22 @@ def load(name: str, data: Path | None = None) -> Task:
         questions=tuple(questions),
         metrics=("accuracy",),
         published=_published(name),
-        citation=CITATION,
-        bad_rows=tuple(bad),
+        provenance=Provenance(bad_rows=tuple(bad), citation=CITATION),
     )
 
 
 def __getattr__(name: str) -> Callable[[Path | None], Task]:
-    """The loader of a task, by its address `seesay.scenes.tasks.malevic:NAME`."""
+    """Return the loader of a task, by its address `seesay.scenes.tasks.malevic:NAME`."""
     if name not in (*ACCURACY, "comparative"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return partial(load, name)
 
 
-def generated(name: str) -> Path:
-    """The folder of a generated test set, made if it does not exist yet; a second process waits for
-    the first."""
+def generate_test_set(name: str) -> Path:
+    """Return the folder of a generated test set, which is made if it does not exist yet.
+
+    A second process waits for the first.
+    """
     plan = test_plan(name, ITEMS)
     config = SceneConfig(plan.task)
     folder = SCENES.folder / f"{name}-{ITEMS}-{PICTURE}px-{config.fingerprint}-{VERSION}"
@@ -104,6 +104,7 @@ def generated(name: str) -> Path:
 
 
 def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]]:
+    """Read the questions of a data set in the published layout, and its rows that are none."""
     file = data
     if data.is_dir():
         file = data / "dataset" / f"{split}.json"
@@ -113,20 +114,20 @@ def _from_data_set(data: Path, split: str) -> tuple[list[Question], list[BadRow]
     root = file.parent.parent
     items, bad = read_questions(file)
     scenes: dict[str, AnnotatedScene] = {}
-    if annotation_path(root, split).is_file():
-        annotated, bad_scenes = read(annotation_path(root, split))
+    annotation = annotation_path(root, split)
+    if annotation.is_file():
+        annotated, bad_scenes = read(annotation)
         scenes = {scene.index: scene for scene in annotated}
         bad = [*bad, *bad_scenes]
-    return _unique(
-        [
-            _question(item, f"{split}/{item.index}", picture_path(root, split, item.image), scenes)
-            for item in items
-        ],
-        bad,
-    )
+    questions = []
+    for item in items:
+        picture = picture_path(root, split, item.image)
+        questions.append(_question(item, f"{split}/{item.index}", picture, scenes))
+    return _unique(questions, bad)
 
 
 def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
+    """Read a question for every caption of the published examples, and the rows that are none."""
     questions: list[Question | str] = []
     bad: list[BadRow] = []
     for path in sorted(folder.glob("annotations_*.json")):
@@ -135,19 +136,22 @@ def _from_examples(folder: Path) -> tuple[list[Question], list[BadRow]]:
         for scene in scenes:
             for number, (text, holds) in enumerate(scene.sentences()):
                 item = SceneQuestion(0, text, holds, scene.image)
-                questions.append(
-                    _question(item, f"{scene.image}/{number}", folder / scene.image, {"0": scene})
-                )
+                key = f"{scene.image}/{number}"
+                picture = folder / scene.image
+                questions.append(_question(item, key, picture, {"0": scene}))
     return _unique(questions, bad)
 
 
 def _unique(
     questions: list[Question | str], bad: list[BadRow]
 ) -> tuple[list[Question], list[BadRow]]:
-    """The questions that can be asked, each once; the others as bad rows. A text says why a row is
-    no question."""
+    """Return the questions that can be asked, each once, and the others as bad rows.
+
+    A text among the questions says why a row is none.
+    """
     by_id: dict[str, Question] = {}
     for row, question in enumerate(questions):
+        # the row is no question, and this is why
         if isinstance(question, str):
             bad.append(BadRow(row, question))
         elif question.id in by_id:
@@ -155,16 +159,18 @@ def _unique(
         else:
             by_id[question.id] = question
     if not by_id:
-        raise UserError(
-            f"No sentence about scenes could be read{f': {bad[0].reason}' if bad else ''}."
-        )
+        reason = f": {bad[0].reason}" if bad else ""
+        raise UserError(f"No sentence about scenes could be read{reason}.")
     return list(by_id.values()), bad
 
 
 def _question(
-    item: SceneQuestion, key: str, picture: Path, scenes: dict[str, AnnotatedScene]
+    item: SceneQuestion,
+    key: str,
+    picture: Path,
+    scenes: dict[str, AnnotatedScene],
 ) -> Question | str:
-    """The question of one item, or why it is none."""
+    """Return the question of one item, or why it is none."""
     parsed = parse_sentence(item.question)
     if parsed is None:
         return f"{item.question!r} is not a sentence about a scene"
@@ -184,9 +190,10 @@ def _question(
     scene = scenes.get(str(item.index))
     if scene is not None:
         tags["objects"] = str(len(scene.scene.objects))
-        about = [scene.labels[place] for place in scene.scene.places(color, shape)]
-        if len(about) == 1 and about[0].prob is not None:
-            tags["vague"] = "yes" if about[0].vague else "no"
+        labels = [scene.labels[place] for place in scene.scene.places(color, shape)]
+        # superlatives are never vague: they have no probability
+        if len(labels) == 1 and labels[0].prob is not None:
+            tags["vague"] = "yes" if labels[0].vague else "no"
     return Question(
         id=key,
         fields=fields,
@@ -199,9 +206,9 @@ def _question(
 
 
 def _published(name: str) -> tuple[Published, ...]:
-    row = ACCURACY.get(name, ())
-    return tuple(
-        Published(model, "accuracy", value, _SOURCE)
-        for model, value in zip(MODELS, row, strict=False)
-        if value is not None
-    )
+    """Return the published figures of a task; comparatives have none."""
+    figures = []
+    for model, value in zip(MODELS, ACCURACY.get(name, ()), strict=False):
+        if value is not None:
+            figures.append(Published(model, "accuracy", value, _SOURCE))
+    return tuple(figures)

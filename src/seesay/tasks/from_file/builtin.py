@@ -15,8 +15,11 @@ from seesay.tasks.from_file.load import load
 
 
 @cache
-def declared(name: str) -> TaskFile:
-    """What the file of a built-in task declares, whether or not its data is there."""
+def read_builtin(name: str) -> TaskFile:
+    """Return what the file of a built-in task declares, whether or not its data is there.
+
+    Papers' tables show its published figures and templates without asking anything.
+    """
     declaration = read_declaration(_path(name))
     if declaration.file is None:
         raise TaskFileError(declaration.path, declaration.problems)
@@ -31,4 +34,5 @@ def __getattr__(name: str) -> Callable[[Path | None], Task]:
 
 
 def _path(name: str) -> Path:
+    """Return where the file of a built-in task is, whether or not there is one."""
     return TASK_FILES / f"{name}.yaml"

@@ -1,5 +1,4 @@
-"""A first task file from the columns of a table: what each seems to be, with comments to correct it
-by."""
+"""A first task file from the columns of a table: what each seems to be, with comments."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seesay.data.lines import read_head
-from seesay.data.rows import format_of
+from seesay.data.rows import Row, format_of
 from seesay.data.task_files.reader import TABLES, Declaration, read_declaration
 from seesay.data.task_files.schema_rows import Reading
 from seesay.data.task_files.tables import Table, column_values, read_file
@@ -18,6 +17,7 @@ from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
 from seesay.questions import SLOT
 
+# Names of columns by what they hold, as published data sets call them, the likeliest first.
 GOLD = (
     "gold",
     "answer",
@@ -68,47 +68,66 @@ class Draft:
         """The file."""
         return "\n".join(self.lines) + "\n"
 
-    def add(self, name: str, value: str, comment: str = "") -> None:
-        """A field, with a comment above it."""
-        self.lines += [*([f"# {comment}"] if comment else []), f"{name}: {value}"]
+    def add(
+        self,
+        name: str,
+        value: str,
+        comment: str = "",
+    ) -> None:
+        """Add a field, with a comment above it."""
+        if comment:
+            self.lines.append(f"# {comment}")
+        self.lines.append(f"{name}: {value}")
 
 
 def guess(path: Path) -> Declaration:
-    """The declaration of a bare table whose columns are obvious."""
+    """Return the declaration of a bare table whose columns are obvious.
+
+    A draft that is sure of every column is taken as it is; any doubt is the user's to settle, in a
+    file that says what was guessed.
+    """
     if not path.name.removesuffix(".gz").lower().endswith(TABLES):
         raise UserError(
             f"'{path}' is neither a task file (*.yaml) nor a table ({', '.join(TABLES)})."
         )
     draft = draft_file(path)
     if draft.doubts:
-        first = (
-            f"`seesay tasks new {path} -o {path.stem}.yaml` writes a first task file to complete"
+        raise UserError(
+            f"{path} does not say what to ask ({draft.doubts[0]}): `seesay tasks new {path} "
+            f"-o {path.stem}.yaml` writes a first task file to complete."
         )
-        raise UserError(f"{path} does not say what to ask ({draft.doubts[0]}): {first}.")
     return read_declaration(path, draft.text)
 
 
 def draft_file(path: Path, folder: Path | None = None) -> Draft:
-    """A first task file for a table; `folder` is where it will be."""
+    """Return a first task file for a table; `folder` is where it will be."""
     reading = _reading(path)
     table = read_file(path, reading)
     if not table.rows:
-        raise UserError(
-            f"{path} has no row that can be read{f' ({table.bad[0]})' if table.bad else ''}."
-        )
-    return _draft(path, table, folder or path.parent, reading)
+        reason = f" ({table.bad[0]})" if table.bad else ""
+        raise UserError(f"{path} has no row that can be read{reason}.")
+    draft = Draft()
+    _add_source(draft, path, folder or path.parent, reading)
+    _add_columns(draft, table)
+    return draft
 
 
 def _reading(path: Path) -> Reading:
-    """A CSV file with semicolons is common enough to be recognised."""
+    """Return how a table is written: CSV with semicolons is common enough to be recognised."""
+    # The header decides: sentences below it may have any number of either mark.
     first_line = read_head(path, 10_000).partition(b"\n")[0]
-    has_semicolons = format_of(path) == "csv" and first_line.count(b";") > first_line.count(b",")
-    return Reading(delimiter=";") if has_semicolons else Reading()
+    if format_of(path) == "csv" and first_line.count(b";") > first_line.count(b","):
+        return Reading(delimiter=";")
+    return Reading()
 
 
-def _draft(path: Path, table: Table, folder: Path, reading: Reading) -> Draft:
-    columns = list(table.columns)
-    draft = Draft()
+def _add_source(
+    draft: Draft,
+    path: Path,
+    folder: Path,
+    reading: Reading,
+) -> None:
+    """Add what a task file begins with: its version, whose the rows are, and where."""
     draft.lines.append(
         f"# A first task file for {path.name}: correct it, then `seesay tasks check` it."
     )
@@ -119,81 +138,102 @@ def _draft(path: Path, table: Table, folder: Path, reading: Reading) -> Draft:
     draft.add("licence", '""')
     draft.add("citation", '""')
     rows = path.resolve()
-    inside = rows.is_relative_to(folder.resolve())
-    name = str(rows.relative_to(folder.resolve())) if inside else path.name
-    draft.add(
-        "rows",
-        quoted(name),
-        "" if inside else f"Copy {path} here: rows are read from beside this file.",
-    )
+    if rows.is_relative_to(folder.resolve()):
+        draft.add("rows", quote(str(rows.relative_to(folder.resolve()))))
+    else:
+        comment = f"Copy {path} here: rows are read from beside this file."
+        draft.add("rows", quote(path.name), comment)
     if reading.delimiter != ",":
-        draft.add("read", f"{{delimiter: {quoted(reading.delimiter)}}}")
-    draft.lines.append(f"# Columns: {', '.join(columns)}.")
+        draft.add("read", f"{{delimiter: {quote(reading.delimiter)}}}")
 
+
+def _add_columns(draft: Draft, table: Table) -> None:
+    """Add what each column seems to be for, and the templates that ask about them.
+
+    The order is that of a task file written by hand: what a question is about, its options and
+    gold, what it is sliced by, how it is put.
+    """
+    columns = list(table.columns)
+    draft.lines.append(f"# Columns: {', '.join(columns)}.")
     option_columns = _option_columns(columns, table)
-    gold = _named(columns, GOLD)
+    gold = _find_column(columns, GOLD)
     if gold is None:
         draft.doubts.append("no column is named answer, label or gold")
-        gold = (
-            _few_values(table, [column for column in columns if column not in option_columns])
-            or columns[-1]
-        )
-    text = _named(columns, TEXT)
-    thing = _named(columns, OBJECT, but=(gold,)) or (None if text else _short_names(table, gold))
-    if (key := _named(columns, ID)) and len(set(column_values(table, key))) == len(table.rows):
-        draft.add("id", quoted(key))
+        others = [column for column in columns if column not in option_columns]
+        # A doubt is noted, and a column named all the same: the draft should be complete to
+        # correct.
+        gold = _few_values(table, others) or columns[-1]
+    text = _find_column(columns, TEXT)
+    thing = _find_column(columns, OBJECT, but=(gold,))
+    # A table with a question needs no thing to ask about.
+    if thing is None and text is None:
+        thing = _short_names(table, gold)
+    key = _find_column(columns, ID)
+    if key and len(set(column_values(table, key))) == len(table.rows):
+        draft.add("id", quote(key))
     if thing:
         draft.add(
-            "object", quoted(thing), "What a question is about: intervals are clustered by it."
+            "object", quote(thing), "What a question is about: intervals are clustered by it."
         )
-    _options_and_gold(draft, table, option_columns, gold)
-    if picture := _named(columns, PICTURE):
-        draft.add("picture", quoted(picture), "A path below this folder.")
-    if (split := _named(columns, SPLIT)) and set(column_values(table, split)) <= _SPLITS:
-        draft.add("split", f"{{column: {quoted(split)}}}")
-    used = {gold, thing, text, key, picture, split, *option_columns}
-    tags = [column for column in columns if column not in used and _is_slice(table, column)]
+    _add_options_and_gold(draft, table, option_columns, gold)
+    picture = _find_column(columns, PICTURE)
+    if picture:
+        draft.add("picture", quote(picture), "A path below this folder.")
+    split = _find_column(columns, SPLIT)
+    if split and set(column_values(table, split)) <= _SPLITS:
+        draft.add("split", f"{{column: {quote(split)}}}")
+    other_uses = {gold, thing, text, key, picture, split, *option_columns}
+    tags = [column for column in columns if column not in other_uses and _is_slice(table, column)]
     if tags:
-        draft.add("tags", f"[{', '.join(map(quoted, tags))}]", "What results are sliced by.")
-    _templates(draft, table, text, thing, gold)
-    return draft
+        draft.add("tags", f"[{', '.join(map(quote, tags))}]", "What results are sliced by.")
+    _add_templates(draft, table, text, thing, gold)
 
 
-def _options_and_gold(draft: Draft, table: Table, columns: Sequence[str], gold: str) -> None:
-    listed = _named(list(table.columns), OPTIONS)
+def _add_options_and_gold(
+    draft: Draft,
+    table: Table,
+    columns: Sequence[str],
+    gold: str,
+) -> None:
+    """Add where the options and the right answers are."""
     values = list(dict.fromkeys(column_values(table, gold)))
-    several = sum(";" in value for value in values) > len(values) / 10
     if columns:
-        draft.add(
-            "options",
-            f"{{columns: [{', '.join(map(quoted, columns))}]}}",
-            "One option in each column.",
-        )
+        names = ", ".join(map(quote, columns))
+        draft.add("options", f"{{columns: [{names}]}}", "One option in each column.")
         says = _says(table, columns, gold, values)
-        draft.add(
-            "gold", quoted(gold) if says == "label" else f"{{column: {quoted(gold)}, says: {says}}}"
-        )
+        if says == "label":
+            draft.add("gold", quote(gold))
+        else:
+            draft.add("gold", f"{{column: {quote(gold)}, says: {says}}}")
         return
-    if listed:
-        draft.add(
-            "options",
-            f"{{column: {quoted(listed)}}}",
-            "A column that lists them, with ';' between.",
-        )
+    options = _find_column(list(table.columns), OPTIONS)
+    if options:
+        comment = "A column that lists them, with ';' between."
+        draft.add("options", f"{{column: {quote(options)}}}", comment)
     else:
-        draft.add("options", f"{{answers: {quoted(gold)}}}", f"All answers of the column '{gold}'.")
-    draft.add("gold", f"{{column: {quoted(gold)}, separator: ;}}" if several else quoted(gold))
+        draft.add("options", f"{{answers: {quote(gold)}}}", f"All answers of the column '{gold}'.")
+    # A semicolon in a tenth of the answers is a separator; in fewer, it may be part of a label.
+    has_lists = sum(";" in value for value in values) > len(values) / 10
+    if has_lists:
+        draft.add("gold", f"{{column: {quote(gold)}, separator: ;}}")
+    else:
+        draft.add("gold", quote(gold))
 
 
-def _says(table: Table, columns: Sequence[str], gold: str, values: Sequence[str]) -> str:
-    """What the gold column holds, where every option has a column."""
+def _says(
+    table: Table,
+    columns: Sequence[str],
+    gold: str,
+    values: Sequence[str],
+) -> str:
+    """Return what the gold column holds, where every option has a column.
+
+    The surest reading comes first: a value that names a column is hardly anything else, and a
+    single letter may be an option itself.
+    """
     if all(value in columns for value in values):
         return "column"
-    if all(
-        value in {row.cells.get(c) for c in columns}
-        for row in table.rows
-        if (value := row.cells.get(gold))
-    ):
+    if all(_gold_is_an_option(row, columns, gold) for row in table.rows):
         return "label"
     if all(len(value) == 1 and value.isalpha() for value in values):
         return "letter"
@@ -202,13 +242,34 @@ def _says(table: Table, columns: Sequence[str], gold: str, values: Sequence[str]
     return "label"
 
 
-def _templates(draft: Draft, table: Table, text: str | None, thing: str | None, gold: str) -> None:
-    mark = next((m for m in MARKS if text and _share_with(table, text, m) > 0.9), None)
+def _gold_is_an_option(
+    row: Row,
+    columns: Sequence[str],
+    gold: str,
+) -> bool:
+    """Return whether a row's gold, if it has any, is in one of the options' columns."""
+    value = row.cells.get(gold)
+    return not value or any(row.cells.get(column) == value for column in columns)
+
+
+def _add_templates(
+    draft: Draft,
+    table: Table,
+    text: str | None,
+    thing: str | None,
+    gold: str,
+) -> None:
+    """Add templates for a text with a blank, for a question, or for a thing to ask about.
+
+    A text with a blank is asked as it stands; a thing is asked about in two templates, so that the
+    spread over them can be seen.
+    """
+    mark = _find_mark(table, text) if text else None
     if text and mark:
         draft.lines += [
             "rules:",
-            f"  - cut: {quoted(text)}",
-            f"    at: {quoted(mark)}",
+            f"  - cut: {quote(text)}",
+            f"    at: {quote(mark)}",
             "    into: [before, after]",
         ]
         draft.add("templates", _in_quotes(f"{{before}}{SLOT}{{after}}"))
@@ -217,7 +278,7 @@ def _templates(draft: Draft, table: Table, text: str | None, thing: str | None, 
         draft.add("choice_templates", _in_quotes(f"{{{text}}} {SLOT}"))
     elif thing:
         draft.lines += [
-            f"# {{a {thing}}} puts the article; a second way to put it shows how far the wording "
+            f"# {{a {thing}}} puts the article; a second template shows how much the template "
             "matters.",
             "templates:",
             f"  is: {_in_quotes(f'The {gold} of {{a {thing}}} is {SLOT}.')}",
@@ -226,7 +287,7 @@ def _templates(draft: Draft, table: Table, text: str | None, thing: str | None, 
         draft.add("choice_templates", _in_quotes(f"What is the {gold} of {{a {thing}}}? {SLOT}"))
         draft.add(
             "neutral",
-            f"{{{quoted(thing)}: something}}",
+            f"{{{quote(thing)}: something}}",
             "What the calibrated rule puts in its place.",
         )
     else:
@@ -237,24 +298,32 @@ def _templates(draft: Draft, table: Table, text: str | None, thing: str | None, 
         )
 
 
-def quoted(text: str) -> str:
-    """A text as YAML has it: in quotes where it needs them."""
+def quote(text: str) -> str:
+    """Return a text as YAML has it: in quotes where it needs them."""
     is_plain = _PLAIN.fullmatch(text) and not text.endswith(" ") and text not in NULLS
-    return text if is_plain else _in_quotes(text)
+    if is_plain:
+        return text
+    return _in_quotes(text)
 
 
 def _in_quotes(text: str) -> str:
+    """Return a text in the double quotes of YAML, which escapes as JSON does."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def _named(
-    columns: Sequence[str], names: Iterable[str], but: Sequence[str | None] = ()
+def _find_column(
+    columns: Sequence[str],
+    names: Iterable[str],
+    but: Sequence[str | None] = (),
 ) -> str | None:
-    lowered = {column.lower().replace(" ", "_"): column for column in columns if column not in but}
-    return next((lowered[name] for name in names if name in lowered), None)
+    """Return the column of the likeliest of these names, however it is written."""
+    candidates = [column for column in columns if column not in but]
+    by_name = {column.lower().replace(" ", "_"): column for column in candidates}
+    return next((by_name[name] for name in names if name in by_name), None)
 
 
 def _option_columns(columns: Sequence[str], table: Table) -> list[str]:
+    """Return the columns that hold one option each, such as `choice_1` and `choice_2`."""
     numbered = [column for column in columns if _ONE_OPTION.fullmatch(column)]
     if len(numbered) >= 2 and all(any(column_values(table, column)) for column in numbered):
         return numbered
@@ -262,33 +331,49 @@ def _option_columns(columns: Sequence[str], table: Table) -> list[str]:
 
 
 def _few_values(table: Table, columns: Sequence[str]) -> str | None:
-    """The last column with few different values, which is where answers usually are."""
+    """Return the last column with few different values, which is where answers usually are."""
     return next((column for column in reversed(columns) if _is_slice(table, column)), None)
 
 
 def _is_slice(table: Table, column: str) -> bool:
+    """Return whether every row has one of a few values, by which results can be sliced."""
     values = list(column_values(table, column))
-    return len(values) == len(table.rows) and 1 < len(set(values)) <= min(
-        MOST_SLICES, max(2, len(values) // 2)
-    )
+    if len(values) < len(table.rows):
+        return False
+    # More values than half of the rows would make slices of one question each.
+    most = min(MOST_SLICES, max(2, len(values) // 2))
+    return 1 < len(set(values)) <= most
 
 
 def _short_names(table: Table, gold: str) -> str | None:
-    """The only other column of short words that mostly differ, if there is one: the things that are
-    asked about."""
+    """Return the only other column of short words that mostly differ, if there is one.
+
+    Such words are the things that are asked about.
+
+    Two such columns would be a guess.
+    """
     candidates = []
     for column in table.columns:
-        values = list(column_values(table, column))
-        words = [
-            value
-            for value in values
-            if 0 < len(value) <= 40 and not value.replace(".", "").isdecimal()
-        ]
-        if column != gold and len(words) == len(table.rows) and len(set(words)) > 0.8 * len(words):
+        names = [value for value in column_values(table, column) if _is_short_name(value)]
+        mostly_differ = len(set(names)) > 0.8 * len(names)
+        if column != gold and len(names) == len(table.rows) and mostly_differ:
             candidates.append(column)
-    return candidates[0] if len(candidates) == 1 else None
+    if len(candidates) == 1:
+        return candidates[0]
+    return None
 
 
-def _share_with(table: Table, column: str, mark: str) -> float:
+def _is_short_name(value: str) -> bool:
+    """Return whether a text could be the name of a thing."""
+    is_number = value.replace(".", "").isdecimal()
+    return 0 < len(value) <= 40 and not is_number
+
+
+def _find_mark(table: Table, column: str) -> str | None:
+    """Return the mark that stands once in nearly every text of a column, as a blank does."""
     values = list(column_values(table, column))
-    return sum(value.count(mark) == 1 for value in values) / max(1, len(values))
+    for mark in MARKS:
+        count = sum(value.count(mark) == 1 for value in values)
+        if count / max(1, len(values)) > 0.9:
+            return mark
+    return None

@@ -4,7 +4,7 @@ once."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,19 @@ from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, column_of, references
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.questions import BadRow, Question, Splits, Task
+from seesay.questions import BadRow, Provenance, Question, Splits, Task, Training
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
-from seesay.tasks.wording import figures, templates
+from seesay.tasks.template_files import build_templates, select_figures
 
 log = logging.getLogger(__name__)
 
+Questions = tuple[Question, ...]
+Parts = dict[str, Questions]
+"""The questions by split."""
+
 FEW = 50
+"""So few questions for training that a tenth of them would validate nothing."""
 SPLIT_NAMES = {
     "dev": "validation",
     "val": "validation",
@@ -53,7 +58,7 @@ class Examination:
 
 
 def load(path: Path, data: Path | None = None) -> Task:
-    """The task of a task file, of a folder with one, or of a bare table whose columns are obvious.
+    """Load the task of a task file, of a folder with one, or of a table with obvious columns.
 
     `data` is a file or folder of rows to read in place of the task file's own.
     """
@@ -65,9 +70,16 @@ def load(path: Path, data: Path | None = None) -> Task:
     return examination.task
 
 
-def examine(path: Path, data: Path | None = None, *, every_split: bool = False) -> Examination:
-    """Build the task and collect everything that is wrong on the way; the other splits are read if
-    asked for."""
+def examine(
+    path: Path,
+    data: Path | None = None,
+    *,
+    every_split: bool = False,
+) -> Examination:
+    """Build the task and collect everything that is wrong on the way.
+
+    With `every_split` the rows of the other splits are read and checked, too.
+    """
     path = locate(path)
     if path.suffix.lower() not in SUFFIXES:
         from seesay.tasks.from_file.draft import guess
@@ -84,16 +96,23 @@ def examine(path: Path, data: Path | None = None, *, every_split: bool = False) 
         task = builder.task()
     except UserError as error:
         declaration.add(str(error).rstrip("."), "rows")
-        examination.data_error = error if data is not None else None
+        # The task file is not at fault where the rows are a user's: then the error stands alone.
+        if data is not None:
+            examination.data_error = error
         return examination
     examination.bad_rows = builder.bad(every_split=every_split)
     examination.missing_pictures = builder.missing_pictures
+    # Hints are problems, too, but keep no task from being built.
     if task is not None and not examination.errors:
         examination.task = task
     return examination
 
 
 def _refuse_taken_name(declaration: Declaration) -> None:
+    """Report a name that a built-in task has: results could be mistaken for its.
+
+    The built-in task files themselves are read the same way, and keep theirs.
+    """
     from seesay.tasks import TASK_FILES, TASKS
 
     if declaration.name in TASKS.names() and declaration.path.parent != TASK_FILES:
@@ -106,7 +125,12 @@ def _refuse_taken_name(declaration: Declaration) -> None:
 class _Builder:
     """Turns one declaration into a task."""
 
-    def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
+    def __init__(
+        self,
+        declaration: Declaration,
+        file: TaskFile,
+        data: Path | None,
+    ) -> None:
         self.declaration = declaration
         self.file = file
         self.sources = RowSources(declaration, file, data)
@@ -116,88 +140,125 @@ class _Builder:
     @property
     def missing_pictures(self) -> list[str]:
         """The pictures that are not where they should be."""
-        return self.questions.missing_pictures if self.questions else []
+        if self.questions is None:
+            return []
+        return self.questions.missing_pictures
 
     def bad(self, *, every_split: bool) -> list[BadRow]:
-        """The rows that cannot be used, those of the other splits included if asked for."""
+        """Return the rows that cannot be used, with `every_split` those of all splits.
+
+        Rows of other splits are named by their file: their numbers begin anew.
+        """
         bad_rows = list(self.bad_rows)
         if not every_split or self.questions is None:
             return bad_rows
         for name in self.sources.other_splits():
-            if (table := self.sources.table(name)) is not None:
-                source = self.file.sources[name]
-                file = source if isinstance(source, str) else name
-                bad_rows += [
-                    replace(row, file=row.file or file)
-                    for row in self.questions.questions(table)[1]
-                ]
+            table = self.sources.table(name)
+            if table is None:
+                continue
+            source = self.file.sources[name]
+            file = source if isinstance(source, str) else name
+            _, bad = self.questions.questions(table)
+            bad_rows += [replace(row, file=row.file or file) for row in bad]
         return bad_rows
 
     def task(self) -> Task | None:
-        """The task, or None where a problem keeps it from being built."""
+        """Return the task, or None where a problem keeps it from being built.
+
+        Everything that can be checked is checked before this returns None, so that one run of
+        `seesay tasks check` shows it all.
+        """
         test = self.sources.table("test")
         if test is None or not self._columns_exist(test) or not self._splits_fit():
             return None
-        file = self.file
-        builder = self.questions = QuestionBuilder(
-            file, list(test.columns), self.sources.picture_folder
-        )
-        for name in self.sources.other_splits() if builder.needs_all_rows else ():
-            other = self.sources.table(name)
-            if other is None:
-                return None
-            builder.see(other)
+        builder = QuestionBuilder(self.file, list(test.columns), self.sources.picture_folder)
+        self.questions = builder
+        # Options that are all answers include those of the other splits: else a probe would learn
+        # labels that no question offers.
+        if builder.needs_all_rows:
+            for name in self.sources.other_splits():
+                other = self.sources.table(name)
+                if other is None:
+                    return None
+                builder.see(other)
         builder.see(test)
-        parts, bad = self._divided(builder, test)
-        self.bad_rows = bad
+        # Questions first, checks of the whole after: a label is unknown only if no row has it.
+        parts, self.bad_rows = self._divide(builder, test)
         questions = parts.get("test", ())
         if not questions:
-            self.sources.refuse_unusable(bad)
-            first = f" ({bad[0]})" if bad else ""
-            self.declaration.add(f"no row can be used{first}", "rows")
+            self.sources.refuse_unusable(self.bad_rows)
+            reason = f" ({self.bad_rows[0]})" if self.bad_rows else ""
+            self.declaration.add(f"no row can be used{reason}", "rows")
             return None
         self._check_labels(questions)
         self._check_metrics(builder)
-        if file.nested_by and file.nested_by not in file.tag_sources:
-            self.declaration.add(f"there is no tag '{file.nested_by}'", "nested_by")
-        if missing := builder.missing_pictures:
+        if self.file.nested_by and self.file.nested_by not in self.file.tag_sources:
+            self.declaration.add(f"there is no tag '{self.file.nested_by}'", "nested_by")
+        self._note_pictures(builder)
+        return self._assemble(builder, parts, test.notes)
+
+    def _note_pictures(self, builder: QuestionBuilder) -> None:
+        """Note pictures that are missing, and questions that have none."""
+        missing = builder.missing_pictures
+        if missing:
             self.sources.notes.append(
                 f"{len(missing):,} pictures are not there, such as {missing[0]}"
             )
         if builder.without_picture:
             self.sources.notes.append(f"{builder.without_picture:,} questions have no picture")
+
+    def _assemble(
+        self,
+        builder: QuestionBuilder,
+        parts: Splits,
+        notes: Sequence[str],
+    ) -> Task:
+        """Return the task of the questions that were built."""
+        file = self.file
         data, as_published = self.sources.provenance()
-        dataset = store.get_dataset(file.dataset) if file.dataset else None
-        is_about_other_rows = self.sources.data is not None and not as_published
-        published = [] if is_about_other_rows else file.published
+        citation = file.citation
+        licence = file.licence
+        if file.dataset:
+            dataset = store.get_dataset(file.dataset)
+            citation = citation or dataset.citation
+            licence = licence or dataset.licence
+        # Published figures are about the published rows, and not about a user's.
+        published = file.published
+        if self.sources.data is not None and not as_published:
+            published = []
         return Task(
             name=self.declaration.name,
             version=file.version,
             title=file.title,
-            templates=templates(file.templates, file.words),
-            questions=questions,
+            templates=build_templates(file.templates, file.words),
+            questions=parts["test"],
             metrics=file.metrics or (builder.default_metric(),),
             neutral=_neutral(file),
-            published=figures(published, "cloze"),
-            citation=file.citation or (dataset.citation if dataset else ""),
-            licence=file.licence or (dataset.licence if dataset else ""),
-            bad_rows=tuple(bad),
-            data=data,
-            data_notes=(*self.sources.notes, *test.notes),
-            as_published=as_published,
+            published=select_figures(published, "cloze"),
             nested_by=file.nested_by,
-            choice_templates=templates(file.choice_templates, file.words),
-            linear_text=file.linear_text,
-            linear_published=figures(published, "linear"),
-            load_splits=self._splits(builder, parts),
+            choice_templates=build_templates(file.choice_templates, file.words),
+            provenance=Provenance(
+                data=data,
+                notes=(*self.sources.notes, *notes),
+                bad_rows=tuple(self.bad_rows),
+                licence=licence,
+                citation=citation,
+                as_published=as_published,
+            ),
+            training=Training(
+                linear_text=file.linear_text,
+                linear_published=select_figures(published, "linear"),
+                load_splits=self._splits(builder, parts),
+            ),
         )
 
     def _columns_exist(self, table: Table) -> bool:
-        """Whether everything that the file refers to is there."""
+        """Return whether everything that the file refers to is there."""
         unknown = list(unknown_references(self.file, table.columns))
         return not self.sources.report_unknown(unknown)
 
     def _splits_fit(self) -> bool:
+        """Report rows that are divided twice, and return whether there are none."""
         if self.file.split is not None and len(self.file.sources) > 1:
             self.declaration.add(
                 "'split' divides one source of rows, and 'rows' has one per split", "split"
@@ -205,26 +266,39 @@ class _Builder:
             return False
         return True
 
-    def _divided(
-        self, builder: QuestionBuilder, test: Table
-    ) -> tuple[dict[str, tuple[Question, ...]], list[BadRow]]:
-        """The questions by split, of one source of rows."""
-        questions, bad = builder.questions(test)
+    def _divide(
+        self,
+        builder: QuestionBuilder,
+        test: Table,
+    ) -> tuple[Parts, list[BadRow]]:
+        """Return the questions of one source of rows by split, and the rows that are none.
+
+        Without a column that says so every question is one of `test`.
+        """
+        rows_and_questions, bad = builder.questions(test)
         split = self.file.split
         if split is None or not split.column:
-            return {"test": tuple(question for _, question in questions)}, bad
-        parts: dict[str, list[Question]] = {"train": [], "validation": [], "test": []}
-        for row, question in questions:
+            return {"test": tuple(question for _, question in rows_and_questions)}, bad
+        parts: dict[str, list[Question]] = {
+            "train": [],
+            "validation": [],
+            "test": [],
+        }
+        for row, question in rows_and_questions:
             value = row.cells.get(split.column)
-            name = SPLIT_NAMES.get(str(value).lower(), str(value).lower())
+            name = str(value).lower()
+            name = SPLIT_NAMES.get(name, name)
             if name in parts:
                 parts[name].append(question)
             else:
                 bad.append(row.bad(f"'{split.column}' is {value!r}, not train, validation or test"))
         return {name: tuple(part) for name, part in parts.items()}, bad
 
-    def _splits(self, builder: QuestionBuilder, parts: Mapping[str, tuple[Question, ...]]) -> Any:
-        """A function that gives the questions by split, where the task has them."""
+    def _splits(self, builder: QuestionBuilder, parts: Splits) -> Any:
+        """Return a function that gives the questions by split, where the task has them.
+
+        By a seed, by a column, or by files; None for a task that nothing can be trained on.
+        """
         split = self.file.split
         if split is not None and split.seed is not None:
             return lambda: split_by_object(parts["test"], split.seed or 0)
@@ -236,15 +310,26 @@ class _Builder:
         return None
 
     def _load_splits(
-        self, builder: QuestionBuilder, names: list[str], test: tuple[Question, ...]
+        self,
+        builder: QuestionBuilder,
+        names: list[str],
+        test: Questions,
     ) -> Splits:
-        loaded: dict[str, tuple[Question, ...]] = {"train": (), "validation": (), "test": test}
+        """Build the questions of the other splits, which have rows of their own.
+
+        They are built when a probe asks for them: a task is mostly only asked.
+        """
+        splits: Parts = {
+            "train": (),
+            "validation": (),
+            "test": test,
+        }
         for name in names:
             table = self.sources.table(name)
             if table is None:
                 raise TaskFileError(self.declaration.path, self.declaration.problems)
-            questions, bad = builder.questions(table, prefix=f"{name}/")
-            loaded[name] = tuple(question for _, question in questions)
+            rows_and_questions, bad = builder.questions(table, prefix=f"{name}/")
+            splits[name] = tuple(question for _, question in rows_and_questions)
             if bad:
                 log.warning(
                     "%s: %d bad rows of %s left out, such as %s",
@@ -253,45 +338,60 @@ class _Builder:
                     name,
                     bad[0],
                 )
-        # every tenth of the questions for training, or all where they are but a few
-        if not loaded["validation"]:
-            few = len(loaded["train"]) < FEW
-            loaded["validation"] = loaded["train"] if few else loaded["train"][::10]
-            loaded["train"] = tuple(
-                q for number, q in enumerate(loaded["train"]) if few or number % 10
-            )
-        return loaded
+        if not splits["validation"]:
+            splits |= _split_off_validation(splits["train"])
+        return splits
 
-    def _check_labels(self, questions: tuple[Question, ...]) -> None:
+    def _check_labels(self, questions: Questions) -> None:
+        """Report words for options that no question has: they would never be said."""
         labels = {label for question in questions for label in question.options}
         for place in ("templates", "choice_templates"):
             for name, template in getattr(self.file, place).items():
                 for label in template.words:
-                    if label not in labels:
-                        self.declaration.add(
-                            f"no question has the option '{label}'", place, name, "words", label
-                        )
+                    self._check_label(label, labels, place, name, "words", label)
         for label in self.file.words:
-            if label not in labels:
-                self.declaration.add(f"no question has the option '{label}'", "words", label)
+            self._check_label(label, labels, "words", label)
+
+    def _check_label(self, label: str, labels: Collection[str], *at: str) -> None:
+        """Report a label that no question has as an option."""
+        if label not in labels:
+            self.declaration.add(f"no question has the option '{label}'", *at)
 
     def _check_metrics(self, builder: QuestionBuilder) -> None:
+        """Report a metric that cannot judge the gold answers.
+
+        Accuracy counts one right answer per question; with several, which one counts is for the
+        author of the task to say.
+        """
         if "accuracy" in self.file.metrics and builder.several_gold:
             self.declaration.add(
                 "accuracy needs one gold label per question: use relaxed_accuracy (any of them "
-                "counts) or "
-                "majority_accuracy (the heaviest counts)",
+                "counts) or majority_accuracy (the heaviest counts)",
                 "metrics",
             )
 
 
+def _split_off_validation(train: Questions) -> Parts:
+    """Take every tenth of the questions for training, where none are for validation."""
+    # A tenth of a few would decide nothing: they are trained on and checked with alike.
+    if len(train) < FEW:
+        return {"train": train, "validation": train}
+    others = tuple(question for number, question in enumerate(train) if number % 10)
+    return {"train": others, "validation": train[::10]}
+
+
 def _neutral(file: TaskFile) -> dict[str, str]:
-    """The neutral filling of every form of a column that a template uses."""
-    texts = [entry.text for entry in (*file.templates.values(), *file.choice_templates.values())]
+    """Return the neutral filling of every form of a column that a template uses.
+
+    A template may use a column as `{a thing}` or `{A thing}`, and its filling must have the same
+    capital.
+    """
     filling = dict(file.neutral)
-    for name in (name for text in texts for name in references(text)) if filling else ():
-        column = column_of(name, file.neutral)
-        if column is not None and name not in filling:
+    for entry in (*file.templates.values(), *file.choice_templates.values()):
+        for name in references(entry.text):
+            column = column_of(name, file.neutral)
+            if column is None or name in filling:
+                continue
             value = file.neutral[column]
             filling[name] = capital(value) if name[:1].isupper() else value
     return filling

@@ -1,5 +1,4 @@
-"""Where the rows of a task file come from: its folder, the data folder, the Hub, or rows given in
-their place."""
+"""The rows of a task file: from its folder, the data folder, the Hub, or a file given instead."""
 
 from __future__ import annotations
 
@@ -19,34 +18,46 @@ from seesay.tasks import TASK_FILES
 
 
 class RowSources:
-    """The rows by split, each read once; `notes` say where from, `picture_folder` is where their
-    pictures are."""
+    """The rows by split, each read once.
 
-    def __init__(self, declaration: Declaration, file: TaskFile, data: Path | None) -> None:
+    `notes` say where they come from, and `picture_folder` is where their pictures are.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        file: TaskFile,
+        data: Path | None,
+    ) -> None:
         self.declaration = declaration
         self.file = file
         self.data = data
         self.picture_folder = declaration.folder
         self.notes: list[str] = []
-        self.used: dict[Path, str] = {}
+        self.names_by_path: dict[Path, str] = {}
         self.tables: dict[str, Table] = {}
 
     def table(self, split: str) -> Table | None:
-        """The rows of a split with all rules applied, or None where a rule names a column that does
-        not exist."""
-        if split not in self.tables:
-            table = self._read(split)
-            if not table.rows:
-                self.refuse_unusable(table.bad)
-            for number, rule in enumerate(self.file.rules):
-                unknown = rules.unknown_in(rule, table.columns)
-                if self.report_unknown(
-                    [(("rules", number, place), message) for place, message in unknown]
-                ):
-                    return None
-                table = rules.apply(rule, table)
-            self.tables[split] = table
-        return self.tables[split]
+        """Return the rows of a split with all rules applied.
+
+        None where a rule names a column that does not exist.
+        """
+        if split in self.tables:
+            return self.tables[split]
+        table = self._read(split)
+        if not table.rows:
+            self.refuse_unusable(table.bad)
+        for number, rule in enumerate(self.file.rules):
+            # Checked one by one: a rule may add the columns that the next one refers to.
+            unknown: list[tuple[Steps, str]] = [
+                (("rules", number, place), message)
+                for place, message in rules.unknown_in(rule, table.columns)
+            ]
+            if self.report_unknown(unknown):
+                return None
+            table = rules.apply(rule, table)
+        self.tables[split] = table
+        return table
 
     def refuse_unusable(self, bad: Sequence[BadRow]) -> None:
         """Refuse rows given by a user of which none can be used."""
@@ -56,8 +67,10 @@ class RowSources:
             )
 
     def report_unknown(self, unknown: Sequence[tuple[Steps, str]]) -> bool:
-        """Report columns that do not exist, and whether there were any; rows given by a user are
-        named."""
+        """Report columns that do not exist, and return whether there were any.
+
+        Of rows given by a user the message names the file: the task file is not at fault.
+        """
         if unknown and self.data is not None:
             messages = list(dict.fromkeys(message for _, message in unknown))
             raise UserError(
@@ -69,75 +82,80 @@ class RowSources:
         return bool(unknown)
 
     def _read(self, split: str) -> Table:
+        """Read the rows of a split, of one file, of several, or of the task file itself."""
         source = self.file.sources[split]
         if isinstance(source, str):
-            table = self._read_one(source, split)
+            table = self._read_source(source, split)
+            # A row's number alone does not say which of several files it is in.
             if len(self.file.sources) > 1:
                 table.bad = [replace(row, file=source) for row in table.bad]
             return table
         files = [file for file in source if isinstance(file, str)]
         if files:
-            return tables.joined(
-                [tables.named(self._read_one(file, split), file) for file in files]
-            )
-        return tables.read_inline(
-            [row for row in source if not isinstance(row, str)], self.file.read
-        )
+            parts = [tables.name_rows(self._read_source(file, split), file) for file in files]
+            return tables.join_tables(parts)
+        rows = [row for row in source if not isinstance(row, str)]
+        return tables.read_inline(rows, self.file.read)
 
-    def _read_one(self, source: str, split: str) -> Table:
+    def _read_source(self, source: str, split: str) -> Table:
+        """Read one source of rows, a file or a data set on the Hub, and note where it is."""
         pictures = self.file.picture is not None
         if source.startswith("hf:"):
-            self.notes.append(f"rows of {source}{'' if '#' in source else f', split {split}'}")
+            split_note = "" if "#" in source else f", split {split}"
+            self.notes.append(f"rows of {source}{split_note}")
             table = tables.read_hub(source, split, self.file.read, pictures=pictures)
         else:
             path = self._path(source)
-            self.used[path] = source
+            self.names_by_path[path] = source
             table = tables.read_file(path, self.file.read, pictures=pictures)
         if self.file.picture in table.pictures:
             self.picture_folder = hub.picture_folder()
         return table
 
     def _path(self, name: str) -> Path:
-        """Where a file of rows is: never outside the folder it belongs to."""
+        """Return where a file of rows is: never outside the folder it belongs to."""
         if self.file.dataset:
             path = store.require_file(self.file.dataset, name, self.data)
+            # A published file is as deep in its data set as its name says, and pictures are below
+            # that root; a user's file of another name has its pictures beside it.
             if path.name == Path(name).name:
                 self.picture_folder = path.parents[len(Path(name).parts) - 1]
             else:
                 self.picture_folder = path.parent
             return path
-        if self.data is not None:
-            if not self.data.exists():
-                raise UserError(f"There is no file or folder {self.data}.")
-            if self.data.is_dir():
-                self.picture_folder = self.data
-            else:
-                self.picture_folder = self.data.parent
-            if self.data.is_dir():
-                return tables.inside(self.data, name)
-            return self.data
-        return tables.inside(self.declaration.folder, name)
+        if self.data is None:
+            return tables.inside(self.declaration.folder, name)
+        if not self.data.exists():
+            raise UserError(f"There is no file or folder {self.data}.")
+        if self.data.is_dir():
+            self.picture_folder = self.data
+            return tables.inside(self.data, name)
+        self.picture_folder = self.data.parent
+        return self.data
 
     def other_splits(self) -> list[str]:
-        """The splits that have rows of their own; a file given in place of the rows is asked, and
-        trains nothing."""
-        is_one_file = self.data is not None and self.data.is_file()
-        if is_one_file:
+        """Return the splits besides `test` that have rows of their own.
+
+        A file given in place of the rows is asked, and trains nothing.
+        """
+        if self.data is not None and self.data.is_file():
             return []
         return [name for name in self.file.sources if name != "test"]
 
     def provenance(self) -> tuple[tuple[DataSource, ...], bool]:
-        """The files that the task was built from, none for embedded rows, and whether all are as
-        published."""
+        """Return the files that the task was built from, and whether all are as published.
+
+        There are none for embedded rows, which are as published by themselves.
+        """
         if self.declaration.folder == TASK_FILES and self.data is None and not self.file.dataset:
             return (), True
-        published: dict[str, str | None] = {}
+        checksums: dict[str, str | None] = {}
         if self.file.dataset:
-            published = {
-                each.name: each.sha256 for each in store.get_dataset(self.file.dataset).files
-            }
+            files = store.get_dataset(self.file.dataset).files
+            checksums = {file.name: file.sha256 for file in files}
         sources = [
-            store.data_source(path, path.name, published.get(name))
-            for path, name in self.used.items()
+            store.data_source(path, path.name, checksums.get(name))
+            for path, name in self.names_by_path.items()
         ]
-        return tuple(sources), bool(sources) and all(source.as_published for source in sources)
+        as_published = bool(sources) and all(source.as_published for source in sources)
+        return tuple(sources), as_published

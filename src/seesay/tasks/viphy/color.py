@@ -1,5 +1,4 @@
-"""viphy-color: the colours that things typically have, as pictures teach them (Singh, Qasemi & Chen
-2023)."""
+"""viphy-color: the colours that things typically have (Singh, Qasemi & Chen 2023)."""
 
 from __future__ import annotations
 
@@ -15,11 +14,13 @@ from seesay.tasks.viphy import facts, human
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split, from the published files or from mined knowledge."""
+    """Load the test split, from the published files or from mined knowledge."""
     source = facts.load_facts(ColorFact, data)
     path = facts.sibling_file(source, viphy.CATEGORIES)
-    categories, bad_categories = viphy.categories(path) if path else ({}, [])
-    source = replace(source, bad=[*source.bad, *bad_categories])
+    categories: dict[str, str] = {}
+    if path is not None:
+        categories, bad = viphy.categories(path)
+        source = replace(source, bad=[*source.bad, *bad])
     return facts.build(
         "viphy-color",
         partial(questions, categories=categories),
@@ -31,22 +32,21 @@ def load(data: Path | None = None) -> Task:
 
 
 def questions(facts: Sequence[ColorFact], categories: Mapping[str, str]) -> list[Question]:
-    """One question per thing; its typical colours are gold, weighted by their shares."""
-    return [
-        Question(
-            id=fact.object,
-            fields={"object": fact.object},
-            options=COLORS,
-            gold={
-                color: share
-                for color, share in zip(COLORS, fact.shares, strict=True)
-                if color in fact.typical
-            },
-            object=fact.object,
-            tags={
-                "labels": str(len(fact.typical)),
-                **({"category": categories[fact.object]} if fact.object in categories else {}),
-            },
-        )
-        for fact in facts
-    ]
+    """Return one question per thing; its typical colours are gold, weighted by their shares."""
+    return [_question(fact, categories.get(fact.object)) for fact in facts]
+
+
+def _question(fact: ColorFact, category: str | None) -> Question:
+    """Build the question about one thing."""
+    shares = zip(COLORS, fact.shares, strict=True)
+    tags = {"labels": str(len(fact.typical))}
+    if category is not None:
+        tags["category"] = category
+    return Question(
+        id=fact.object,
+        fields={"object": fact.object},
+        options=COLORS,
+        gold={color: share for color, share in shares if color in fact.typical},
+        object=fact.object,
+        tags=tags,
+    )

@@ -1,6 +1,6 @@
-"""The sets that ViPhy derives from its sizes, built by our own code from any table of pairs:
-seeded, each pair once.
+"""The sets that ViPhy derives from its sizes, built by our own code from any table of pairs.
 
+Draws have a seed, and each pair comes once.
 Where the published sets were drawn otherwise, the docstrings say so.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from seesay.data.knowledge import SizeFact, SubtypeFact
-from seesay.data.splits import shuffled
+from seesay.data.splits import shuffle_indices
 
 TRANSITIVE = 20_000
 
@@ -21,16 +21,21 @@ Pair = tuple[str, str]
 
 
 def smaller_pairs(facts: Sequence[SizeFact]) -> dict[Pair, None]:
-    """Every known (smaller, larger), in order; a pair and its mirror image say the same."""
-    return dict.fromkeys(
-        (fact.a, fact.b) if fact.typical == ("<",) else (fact.b, fact.a)
-        for fact in facts
-        if len(fact.typical) == 1
-    )
+    """Return every known (smaller, larger), in order; a pair and its mirror image say the same.
+
+    A fact with both labels says nothing about which is the smaller.
+    """
+    pairs: dict[Pair, None] = {}
+    for fact in facts:
+        if fact.typical == ("<",):
+            pairs[fact.a, fact.b] = None
+        elif len(fact.typical) == 1:
+            pairs[fact.b, fact.a] = None
+    return pairs
 
 
 def chains(facts: Sequence[SizeFact]) -> Iterator[tuple[str, str, str]]:
-    """Every a < b < c where a < c is not known.
+    """Yield every a < b < c where a < c is not known.
 
     This is the pool that the published set was drawn from (548,857 on the published table): it does
     not ask whether the opposite, c < a, is known, which holds of 507 of them.
@@ -41,12 +46,17 @@ def chains(facts: Sequence[SizeFact]) -> Iterator[tuple[str, str, str]]:
         larger[a].append(b)
     for a, b in smaller:
         for c in larger.get(b, ()):
+            # A table of many pictures is not free of circles: a < b < a is no chain.
             if (a, c) not in smaller and a != c:
                 yield a, b, c
 
 
-def transitive(facts: Sequence[SizeFact], size: int = TRANSITIVE, seed: int = 0) -> list[SizeFact]:
-    """Pairs never seen together whose order follows from a third thing, drawn with a seed.
+def transitive(
+    facts: Sequence[SizeFact],
+    size: int = TRANSITIVE,
+    seed: int = 0,
+) -> list[SizeFact]:
+    """Draw pairs never seen together whose order follows from a third thing, with a seed.
 
     A pair that is known either way round, or that chains put both ways round, is left out. Every
     other pair is asked the other way round. (The published set draws chains, so that a pair may
@@ -54,31 +64,68 @@ def transitive(facts: Sequence[SizeFact], size: int = TRANSITIVE, seed: int = 0)
     """
     smaller = smaller_pairs(facts)
     implied = dict.fromkeys((a, c) for a, _, c in chains(facts))
+    # Sorted before the draw: the order of the table's rows must not change what a seed gives.
     pairs = sorted((a, c) for a, c in implied if (c, a) not in smaller and (c, a) not in implied)
-    drawn = [pairs[i] for i in shuffled(len(pairs), seed)[:size]]
-    return [
-        SizeFact(a, c, 0, 0, ("<",)) if place % 2 == 0 else SizeFact(c, a, 0, 0, (">",))
-        for place, (a, c) in enumerate(drawn)
-    ]
+    derived: list[SizeFact] = []
+    for place in shuffle_indices(len(pairs), seed)[:size]:
+        a, c = pairs[place]
+        # Asked both ways round, so that always saying "smaller" is right half of the time.
+        if len(derived) % 2 == 0:
+            derived.append(
+                SizeFact(
+                    a,
+                    c,
+                    larger=0,
+                    smaller=0,
+                    typical=("<",),
+                )
+            )
+        else:
+            derived.append(
+                SizeFact(
+                    c,
+                    a,
+                    larger=0,
+                    smaller=0,
+                    typical=(">",),
+                )
+            )
+    return derived
 
 
 def with_subtypes(
-    facts: Sequence[SizeFact], subtypes: Sequence[SubtypeFact], seed: int = 0
+    facts: Sequence[SizeFact],
+    subtypes: Sequence[SubtypeFact],
+    seed: int = 0,
 ) -> list[SizeFact]:
-    """Pairs with a subtype in each thing's place; the answer stays.
+    """Return pairs with a subtype in each thing's place; the answer stays.
 
     As published: a pair counts where both things have a subtype other than themselves, and each is
     drawn evenly. A draw that repeats an earlier pair, or sets a thing against itself, is left out.
     """
-    kinds: dict[str, list[str]] = defaultdict(list)
+    subtypes_of: dict[str, list[str]] = defaultdict(list)
     for kind in subtypes:
         if kind.subtype != kind.object:
-            kinds[kind.object].append(kind.subtype)
-    draw = np.random.RandomState(seed)
+            subtypes_of[kind.object].append(kind.subtype)
+    generator = np.random.RandomState(seed)
+
+    def draw(names: Sequence[str]) -> str:
+        return names[generator.randint(len(names))]
+
     pairs: dict[Pair, SizeFact] = {}
     for fact in facts:
-        if kinds.get(fact.a) and kinds.get(fact.b):
-            a, b = (names[draw.randint(len(names))] for names in (kinds[fact.a], kinds[fact.b]))
-            if a != b:
-                pairs.setdefault((a, b), replace(fact, a=a, b=b, examples=()))
+        if fact.a not in subtypes_of or fact.b not in subtypes_of:
+            continue
+        a = draw(subtypes_of[fact.a])
+        b = draw(subtypes_of[fact.b])
+        if a != b:
+            pairs.setdefault(
+                (a, b),
+                replace(
+                    fact,
+                    a=a,
+                    b=b,
+                    examples=(),
+                ),
+            )
     return list(pairs.values())

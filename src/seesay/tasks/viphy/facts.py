@@ -1,5 +1,4 @@
-"""What the ViPhy tasks share: where their facts come from, the three splits, and the record of the
-files read."""
+"""What the ViPhy tasks share: the sources of their facts, the splits, the record of files read."""
 
 from __future__ import annotations
 
@@ -23,20 +22,23 @@ from seesay.data.knowledge import (
 )
 from seesay.data.splits import SHARES, left_over, split
 from seesay.errors import UserError
-from seesay.questions import BadRow, DataSource, Published, Question, Splits, Task
-from seesay.tasks.wording import wording
+from seesay.questions import BadRow, DataSource, Provenance, Published, Question, Splits, Task
+from seesay.tasks.template_files import read_template_file
 
 VERSION = "1"
 SOURCE = "Singh, Qasemi & Chen 2023"
+_KEY_COLUMNS = ("scene", "object", "a", "b", "subtype")
+"""What a fact is about: two facts that are equal in these are one."""
+
+AnyFact = ColorFact | SizeFact | PlaceFact | SubtypeFact
 
 
 @dataclass(frozen=True)
 class Facts(Generic[Fact]):
-    """Facts, the rows that could not be used, and the files read. `folder` holds further tables of
-    the same kind.
+    """Facts, the rows that could not be used, and the files read.
 
-    `published` distinguishes the layout of the published files from a knowledge folder that `seesay
-    mine` wrote.
+    `folder` holds further tables of the same kind. `published` distinguishes the layout of the
+    published files from a knowledge folder that `seesay mine` wrote.
     """
 
     rows: list[Fact]
@@ -46,7 +48,7 @@ class Facts(Generic[Fact]):
     folder: Path | None
 
     def split(self, name: str) -> list[Fact]:
-        """One of the three splits; a single table is all test."""
+        """Return one of the three splits; a single table is all test."""
         if name not in SHARES:
             raise UserError(f"ViPhy has no split '{name}': choose one of {', '.join(SHARES)}.")
         if self.folder is not None:
@@ -60,76 +62,103 @@ class Facts(Generic[Fact]):
     @property
     def notes(self) -> list[str]:
         """A note about the rows that are in no split, if there are any."""
-        n = left_over(len(self.rows)) if self.folder is not None else 0
-        if n:
-            return [
-                f"{n} of {len(self.rows):,} rows in no split: each split's size is rounded down"
-            ]
-        return []
+        if self.folder is None:
+            return []
+        row_count = left_over(len(self.rows))
+        if not row_count:
+            return []
+        return [
+            f"{row_count} of {len(self.rows):,} rows in no split: each split's size is rounded down"
+        ]
 
 
-def load_facts(kind: type[Fact], data: Path | None, file: str | None = None) -> Facts[Fact]:
-    """The facts of a kind: from a knowledge folder, a folder in the published layout, or a single
-    published table.
+def load_facts(
+    kind: type[Fact],
+    data: Path | None,
+    file: str | None = None,
+) -> Facts[Fact]:
+    """Load the facts of a kind.
 
-    Without `data` the data folder's published files are read. `file` names another table of the
+    `data` is a knowledge folder, a folder in the published layout, or a single published table;
+    without it the data folder's published files are read. `file` names another table of the
     published layout.
     """
     file = file or viphy.FILES[kind]
     if data is not None and data.is_dir():
-        if (data / knowledge.FILES[kind]).is_file():
-            rows, bad = _usable(*knowledge.read_checked(data, kind))
-            return Facts(rows, bad, (data / knowledge.FILES[kind],), published=False, folder=data)
+        mined = data / knowledge.FILES[kind]
+        if mined.is_file():
+            rows, bad = _select_usable(*knowledge.read_checked(data, kind))
+            return Facts(
+                rows,
+                bad,
+                files=(mined,),
+                published=False,
+                folder=data,
+            )
         if not (data / file).is_file():
             raise UserError(
-                f"{data} holds neither {file}, as ViPhy was published, nor "
-                f"{knowledge.FILES[kind]}, as `seesay mine` "
-                "writes it."
+                f"{data} holds neither {file}, as ViPhy was published, nor {mined.name}, as "
+                "`seesay mine` writes it."
             )
     path = store.require_file("viphy", file, data)
     rows, bad = viphy.read(path, kind)
-    folder = None if data is not None and data.is_file() else _root(path, file)
-    return Facts(rows, bad, (path,), published=True, folder=folder)
-
-
-def table_exists(kind: type[Fact], file: str, data: Path | None) -> bool:
-    """Whether `load_facts` would find this table of the published layout; a file given as `data`
-    stands for it."""
-    if data is None:
-        return store.find_file("viphy", file) is not None
-    return data.is_file() or (
-        (data / file).is_file() and not (data / knowledge.FILES[kind]).is_file()
+    folder = None
+    if data is None or data.is_dir():
+        # The file's name says how deep it is in the published layout.
+        folder = path.parents[len(Path(file).parts) - 1]
+    return Facts(
+        rows,
+        bad,
+        files=(path,),
+        published=True,
+        folder=folder,
     )
 
 
+def table_exists(
+    kind: type[Fact],
+    file: str,
+    data: Path | None,
+) -> bool:
+    """Return whether `load_facts` would find this table of the published layout.
+
+    A file given as `data` stands for it.
+    """
+    if data is None:
+        return store.find_file("viphy", file) is not None
+    if data.is_file():
+        return True
+    return (data / file).is_file() and not (data / knowledge.FILES[kind]).is_file()
+
+
 def sibling_file(source: Facts[Fact], file: str) -> Path | None:
-    """Another file of the same published folder, if it exists."""
-    path = source.folder / file if source.folder and source.published else None
-    return path if path and path.is_file() else None
+    """Return another file of the same published folder, if it exists.
+
+    A mined folder has no such files, and neither has a single table.
+    """
+    if source.folder is None or not source.published:
+        return None
+    path = source.folder / file
+    if path.is_file():
+        return path
+    return None
 
 
-def _root(path: Path, file: str) -> Path:
-    return path.parents[len(Path(file).parts) - 1]
-
-
-def _usable(
-    rows: Mapping[int, Fact], incomplete: Sequence[BadRow]
+def _select_usable(
+    rows: Mapping[int, Fact],
+    incomplete: Sequence[BadRow],
 ) -> tuple[list[Fact], list[BadRow]]:
-    """Mined facts that make a question, each once, and why the others do not."""
+    """Return the mined facts that make a question, each once, and why the others do not.
+
+    Published files are checked by their reader; what was mined may come from any pictures.
+    """
     good: dict[tuple[str, ...], Fact] = {}
     bad = list(incomplete)
     for number, fact in rows.items():
-        key = tuple(
-            getattr(fact, name)
-            for name in ("scene", "object", "a", "b", "subtype")
-            if hasattr(fact, name)
-        )
+        columns = [name for name in _KEY_COLUMNS if hasattr(fact, name)]
+        key = tuple(getattr(fact, name) for name in columns)
         try:
-            for part in key:
-                if "|" in prompt_text(part, "name"):
-                    raise BadValueError("a name contains '|'")
-            if isinstance(fact, SizeFact | PlaceFact):
-                viphy.check_pair(fact.a, fact.b)
+            _check_names(fact, key)
             if key in good:
                 raise BadValueError("is a duplicate of an earlier row")
             _check_labels(fact)
@@ -140,27 +169,46 @@ def _usable(
     return list(good.values()), sorted(bad, key=lambda row: row.row)
 
 
-def _check_labels(fact: ColorFact | SizeFact | PlaceFact | SubtypeFact) -> None:
-    if isinstance(fact, SubtypeFact):
-        return
-    labels = {ColorFact: COLORS, SizeFact: SIZES, PlaceFact: PLACES}[type(fact)]
-    if not fact.typical or set(fact.typical) - set(labels):
-        raise BadValueError(f"its typical labels are {list(fact.typical)}")
-    if isinstance(fact, ColorFact):
-        shares = dict(zip(COLORS, fact.shares, strict=False))
-        if len(fact.shares) != len(COLORS) or not all(
-            0 < shares[color] <= 1 for color in fact.typical
-        ):
-            raise BadValueError("its typical colours have no shares")
-        return
+def _check_names(fact: AnyFact, names: Sequence[str]) -> None:
+    """Refuse names that cannot be asked about."""
+    for name in names:
+        # Names are joined with this mark in ids and objects.
+        if "|" in prompt_text(name, "name"):
+            raise BadValueError("a name contains '|'")
+    if isinstance(fact, SizeFact | PlaceFact):
+        viphy.check_pair(fact.a, fact.b)
+
+
+def _check_labels(fact: AnyFact) -> None:
+    """Refuse typical labels that make no question."""
+    match fact:
+        case SubtypeFact():
+            return
+        case ColorFact():
+            _check_typical(fact.typical, COLORS)
+            shares = dict(zip(COLORS, fact.shares, strict=False))
+            has_shares = len(fact.shares) == len(COLORS)
+            if not has_shares or not all(0 < shares[color] <= 1 for color in fact.typical):
+                raise BadValueError("its typical colours have no shares")
+            return
+        case SizeFact():
+            labels: tuple[str, ...] = SIZES
+            counts = [fact.larger, fact.smaller]
+        case PlaceFact():
+            labels = PLACES
+            counts = [fact.above, fact.level, fact.below]
+    _check_typical(fact.typical, labels)
+    # Whatever a model says to such a question would be right.
     if len(fact.typical) == len(labels):
         raise BadValueError("every label is typical")
-    if isinstance(fact, SizeFact):
-        counts = [fact.larger, fact.smaller]
-    else:
-        counts = [fact.above, fact.level, fact.below]
     if min(counts) < 0:
         raise BadValueError("a count is below 0")
+
+
+def _check_typical(typical: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuse a fact without a typical label, or with one of another kind of fact."""
+    if not typical or set(typical) - set(labels):
+        raise BadValueError(f"its typical labels are {list(typical)}")
 
 
 def build(
@@ -174,54 +222,62 @@ def build(
     more_files: Sequence[Path] = (),
     derived: str = "",
 ) -> Task:
-    """A ViPhy task. Published figures, zero-shot and of a linear probe, are shown beside the
-    published questions only.
+    """Return a ViPhy task.
 
-    `people` gives further figures to show beside both. `training` are the facts that a linear probe
-    learns from, by default those of the task itself; `derived` says how the rows were made of
+    Published figures, zero-shot and of a linear probe, are shown beside the published questions
+    only. `people` gives further figures to show beside both. `training` are the facts that a linear
+    probe learns from, by default those of the task itself; `derived` says how the rows were made of
     others.
     """
     data = _data_sources((*source.files, *more_files), source)
+    # A derived set is ours, even if the files that it was derived from are the published ones.
     as_published = not derived and all(entry.as_published for entry in data)
 
     def load_splits() -> Splits:
-        train_on = training() if training else source
-        train, validation = (tuple(questions(train_on.split(name))) for name in ("train", "val"))
-        return {"train": train, "validation": validation}
+        # Called only when a probe is trained: most tasks are asked without their training pairs.
+        facts = training() if training else source
+        return {
+            "train": tuple(questions(facts.split("train"))),
+            "validation": tuple(questions(facts.split("val"))),
+        }
 
     task = Task(
         name=name,
         version=VERSION,
         title="",
         questions=tuple(questions(rows)),
-        citation=CATALOGUE["viphy"].citation if source.published else "",
-        bad_rows=tuple(source.bad),
-        data=tuple(data),
-        data_notes=(derived,) if derived else tuple(source.notes),
-        as_published=as_published,
-        load_splits=load_splits,
-        **wording(name),
+        provenance=Provenance(
+            data=tuple(data),
+            notes=(derived,) if derived else tuple(source.notes),
+            bad_rows=tuple(source.bad),
+            citation=CATALOGUE["viphy"].citation if source.published else "",
+            as_published=as_published,
+        ),
+        **read_template_file(name),
     )
-    if not as_published:
-        return replace(task, published=(), linear_published=())
-    of_people = people()
-    return replace(
-        task,
-        published=task.published + of_people,
-        linear_published=task.linear_published + of_people,
-    )
+    zero_shot: tuple[Published, ...] = ()
+    linear: tuple[Published, ...] = ()
+    if as_published:
+        human_figures = people()
+        zero_shot = task.published + human_figures
+        linear = task.training.linear_published + human_figures
+    probe_training = replace(task.training, linear_published=linear, load_splits=load_splits)
+    return replace(task, published=zero_shot, training=probe_training)
 
 
 def _data_sources(paths: Sequence[Path], source: Facts[Fact]) -> list[DataSource]:
-    """The files read, and whether each is the published one."""
+    """Return a record of the files read, and of whether each is the published one.
+
+    Names are relative to the published folder, as in the catalogue.
+    """
+    # A single table says nothing about which of the published ones it is.
+    if source.folder is None:
+        return [store.data_source(path, path.name, None) for path in paths]
+    checksums: dict[str, str | None] = {}
     if source.published:
-        published = {file.name: file.sha256 for file in CATALOGUE["viphy"].files}
-    else:
-        published = {}
-    names = [
-        path.relative_to(source.folder).as_posix() if source.folder else path.name for path in paths
-    ]
+        checksums = {file.name: file.sha256 for file in CATALOGUE["viphy"].files}
+    names = [path.relative_to(source.folder).as_posix() for path in paths]
     return [
-        store.data_source(path, name, published.get(name) if source.folder else None)
+        store.data_source(path, name, checksums.get(name))
         for path, name in zip(paths, names, strict=True)
     ]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from seesay.data import store
-from seesay.data.cells import text_field
+from seesay.data.cells import Cells, text_field
 from seesay.data.knowledge import COLORS, ColorFact
 from seesay.data.rows import parse_json_lines
 from seesay.errors import UserError
@@ -47,10 +47,16 @@ class HumanFigures:
     macro_f1: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(
+    frozen=True,
+    slots=True,
+    eq=False,
+)
 class SharedThings:
-    """The things that CoDa and ViPhy share: how people spread the colours, their typical ones, and
-    ViPhy's (gold)."""
+    """The things that CoDa and ViPhy share.
+
+    `shares` are how people spread the colours, `typical` their typical ones, and `gold` ViPhy's.
+    """
 
     names: tuple[str, ...]
     shares: FloatArray
@@ -69,39 +75,58 @@ class SharedThings:
 
 
 def shared_things(facts: Sequence[ColorFact], data: Path | None = None) -> SharedThings:
-    """CoDa (its folder, or the data folder's) beside facts about the same things.
+    """Return CoDa (its folder, or the data folder's) beside facts about the same things.
 
     Things are matched by the name that CoDa counts in n-grams ("ngram"): 432 of ViPhy's.
     """
     distributions = {question.id: question.gold for question in coda.load(data).questions}
-    names, bad = parse_json_lines(
-        path := store.require_file("coda", "objects.jsonl", data),
-        lambda record: (text_field(record, "class_id").strip("/"), text_field(record, "ngram")),
-    )
+    path = store.require_file("coda", "objects.jsonl", data)
+    names, bad = parse_json_lines(path, _kind_and_name)
     if bad:
         log.warning(
-            "%d rows of %s cannot be used (%s): their things are left out.", len(bad), path, bad[0]
+            "%d rows of %s cannot be used (%s): their things are left out.",
+            len(bad),
+            path,
+            bad[0],
         )
+    # CoDa's own questions have no n-gram name: the two files are joined by the id of the kind.
     by_name = {name: distributions[kind] for kind, name in names.values() if kind in distributions}
-    both = [(fact, by_name[fact.object]) for fact in facts if fact.object in by_name]
-    if not both:
+    shared = [fact for fact in facts if fact.object in by_name]
+    if not shared:
         raise UserError("CoDa and these colour facts have no thing in common.")
-    shares = np.array([[gold.get(color, 0.0) for color in COLORS] for _, gold in both])
-    gold = np.array([[color in fact.typical for color in COLORS] for fact, _ in both])
+    share_rows = []
+    gold_rows = []
+    for fact in shared:
+        share_rows.append([by_name[fact.object].get(color, 0.0) for color in COLORS])
+        gold_rows.append([color in fact.typical for color in COLORS])
+    shares = np.array(share_rows)
     return SharedThings(
-        tuple(fact.object for fact, _ in both), shares, typical_labels(shares), gold
+        names=tuple(fact.object for fact in shared),
+        shares=shares,
+        typical=typical_labels(shares),
+        gold=np.array(gold_rows),
     )
+
+
+def _kind_and_name(record: Cells) -> tuple[str, str]:
+    """Return the id of a kind of thing in CoDa, and its name in n-grams."""
+    return text_field(record, "class_id").strip("/"), text_field(record, "ngram")
 
 
 def human_figures(facts: Sequence[ColorFact], data: Path | None = None) -> HumanFigures:
-    """What people's colours of the shared things score against the facts."""
+    """Return what people's colours of the shared things score against the facts.
+
+    `data` is CoDa's folder, by default the one in the data folder.
+    """
     return figures_of(shared_things(facts, data))
 
 
 def figures_of(things: SharedThings) -> HumanFigures:
-    """What people's colours of these things score."""
+    """Return what people's colours of these things score."""
+    # Macro F1 takes, per label, the true positives, the predictions and the gold answers.
     tables = (things.hits, things.typical > 0, things.gold)
     counts = np.hstack([table.sum(axis=0) for table in tables]).astype(np.float64)
+    # A colour that nobody named has the score log 0: it is never the most frequent one.
     with np.errstate(divide="ignore"):
         items = ScoredItems(np.log(things.shares), things.gold.astype(np.float64))
     return HumanFigures(
@@ -114,12 +139,16 @@ def figures_of(things: SharedThings) -> HumanFigures:
 
 
 def rows(facts: Sequence[ColorFact]) -> tuple[Published, ...]:
-    """Human figures to show beside a model's, where CoDa is in the data folder and usable."""
+    """Return human figures to show beside a model's.
+
+    There are none where CoDa is not in the data folder, or not usable.
+    """
     if not all(store.find_file("coda", file) for file in ("annotations.jsonl", "objects.jsonl")):
         return ()
     try:
         figures = human_figures(facts)
-    except UserError as error:  # models can be asked without the human row
+    except UserError as error:
+        # Models can be asked without the human row.
         log.warning("viphy-color is shown without the human row: %s", error)
         return ()
     source = f"{SOURCE}, {figures.objects} things"

@@ -21,39 +21,44 @@ DERIVED = "derived by seesay (seed 0)"
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split of the standard pairs, from the published files or from mined knowledge."""
+    """Load the test split of the standard pairs, from the published files or mined knowledge.
+
+    The table has the mirror image of every pair, which may be in another split.
+    """
     source = facts.load_facts(SizeFact, data)
     return facts.build("viphy-size", questions, source.split("test"), source)
 
 
 def load_subtype(data: Path | None = None) -> Task:
-    """Pairs of subtypes: the published table, or the test split of the pairs with sampled subtypes
-    in their place."""
+    """Load pairs of subtypes.
+
+    They are the published table, or the test split of the pairs with sampled subtypes in their
+    place.
+    """
     name = "viphy-size-subtype"
     if facts.table_exists(SizeFact, viphy.SIZE_SUBTYPE, data):
-        standard = partial(facts.load_facts, SizeFact, data)
-        source = facts.load_facts(SizeFact, data, viphy.SIZE_SUBTYPE)
-        return facts.build(name, questions, source.rows, source, training=standard)
+        return _load_published(name, viphy.SIZE_SUBTYPE, data)
     source = facts.load_facts(SizeFact, data)
     subtypes = facts.load_facts(SubtypeFact, data)
+    # Of the test split only: a probe has seen the pairs of the others with their answers.
     pairs = derived_sets.with_subtypes(source.split("test"), subtypes.rows)
     if not pairs:
         raise UserError(
             "No pair of the test split has subtypes of both things: there is nothing to ask."
         )
     source = replace(
-        source, bad=[*source.bad, *subtypes.bad], files=(*source.files, *subtypes.files)
+        source,
+        bad=[*source.bad, *subtypes.bad],
+        files=(*source.files, *subtypes.files),
     )
     return facts.build(name, questions, pairs, source, derived=DERIVED)
 
 
 def load_transitive(data: Path | None = None) -> Task:
-    """Pairs never seen together: the published table, or one sampled from the pairs."""
+    """Load pairs never seen together: the published table, or one sampled from the pairs."""
     name = "viphy-size-transitive"
     if facts.table_exists(SizeFact, viphy.SIZE_TRANSITIVE, data):
-        standard = partial(facts.load_facts, SizeFact, data)
-        source = facts.load_facts(SizeFact, data, viphy.SIZE_TRANSITIVE)
-        return facts.build(name, questions, source.rows, source, training=standard)
+        return _load_published(name, viphy.SIZE_TRANSITIVE, data)
     source = facts.load_facts(SizeFact, data)
     pairs = derived_sets.transitive(source.rows)
     if not pairs:
@@ -64,9 +69,22 @@ def load_transitive(data: Path | None = None) -> Task:
     return facts.build(name, questions, pairs, source, derived=DERIVED)
 
 
+def _load_published(
+    name: str,
+    file: str,
+    data: Path | None,
+) -> Task:
+    """Load a published table that is all test: probes learn from the standard pairs."""
+    source = facts.load_facts(SizeFact, data, file)
+    standard = partial(facts.load_facts, SizeFact, data)
+    return facts.build(name, questions, source.rows, source, training=standard)
+
+
 def questions(facts: Sequence[SizeFact]) -> list[Question]:
-    """One question per pair. A pair and its mirror image are not independent, so both are one
-    object."""
+    """Return one question per pair.
+
+    A pair and its mirror image are not independent, so both are one object.
+    """
     return [
         Question(
             id=f"{fact.a}|{fact.b}",

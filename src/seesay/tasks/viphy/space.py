@@ -11,34 +11,51 @@ from seesay.tasks.viphy import facts
 
 
 def load(data: Path | None = None) -> Task:
-    """The test split, from the published files or from mined knowledge."""
+    """Load the test split, from the published files or from mined knowledge.
+
+    Pairs that are typically at a similar level are asked, too; the published zero-shot figures
+    leave them out.
+    """
     source = facts.load_facts(PlaceFact, data)
     return facts.build("viphy-space", questions, source.split("test"), source)
 
 
 def questions(facts: Sequence[PlaceFact]) -> list[Question]:
-    """One question per pair and scene. Gold weights are how often each typical relation was seen,
-    where counted."""
-    return [
-        Question(
-            id=f"{fact.scene}|{fact.a}|{fact.b}",
-            fields={"scene": fact.scene.replace("_", " "), "a": fact.a, "b": fact.b},
-            options=PLACES,
-            gold=_gold(fact),
-            object="|".join((fact.scene, *sorted((fact.a, fact.b)))),
-            tags={
-                "scene": fact.scene.replace("_", " "),
-                "labels": str(len(fact.typical)),
-                "level": "yes" if "=" in fact.typical else "no",
-            },
-        )
-        for fact in facts
-    ]
+    """Return one question per pair and scene.
+
+    Gold weights are how often each typical relation was seen, where it was counted.
+    """
+    return [_question(fact) for fact in facts]
+
+
+def _question(fact: PlaceFact) -> Question:
+    """Build the question about one pair in one scene."""
+    scene = fact.scene.replace("_", " ")
+    return Question(
+        id=f"{fact.scene}|{fact.a}|{fact.b}",
+        fields={
+            "scene": scene,
+            "a": fact.a,
+            "b": fact.b,
+        },
+        options=PLACES,
+        gold=_gold(fact),
+        # A pair and its reverse are not independent.
+        object="|".join((fact.scene, *sorted((fact.a, fact.b)))),
+        tags={
+            "scene": scene,
+            "labels": str(len(fact.typical)),
+            "level": "yes" if "=" in fact.typical else "no",
+        },
+    )
 
 
 def _gold(fact: PlaceFact) -> dict[str, float]:
+    """Return the typical relations with their shares of what was seen."""
     counts = dict(zip(PLACES, (fact.above, fact.level, fact.below), strict=True))
     weights = {label: counts[label] for label in fact.typical}
+    # The annotated examples have no counts: their labels weigh the same.
     if not all(weights.values()):
         weights = dict.fromkeys(fact.typical, 1)
-    return {label: weight / sum(weights.values()) for label, weight in weights.items()}
+    total = sum(weights.values())
+    return {label: weight / total for label, weight in weights.items()}

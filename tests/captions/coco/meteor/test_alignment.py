@@ -12,28 +12,28 @@ from seesay.captions.coco.meteor.resources import MeteorResources
 
 
 def _exact(hypothesis: str, reference: str) -> list[list[RawMatch]]:
-    ours = hypothesis.split()
+    hypothesis_words = hypothesis.split()
     return [
-        [(j, 1, i, 1, EXACT) for i, other in enumerate(ours) if other == word]
+        [(j, 1, i, 1, EXACT) for i, other in enumerate(hypothesis_words) if other == word]
         for j, word in enumerate(reference.split())
     ]
 
 
-def _chosen(hypothesis: str, reference: str) -> tuple[list[tuple[int, int]], int]:
-    chosen, chunks = align(_exact(hypothesis, reference), len(hypothesis.split()))
-    return [(match.reference, match.hypothesis) for match in chosen], chunks
+def _align(hypothesis: str, reference: str) -> tuple[list[tuple[int, int]], int]:
+    alignment, chunks = align(_exact(hypothesis, reference), len(hypothesis.split()))
+    return [(match.reference, match.hypothesis) for match in alignment], chunks
 
 
 def test_repeated_words() -> None:
-    assert _chosen("a b a", "a c a") == ([(0, 0), (2, 2)], 2)
-    assert _chosen("x b c", "x b d") == ([(0, 0), (1, 1)], 1)
-    assert _chosen("a a a", "b a") == ([(1, 0)], 1)
+    assert _align("a b a", "a c a") == ([(0, 0), (2, 2)], 2)
+    assert _align("x b c", "x b d") == ([(0, 0), (1, 1)], 1)
+    assert _align("a a a", "b a") == ([(1, 0)], 1)
 
 
 def test_the_gap_before_a_match_counts_as_no_chunk_yet() -> None:
     """Both alignments end with one chunk; the one that skips first was ahead when the beam was last
     sorted."""
-    assert _chosen("a b", "a a") == ([(1, 0)], 1)
+    assert _align("a b", "a a") == ([(1, 0)], 1)
 
 
 def test_single_words_matched_otherwise_count_for_nothing() -> None:
@@ -58,8 +58,8 @@ def test_a_longer_paraphrase_wins_by_its_words() -> None:
         (0, 2, 1, 3, PARAPHRASE),
     ]
     rows: list[list[RawMatch]] = [before, [(1, 1, 3, 1, EXACT)], [(2, 1, 4, 1, EXACT)]]
-    chosen, chunks = align(rows, 5)
-    assert [tuple(match) for match in chosen] == [(0, 2, 0, 4, PARAPHRASE), (2, 1, 4, 1, EXACT)]
+    alignment, chunks = align(rows, 5)
+    assert [tuple(match) for match in alignment] == [(0, 2, 0, 4, PARAPHRASE), (2, 1, 4, 1, EXACT)]
     assert chunks == 1
 
 
@@ -68,21 +68,21 @@ SENTENCES = st.lists(st.sampled_from(["a", "b", "c", "dogs", "dog"]), max_size=9
 
 @settings(deadline=None)
 @given(SENTENCES, SENTENCES)
-def test_laws(ours: list[str], theirs: list[str]) -> None:
+def test_laws(hypothesis_words: list[str], reference_words: list[str]) -> None:
     """No word is matched twice, chunks are counted right, and every match was offered."""
-    offered = matched(MeteorResources(), ours, theirs)
-    chosen, chunks = align(offered, len(ours))
+    offered = matched(MeteorResources(), hypothesis_words, reference_words)
+    alignment, chunks = align(offered, len(hypothesis_words))
     assert (
-        len({match.reference for match in chosen})
-        == len({match.hypothesis for match in chosen})
-        == len(chosen)
+        len({match.reference for match in alignment})
+        == len({match.hypothesis for match in alignment})
+        == len(alignment)
     )
-    assert all(tuple(match) in offered[match.reference] for match in chosen)
+    assert all(tuple(match) in offered[match.reference] for match in alignment)
     runs = sum(
         i == 0
-        or (chosen[i - 1].reference + 1, chosen[i - 1].hypothesis + 1)
+        or (alignment[i - 1].reference + 1, alignment[i - 1].hypothesis + 1)
         != (match.reference, match.hypothesis)
-        for i, match in enumerate(chosen)
+        for i, match in enumerate(alignment)
     )
     assert chunks == runs
 
@@ -90,6 +90,6 @@ def test_laws(ours: list[str], theirs: list[str]) -> None:
 @settings(deadline=None)
 @given(SENTENCES)
 def test_a_text_matches_itself_whole(words: list[str]) -> None:
-    chosen, chunks = align(matched(MeteorResources(), words, words), len(words))
-    assert len(chosen) == len(words)
+    alignment, chunks = align(matched(MeteorResources(), words, words), len(words))
+    assert len(alignment) == len(words)
     assert chunks == bool(words)

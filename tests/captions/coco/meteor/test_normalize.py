@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seesay.captions.coco.meteor.normalize import Prefixes, normalize, normalize_all
 
 PREFIXES = Prefixes.parse("#titles\nMr\nSt\n\nNo #NUMERIC_ONLY#\n")
-ASKED = {
+EXPECTED = {
     "a man -lrb- in the u.s. -rrb- is n't riding": "a man -lrb- in the us -rrb- is n 't riding",
     "it 's o'clock rock 'n' roll 5's": "it ' s o 'clock rock ' n ' roll 5 's",
     "a'b'c a''b 5'a": "a 'b'c a \" b 5'a",
@@ -27,8 +27,8 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("text", "words"), ASKED.items())
-def test_as_meteor_answers(text: str, words: str) -> None:
+@pytest.mark.parametrize(("text", "words"), EXPECTED.items())
+def test_results_match_meteor(text: str, words: str) -> None:
     assert normalize(text, PREFIXES) == words.split()
 
 
@@ -47,7 +47,7 @@ def test_no_word_holds_a_blank(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(st.text(st.sampled_from("abzst059 '.,-\"%é\xa0Nn–")), max_size=4))
 def test_many_texts_at_once_give_the_same(texts: list[str]) -> None:
-    texts = [*ASKED, *texts]
+    texts = [*EXPECTED, *texts]
     words = normalize_all(texts, PREFIXES)
     spelled = [words.vocabulary[number] for number in words.numbers]
     assert spelled == [word for text in texts for word in normalize(text, PREFIXES)]

@@ -17,7 +17,10 @@ from seesay.captions.coco.meteor.resources import JAR, TABLE, MeteorResources
 from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
 
-SYNSETS = "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\nman\n030\ntame\n040\ntam\n041\n"
+SYNSETS = (
+    "big\n001 002\nlarge\n001\nchild\n010\nkid\n010 011\nglass\n020\nglasses\n021\n"
+    "man\n030\ntame\n040\ntam\n041\n"
+)
 EXCEPTIONS = "child\nchildren\n"
 PAIRS = [
     ("a lot of", "many"),
@@ -45,7 +48,7 @@ def _folder(path: Path, pairs: list[tuple[str, str]] | None = PAIRS) -> Path:
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MeteorResources:
+def resources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MeteorResources:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     return load(_folder(tmp_path / "meteor"))
 
@@ -63,28 +66,33 @@ def test_synonyms_by_form_and_lemma() -> None:
     assert wordnet.synsets("men") == {"030"}
 
 
-def test_paraphrases_in_both_directions(found: MeteorResources) -> None:
-    ours, theirs = ["in", "front", "of", "the", "many"], ["before", "the", "a", "lot", "of"]
-    rows = matched(found, ours, theirs)
+def test_paraphrases_in_both_directions(resources: MeteorResources) -> None:
+    hypothesis, reference = (
+        ["in", "front", "of", "the", "many"],
+        ["before", "the", "a", "lot", "of"],
+    )
+    rows = matched(resources, hypothesis, reference)
     assert rows[0] == [(0, 1, 0, 3, 3), (0, 2, 0, 4, 3)]
     assert rows[1] == [(1, 1, 3, 1, 0)]
     assert rows[2] == [(2, 3, 4, 1, 3), (2, 3, 4, 1, 3)], "once for each direction of the table"
 
 
-def test_a_prepared_table_is_opened_not_made_again(found: MeteorResources, tmp_path: Path) -> None:
-    assert found.paraphrases is not None
+def test_a_prepared_table_is_opened_not_made_again(
+    resources: MeteorResources, tmp_path: Path
+) -> None:
+    assert resources.paraphrases is not None
     prepared = list((tmp_path / "cache").iterdir())
     assert len(prepared) == 1
     stamp = prepared[0].stat().st_mtime_ns
-    heard: list[str] = []
-    again = load(tmp_path / "meteor", heard.append)
+    messages: list[str] = []
+    again = load(tmp_path / "meteor", messages.append)
     assert again.paraphrases is not None
     assert isinstance(again.paraphrases.keys, np.memmap)
     assert prepared[0].stat().st_mtime_ns == stamp
-    assert not heard
+    assert not messages
 
 
-def test_a_damaged_cache_says_what_to_do(found: MeteorResources, tmp_path: Path) -> None:
+def test_a_damaged_cache_says_what_to_do(resources: MeteorResources, tmp_path: Path) -> None:
     (prepared,) = PARAPHRASES.folder.iterdir()
     (prepared / "keys.npy").write_bytes(b"rubbish")
     with pytest.raises(UserError, match="delete that folder"):
@@ -92,7 +100,7 @@ def test_a_damaged_cache_says_what_to_do(found: MeteorResources, tmp_path: Path)
 
 
 @pytest.mark.parametrize("text", ["", "0.5\na\n", "x\na\nb\n", "0.5\na\nb\n0.5\nc\n"])
-def test_a_table_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_table_is_refused(tmp_path: Path, text: str) -> None:
     with gzip.open(tmp_path / TABLE, "wt") as file:
         file.write(text)
     with pytest.raises(UserError, match="paraphrase table"):
@@ -120,7 +128,7 @@ def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert meteor(corpus, load()).name == "METEOR"
 
 
-def test_folders_and_jars_that_are_none(tmp_path: Path) -> None:
+def test_invalid_folders_and_jars_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="There is no folder"):
         load(tmp_path / "nowhere")
     with pytest.raises(UserError, match=f"There is no {JAR}"):

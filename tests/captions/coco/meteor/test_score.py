@@ -29,7 +29,7 @@ def test_multi30k(corpus: CaptionCorpus, resources: MeteorResources) -> None:
         ("", [""], 0.0),
     ],
 )
-def test_as_the_jar_scores(
+def test_scores_match_the_jar(
     resources: MeteorResources, hypothesis: str, references: list[str], expected: float
 ) -> None:
     """Measurement: METEOR 1.5 through pycocoevalcap 1.2."""

@@ -45,10 +45,10 @@ Slots = NDArray[np.float32]
 
 def slots(*things: SceneObject) -> Slots:
     """The slots that have an object in them."""
-    found = find_objects(rgb(Scene(things), IMAGE_SIZE)[None])[0]
-    assert found.shape == (SLOTS, SLOT_SIZE)
-    assert not found[found[:, 0] == 0].any()
-    there: Slots = found[found[:, 0] == 1]
+    detected = find_objects(rgb(Scene(things), IMAGE_SIZE)[None])[0]
+    assert detected.shape == (SLOTS, SLOT_SIZE)
+    assert not detected[detected[:, 0] == 0].any()
+    there: Slots = detected[detected[:, 0] == 1]
     return there
 
 
@@ -74,7 +74,7 @@ def things(draw: st.DrawFn) -> SceneObject:
 
 @given(things())
 @settings(max_examples=60)
-def test_one_thing_alone(thing: SceneObject) -> None:
+def test_single_object(thing: SceneObject) -> None:
     (slot,) = slots(thing)
     assert slot[1] * CANVAS**2 == pytest.approx(area(thing.shape, thing.radius), rel=0.02)
     assert np.abs(slot[2:6] - box(thing)).max() <= 2 / IMAGE_SIZE
@@ -86,7 +86,7 @@ def test_one_thing_alone(thing: SceneObject) -> None:
 
 @given(things(), st.integers(-6, 6), st.integers(-6, 6))
 @settings(max_examples=40)
-def test_moving_a_thing_changes_its_box_alone(thing: SceneObject, down: int, right: int) -> None:
+def test_moving_an_object_changes_only_its_box(thing: SceneObject, down: int, right: int) -> None:
     """By whole pixels of the picture: 16 of the canvas are three."""
     moved = replace(thing, row=thing.row + 16 * down, column=thing.column + 16 * right)
     before, after = box(thing), box(moved)
@@ -110,7 +110,7 @@ def gap(one: SceneObject, other: SceneObject) -> float:
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("task", ["sup1", "pos", "set+pos"])
-def test_all_things_of_real_scenes(task: str) -> None:
+def test_all_objects_of_generated_scenes_are_found(task: str) -> None:
     """Two of one colour may be seen as one where they form one convex shape; a pixel that two share
     is neither's."""
     miscounted = 0
@@ -121,15 +121,15 @@ def test_all_things_of_real_scenes(task: str) -> None:
                 for one, other in permutations(item.scene.objects, 2)
                 if gap(one, other) < 2
             ]
-            found = slot[slot[:, 0] == 1]
+            detected = slot[slot[:, 0] == 1]
             if any(one.color == other.color for one, other in near):
-                miscounted += len(found) != len(item.scene.objects)
+                miscounted += len(detected) != len(item.scene.objects)
                 continue
-            assert len(found) == len(item.scene.objects)
-            centres = found[:, 2:4] + found[:, 4:6]
+            assert len(detected) == len(item.scene.objects)
+            centres = detected[:, 2:4] + detected[:, 4:6]
             for thing in item.scene.objects:
                 at = box(thing)
-                nearest = found[np.abs(centres - at[:2] - at[2:]).sum(1).argmin()]
+                nearest = detected[np.abs(centres - at[:2] - at[2:]).sum(1).argmin()]
                 off = 0.05 if any(thing is one for one, _ in near) else 0.02
                 assert nearest[1] * CANVAS**2 == pytest.approx(
                     area(thing.shape, thing.radius), rel=off
@@ -138,7 +138,7 @@ def test_all_things_of_real_scenes(task: str) -> None:
     assert miscounted <= 1  # of 160 pictures, where up to 20 have neighbours of one colour
 
 
-def test_things_of_one_colour_that_touch_are_split() -> None:
+def test_touching_objects_of_one_colour_are_split() -> None:
     """A circle on a square, and a triangle beside a small square: the areas of each."""
     objects = (
         SceneObject("square", "red", 80, 500, 300),
@@ -164,46 +164,46 @@ def test_what_forms_one_convex_shape_is_one_object() -> None:
     )
 
 
-def test_things_that_touch_are_parted_by_colour() -> None:
+def test_touching_objects_are_separated_by_colour() -> None:
     side = 64  # twelve pixels of the picture: no pixel has both
-    found = slots(
+    detected = slots(
         SceneObject("square", "red", side, 256, 256),
         SceneObject("square", "blue", side, 256, 256 + 2 * side),
         SceneObject("square", "yellow", side, 256 + 2 * side, 256),
     )
-    assert len(found) == 3
-    assert {tuple(slot[6:9].round().astype(int)) for slot in found} == {
+    assert len(detected) == 3
+    assert {tuple(slot[6:9].round().astype(int)) for slot in detected} == {
         (1, 0, 0),
         (0, 0, 1),
         (1, 1, 0),
     }
-    assert found[:, 1] * CANVAS**2 == pytest.approx([4 * side**2] * 3, rel=0.02)
+    assert detected[:, 1] * CANVAS**2 == pytest.approx([4 * side**2] * 3, rel=0.02)
 
 
 @given(st.integers(100, 600), st.integers(100, 600), st.permutations(SCENE_COLORS))
 @settings(max_examples=30)
-def test_where_they_touch_is_no_third_thing(row: int, column: int, colours: list[str]) -> None:
+def test_border_of_touching_objects_is_no_object(row: int, column: int, colours: list[str]) -> None:
     """Wherever the line between them falls, inside a pixel or between two."""
     one, other = (
         SceneObject("square", colour, 60, row, column + 120 * i)
         for i, colour in enumerate(colours[:2])
     )
-    found = slots(one, other)
-    assert len(found) == 2
+    detected = slots(one, other)
+    assert len(detected) == 2
     # the pixels on the line are nobody's
-    assert found[:, 1] * CANVAS**2 == pytest.approx([4 * 60**2] * 2, rel=0.1)
+    assert detected[:, 1] * CANVAS**2 == pytest.approx([4 * 60**2] * 2, rel=0.1)
 
 
-def test_dark_things_are_found_beside_bright_ones() -> None:
+def test_dark_objects_are_found_beside_bright_ones() -> None:
     dark, bright = (
         SceneObject("circle", "blue", 60, 300, 300, level=1),
         SceneObject("circle", "white", 120, 300, 600),
     )
-    found = slots(dark, bright)
-    assert found[:, 1] * CANVAS**2 == pytest.approx(
+    detected = slots(dark, bright)
+    assert detected[:, 1] * CANVAS**2 == pytest.approx(
         [area("circle", 120), area("circle", 60)], rel=0.02
     )
-    assert found[1, 6:9] * 255 == pytest.approx((0, 0, brightness(1)), abs=0.01)
+    assert detected[1, 6:9] * 255 == pytest.approx((0, 0, brightness(1)), abs=0.01)
 
 
 def test_an_empty_picture_has_no_objects() -> None:
@@ -212,18 +212,18 @@ def test_an_empty_picture_has_no_objects() -> None:
     assert not find_objects(noise).any()  # what is nearly black is background
 
 
-def test_of_many_the_biggest_are_kept() -> None:
+def test_only_the_biggest_objects_fill_the_slots() -> None:
     grid = [(row, column) for row in range(85, CANVAS, 170) for column in range(85, CANVAS, 170)]
     sizes = [30 + i for i in range(len(grid))]
-    found = slots(
+    detected = slots(
         *(SceneObject("square", "green", size, *at) for size, at in zip(sizes, grid, strict=True))
     )
-    assert len(found) == SLOTS < len(grid)
+    assert len(detected) == SLOTS < len(grid)
     largest = sorted(sizes, reverse=True)[:SLOTS]
-    assert found[:, 1] * CANVAS**2 == pytest.approx([4 * size**2 for size in largest], rel=0.02)
+    assert detected[:, 1] * CANVAS**2 == pytest.approx([4 * size**2 for size in largest], rel=0.02)
 
 
-def test_outlines_tell_shapes_and_not_sizes() -> None:
+def test_outlines_depend_on_shape_not_size() -> None:
     def outline(shape: str, radius: int, turn: int = WIDE) -> Slots:
         (slot,) = slots(SceneObject(shape, "red", radius, 512, 512, turn))
         cells: Slots = slot[9:].reshape(OUTLINE, OUTLINE)

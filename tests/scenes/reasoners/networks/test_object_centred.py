@@ -69,10 +69,12 @@ def slots(seed: int, objects: int = 6) -> torch.Tensor:
 def test_grammar_gives_the_roles(
     network: ObjectCentred, sentence: str, target: str, adjective: str, reference: str
 ) -> None:
-    read = numbers(sentence)
+    word_ids = numbers(sentence)
     spelt = {number: word for word, number in WORDS.ids.items()}
-    said = [" ".join(spelt[int(word)] for word in read[role]) for role in network.roles(read)]
-    assert said == [target, adjective, reference]
+    described = [
+        " ".join(spelt[int(word)] for word in word_ids[role]) for role in network.roles(word_ids)
+    ]
+    assert described == [target, adjective, reference]
 
 
 @given(st.integers(0, 1000), st.permutations(range(SLOTS)))
@@ -81,25 +83,25 @@ def test_the_order_of_objects_does_not_matter(seed: int, order: list[int]) -> No
     network = ObjectCentred(
         NetworkConfig(WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
     ).eval()
-    seen, read = slots(seed), numbers(SENTENCES[1])
-    torch.testing.assert_close(network(seen[:, order], read), network(seen, read))
+    objects, word_ids = slots(seed), numbers(SENTENCES[1])
+    torch.testing.assert_close(network(objects[:, order], word_ids), network(objects, word_ids))
 
 
-def test_a_picture_twice_as_near_gives_the_same_answer(network: ObjectCentred) -> None:
-    seen, read = slots(3), numbers(SENTENCES[0])
-    nearer = seen.clone()
+def test_scaling_the_picture_keeps_the_answer(network: ObjectCentred) -> None:
+    objects, word_ids = slots(3), numbers(SENTENCES[0])
+    nearer = objects.clone()
     nearer[:, :, 1] *= 4
-    torch.testing.assert_close(network(nearer, read), network(seen, read))
+    torch.testing.assert_close(network(nearer, word_ids), network(objects, word_ids))
 
 
-def test_what_is_no_object_has_no_say(network: ObjectCentred) -> None:
-    seen, read = slots(4), numbers(SENTENCES[1])
-    noisy = seen.clone()
+def test_empty_slots_do_not_affect_the_answer(network: ObjectCentred) -> None:
+    objects, word_ids = slots(4), numbers(SENTENCES[1])
+    noisy = objects.clone()
     noisy[:, 6:, 2:] = 5.0  # slots without an object, whatever stands in them
-    torch.testing.assert_close(network(noisy, read), network(seen, read))
+    torch.testing.assert_close(network(noisy, word_ids), network(objects, word_ids))
 
 
-def test_empty_slots_at_the_end_cost_nothing_and_change_nothing(network: ObjectCentred) -> None:
+def test_trailing_empty_slots_are_dropped_without_effect(network: ObjectCentred) -> None:
     pictures, words = torch.cat((slots(0, 3), slots(1, 5))), numbers(*SENTENCES[:2])
     for compute in (network, network.auxiliary_loss):
         assert torch.equal(compute(pictures, words), compute(pictures[:, :5], words))
@@ -111,11 +113,11 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
         NetworkConfig(WORDS, ("yes", "no"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4)
     ).eval()
     other.load_state_dict(network.state_dict())
-    seen, read = slots(5), numbers(SENTENCES[1])
-    torch.testing.assert_close(other(seen, read), network(seen, read).flip(1))
+    objects, word_ids = slots(5), numbers(SENTENCES[1])
+    torch.testing.assert_close(other(objects, word_ids), network(objects, word_ids).flip(1))
 
 
-def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCentred) -> None:
+def test_auxiliary_loss_matches_sentences_with_their_pictures(network: ObjectCentred) -> None:
     """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs
     less."""
     pictures = np.stack(
@@ -124,42 +126,49 @@ def test_words_that_fit_their_own_pictures_presuppose_rightly(network: ObjectCen
             for colour in ("red", "blue")
         ]
     )
-    seen = torch.from_numpy(find_objects(pictures))
-    told = build("no", "yes")
-    optimizer = torch.optim.Adam(told.parameters(), lr=0.03)
-    read = numbers("The red square is a big object", "The blue square is a big object")
+    objects = torch.from_numpy(find_objects(pictures))
+    fitted = build("no", "yes")
+    optimizer = torch.optim.Adam(fitted.parameters(), lr=0.03)
+    word_ids = numbers("The red square is a big object", "The blue square is a big object")
     for _ in range(60):
         optimizer.zero_grad()
-        told.auxiliary_loss(seen, read).backward()
+        fitted.auxiliary_loss(objects, word_ids).backward()
         optimizer.step()
     with torch.no_grad():
-        assert told.auxiliary_loss(seen, read) < 0.05 < told.auxiliary_loss(seen.flip(0), read)
-        assert told.attend(seen.flatten(0, 1)[None][:, [0, SLOTS]], read[:1])[0].exp()[0, 0] > 0.9
+        assert (
+            fitted.auxiliary_loss(objects, word_ids)
+            < 0.05
+            < fitted.auxiliary_loss(objects.flip(0), word_ids)
+        )
+        assert (
+            fitted.attend(objects.flatten(0, 1)[None][:, [0, SLOTS]], word_ids[:1])[0].exp()[0, 0]
+            > 0.9
+        )
 
 
 def test_an_adjective_may_be_about_another_measure() -> None:
     """Heights and brightness in place of areas: an adjective that weighs one measure alone compares
     by it alone."""
-    seen, read = slots(6), numbers(SENTENCES[0])
+    objects, word_ids = slots(6), numbers(SENTENCES[0])
     config = NetworkConfig(
         WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4
     )
     network = ObjectCentred(replace(config, measures_learnt=True)).eval()
     assert network.measure is not None
     expected = {
-        "area": seen[0, :6, 1],
-        "height": seen[0, :6, 4] - seen[0, :6, 2],
-        "width": seen[0, :6, 5] - seen[0, :6, 3],
-        "brightness": seen[0, :6, 6:9].amax(1),
+        "area": objects[0, :6, 1],
+        "height": objects[0, :6, 4] - objects[0, :6, 2],
+        "width": objects[0, :6, 5] - objects[0, :6, 3],
+        "brightness": objects[0, :6, 6:9].amax(1),
     }
-    adjective = network.roles(read)[1].float()
+    adjective = network.roles(word_ids)[1].float()
     for index, name in enumerate(MEASURES):
         with torch.no_grad():
             network.measure.weight.zero_()[WORDS.ids["big"], index] = 50.0
-        measured = network.sizes(seen, read, adjective)[0, :6]
+        measured = network.sizes(objects, word_ids, adjective)[0, :6]
         torch.testing.assert_close(measured, expected[name] / expected[name].max().clamp(min=1e-6))
     torch.testing.assert_close(
-        ObjectCentred(config).sizes(seen, read, adjective)[0, :6],
+        ObjectCentred(config).sizes(objects, word_ids, adjective)[0, :6],
         expected["area"] / expected["area"].max(),
     )
 
@@ -180,7 +189,7 @@ def test_roles_learnt_are_shares_that_follow_word_and_place() -> None:
 
 def test_the_presupposition_has_its_weight(network: ObjectCentred) -> None:
     """Twice the weight, twice the loss; without weight, the answers alone."""
-    seen, read = slots(7).repeat(2, 1, 1), numbers(SENTENCES[0], SENTENCES[1])
+    objects, word_ids = slots(7).repeat(2, 1, 1), numbers(SENTENCES[0], SENTENCES[1])
     config = NetworkConfig(
         WORDS, ("no", "yes"), (SLOTS, SLOT_SIZE), width=8, hidden=16, embedding=4
     )
@@ -188,12 +197,13 @@ def test_the_presupposition_has_its_weight(network: ObjectCentred) -> None:
         other = ObjectCentred(replace(config, presupposition=weight)).eval()
         other.load_state_dict(network.state_dict())
         torch.testing.assert_close(
-            other.auxiliary_loss(seen, read), weight * network.auxiliary_loss(seen, read)
+            other.auxiliary_loss(objects, word_ids),
+            weight * network.auxiliary_loss(objects, word_ids),
         )
 
 
 @pytest.mark.slow
-def test_big_goes_with_nouns_it_was_never_met_with(tmp_path: Path) -> None:
+def test_big_generalises_to_unseen_nouns(tmp_path: Path) -> None:
     """4,000 items, half of the published ones: the published networks fall to 0.15 … 0.40 there
     (Table 3)."""
     torch.set_num_threads(1)

@@ -143,7 +143,7 @@ def test_order_of_the_classifiers_layers() -> None:
     assert isinstance(film.get_submodule("last_norm"), nn.BatchNorm2d)
 
 
-def test_the_grid_switches_the_classifiers_batch_norm_alone() -> None:
+def test_grid_switches_only_the_batch_norm_of_the_classifier() -> None:
     """FiLM's stem and blocks keep theirs; those of the blocks have no scale and shift."""
     norms = [
         module

@@ -1,5 +1,6 @@
-"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens: found by asking
-version 1.5.
+"""METEOR's own tokenizer (`-norm`), which it runs over the Penn Treebank tokens.
+
+What it does was found by running version 1.5.
 
 Its substitutions never overlap: a character that one of them has looked at is not looked at again
 in the same pass, so `a-b-c` becomes `a b-c`. That is kept.
@@ -44,27 +45,32 @@ _PLAIN = re.compile("[a-z ]*")
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Words whose full stop never ends a sentence, and those of which that is true before a
-    number."""
+    """Words whose full stop ends no sentence."""
 
     always: AbstractSet[str] = frozenset()
+    """Words of which that is always true."""
     before_number: AbstractSet[str] = frozenset()
+    """Words of which that is true before a number."""
 
     @classmethod
     def parse(cls, text: str) -> Prefixes:
-        """From the format of METEOR's list: one word per line, `#` for comments, `#NUMERIC_ONLY#`
-        after a word."""
-        rows = [
-            line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")
-        ]
-        always, before_number = (
-            [row[0] for row in rows if (len(row) > 1) == marked] for marked in (False, True)
-        )
+        """Parse METEOR's list.
+
+        It has one word per line, `#` before comments, and `#NUMERIC_ONLY#` after some words.
+        """
+        always: set[str] = set()
+        before_number: set[str] = set()
+        for line in text.splitlines():
+            if not line.strip() or line.startswith("#"):
+                continue
+            word, *mark = line.split()
+            (before_number if mark else always).add(word)
         return cls(frozenset(always), frozenset(before_number))
 
 
 def normalize(text: str, prefixes: Prefixes) -> list[str]:
-    """The words of a text as METEOR's matchers see them, in lower case."""
+    """Return the words of a text as METEOR's matchers see them, in lower case."""
+    # Most captions are plain, and none of the passes would change one.
     if _PLAIN.fullmatch(text):
         return text.split()
     text = f" {text} "
@@ -73,18 +79,24 @@ def normalize(text: str, prefixes: Prefixes) -> list[str]:
     words = text.split()
     tokens: list[str] = []
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        tokens += _without_stop(word, following, prefixes)
+        tokens += _split_stop(word, following, prefixes)
     return " ".join(tokens).lower().split()
 
 
 def normalize_all(texts: Iterable[str], prefixes: Prefixes) -> Words:
-    """The same for many texts, as numbered words."""
+    """Return the words of many texts as METEOR's matchers see them, numbered."""
     return number_words([" ".join(normalize(text, prefixes)) for text in texts])
 
 
-def _without_stop(word: str, following: str, prefixes: Prefixes) -> list[str]:
-    """An acronym loses its stops; any other word's last stop stands apart, unless the sentence
-    seems to go on."""
+def _split_stop(
+    word: str,
+    following: str,
+    prefixes: Prefixes,
+) -> list[str]:
+    """Split off a word's last full stop, unless the sentence seems to go on.
+
+    An acronym loses all its stops.
+    """
     stem = word[:-1]
     if not stem or not word.endswith(".") or word.endswith(".."):
         return [word]

@@ -1,5 +1,6 @@
-"""Where METEOR's English data come from. seesay contains none of them: they are WordNet's and
-METEOR's.
+"""Where METEOR's English data come from.
+
+seesay contains none of them: they are WordNet's and METEOR's.
 
 The METEOR 1.5 jar is a zip with the lists of function words and abbreviations and the WordNet
 files; the paraphrase table lies beside it. `pycocoevalcap` carries both. No Java is needed to read
@@ -22,7 +23,9 @@ from seesay.captions.coco.meteor.wordnet import WordNet
 from seesay.errors import UserError
 from seesay.folders import data_folder
 
-JAR, TABLE = "meteor-1.5.jar", "paraphrase-en.gz"
+JAR = "meteor-1.5.jar"
+TABLE = "paraphrase-en.gz"
+# A member of the jar says itself how large it is: one that would fill the memory is not METEOR's.
 _LARGEST = 64 << 20
 _MEMBERS = {
     "function": "function/english.words",
@@ -34,20 +37,27 @@ _MEMBERS = {
 
 @dataclass(frozen=True)
 class MeteorResources:
-    """What the matchers need. Without WordNet or paraphrases those matchers are left out, and the
-    name says so."""
+    """What the matchers need.
+
+    Without WordNet or paraphrases those matchers are left out, and the metric's name says so.
+    """
 
     function_words: frozenset[str] = frozenset()
+    """Words that weigh less than content words."""
     prefixes: Prefixes = field(default_factory=Prefixes)
+    """Words whose full stop ends no sentence."""
     wordnet: WordNet | None = None
     paraphrases: Paraphrases | None = None
 
     @property
     def modules(self) -> str:
         """The matchers in short, as METEOR writes them: exact, stem, synonym, paraphrase."""
-        return "_".join(
-            ["ex", "st"] + ["sy"] * bool(self.wordnet) + ["pa"] * bool(self.paraphrases)
-        )
+        modules = ["ex", "st"]
+        if self.wordnet:
+            modules.append("sy")
+        if self.paraphrases:
+            modules.append("pa")
+        return "_".join(modules)
 
     @property
     def complete(self) -> bool:
@@ -56,34 +66,50 @@ class MeteorResources:
 
 
 def find(folder: Path | None = None) -> tuple[Path | None, Path | None]:
-    """The jar and the paraphrase table: in the folder given or of `SEESAY_METEOR`, the data folder,
-    pycocoevalcap."""
-    named = folder or (
-        Path(os.environ["SEESAY_METEOR"]) if os.environ.get("SEESAY_METEOR") else None
-    )
-    if named is not None:
-        if not named.is_dir():
-            raise UserError(f"There is no folder {named} with METEOR's data ({JAR} and {TABLE}).")
-        places = [named]
+    """Find the jar and the paraphrase table.
+
+    They are in the folder, given here or by `SEESAY_METEOR`; without one in the data folder, or in
+    pycocoevalcap.
+    """
+    if folder is None and os.environ.get("SEESAY_METEOR"):
+        folder = Path(os.environ["SEESAY_METEOR"])
+    if folder is None:
+        places = _usual_places()
+    elif folder.is_dir():
+        places = [folder]
     else:
-        places = [data_folder() / "meteor"]
-        spec = importlib.util.find_spec("pycocoevalcap")
-        places += [
-            Path(place) / "meteor"
-            for place in (spec.submodule_search_locations or [] if spec else [])
-        ]
-    jar = next((place / JAR for place in places if (place / JAR).is_file()), None)
-    tables = [place / part for place in places for part in (TABLE, f"data/{TABLE}")]
-    table = next((path for path in tables if path.is_file()), None)
-    if named is not None and jar is None:
-        raise UserError(f"There is no {JAR} in {named}.")
-    return jar, table
+        raise UserError(f"There is no folder {folder} with METEOR's data ({JAR} and {TABLE}).")
+    jar = _first_file([place / JAR for place in places])
+    if folder is not None and jar is None:
+        raise UserError(f"There is no {JAR} in {folder}.")
+    tables = []
+    for place in places:
+        tables += [place / TABLE, place / "data" / TABLE]
+    return jar, _first_file(tables)
+
+
+def _usual_places() -> list[Path]:
+    """Return the folders where METEOR's data may lie when none was named."""
+    places = [data_folder() / "meteor"]
+    # Asking for the package's place does not import it: its modules need Java's tools.
+    spec = importlib.util.find_spec("pycocoevalcap")
+    if spec is not None:
+        places += [Path(place) / "meteor" for place in spec.submodule_search_locations or []]
+    return places
+
+
+def _first_file(paths: list[Path]) -> Path | None:
+    """Return the first of the paths that is a file."""
+    return next((path for path in paths if path.is_file()), None)
 
 
 def load(
-    folder: Path | None = None, notify: Callable[[str], None] | None = None
+    folder: Path | None = None,
+    notify: Callable[[str], None] | None = None,
 ) -> MeteorResources:
-    """What can be found; nothing at all gives the exact and stem matchers without function words.
+    """Load what can be found of METEOR's data.
+
+    Without any, the exact and the stem matcher are left, and no function words.
 
     `notify` is called before work that takes a while.
     """
@@ -100,6 +126,7 @@ def load(
 
 
 def _read(jar: Path) -> dict[str, str]:
+    """Read the members of the jar, which is a zip, as text."""
     texts = {}
     try:
         with zipfile.ZipFile(jar) as archive:

@@ -1,5 +1,4 @@
-"""Feature extractors: the pixels as they are, objects found among them, or a pretrained network's
-feature maps."""
+"""Feature extractors: pixels as they are, objects found in them, or a pretrained network's maps."""
 
 from __future__ import annotations
 
@@ -16,19 +15,23 @@ Pictures = NDArray[np.uint8]
 
 
 class FeatureExtractor(Protocol):
-    """Turns pictures of `image_size` pixels per side into the input of a network; `name` is how a
-    user asks for it."""
+    """Turns pictures of `image_size` pixels per side into the input of a network.
+
+    `name` is how a user asks for it.
+    """
 
     name: str
     image_size: int
 
     @property
     def fingerprint(self) -> str:
-        """A digest that changes when the features would."""
+        """Return a digest that changes when the features would."""
 
     def extract(self, pictures: Pictures) -> NDArray[Any]:
-        """The features (items, …) of pictures (items, image_size, image_size, 3); of a map,
-        channels first."""
+        """Return the features (items, …) of pictures (items, image_size, image_size, 3).
+
+        Maps have their channels first.
+        """
 
 
 class PixelExtractor:
@@ -41,7 +44,7 @@ class PixelExtractor:
         self.fingerprint = f"pixels-{image_size}"
 
     def extract(self, pictures: Pictures) -> NDArray[np.uint8]:
-        """Channels first, as networks take them."""
+        """Return the pixels with their channels first, as networks take them."""
         return np.ascontiguousarray(pictures.transpose(0, 3, 1, 2))
 
 
@@ -53,28 +56,34 @@ class ObjectExtractor:
     fingerprint = f"objects-{objects.IMAGE_SIZE}-{objects.OUTLINE}-3"
 
     def extract(self, pictures: Pictures) -> NDArray[np.float32]:
-        """One row of slots per picture."""
+        """Return one row of slots per picture."""
         return objects.find_objects(pictures)
 
 
 def open_extractor(name: str, image_size: int) -> FeatureExtractor:
-    """The extractor of this name: `pixels`, `objects`, or a pretrained network (see
-    `pretrained`)."""
+    """Open the extractor of this name: `pixels`, `objects`, or a pretrained network.
+
+    See `pretrained` for the names of the latter.
+    """
     if name == "pixels":
         return PixelExtractor(image_size)
     if name == "objects":
         return ObjectExtractor()
+    # PyTorch is loaded only where a network computes the features
     from seesay.scenes.reasoners.features.pretrained import open_pretrained
 
     return open_pretrained(name, image_size)
 
 
 def read_picture(path: str, image_size: int) -> Pictures:
-    """A picture file as RGB, `image_size` pixels per side, every pixel the mean of the area it
-    covers."""
+    """Read a picture file as RGB, `image_size` pixels per side.
+
+    Every pixel is the mean of the area it covers, as in generated scenes.
+    """
     from PIL import Image
 
+    size = (image_size, image_size)
     try:
-        return np.asarray(open_rgb(path).resize((image_size, image_size), Image.Resampling.BOX))
+        return np.asarray(open_rgb(path).resize(size, Image.Resampling.BOX))
     except (OSError, ValueError) as error:
         raise UserError(f"The picture {path} cannot be read: {error}") from error

@@ -30,10 +30,12 @@ class ReasonerNetwork(nn.Module):
     def attention_maps(
         self, features: torch.Tensor, words: torch.Tensor
     ) -> list[tuple[AttentionMap, ...]]:
-        """The parts of the picture that the network attends to, item by item; by default there are
-        none to show."""
+        """Return the parts of the picture that the network attends to, item by item.
+
+        By default there are none to show.
+        """
         return [()] * len(words)
 
     def auxiliary_loss(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor | None:
-        """A loss added to the cross-entropy of the answers during training."""
+        """Return a loss added to the cross-entropy of the answers during training, or None."""
         return None

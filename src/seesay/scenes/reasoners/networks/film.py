@@ -24,14 +24,14 @@ class Film(ReasonerNetwork):
         self.stem = Stem(config, coordinates=True)
         self.blocks = nn.ModuleList(FilmBlock(width) for _ in range(config.blocks))
         self.last = CoordinateConv(width, config.projection)
-        norms = config.batch_norm
-        if norms:
-            self.last_norm: nn.Module = nn.BatchNorm2d(config.projection)
-        else:
-            self.last_norm = nn.Identity()
+        self.last_norm: nn.Module = nn.Identity()
+        hidden: list[nn.Module] = [nn.Linear(config.projection, config.classifier)]
+        # The norms of stem and blocks are always on: the paper's grid switches these two alone.
+        if config.batch_norm:
+            self.last_norm = nn.BatchNorm2d(config.projection)
+            hidden.append(nn.BatchNorm1d(config.classifier))
         self.classifier = nn.Sequential(
-            nn.Linear(config.projection, config.classifier),
-            *([nn.BatchNorm1d(config.classifier)] if norms else []),
+            *hidden,
             nn.ReLU(inplace=True),
             nn.Dropout(config.dropout),
             nn.Linear(config.classifier, len(config.answers)),
@@ -40,38 +40,47 @@ class Film(ReasonerNetwork):
 
     def forward(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
         # The maximum first: ReLU keeps the order, and has less to do.
-        logits: torch.Tensor = self.classifier(torch.relu(self._maps(features, words).amax((2, 3))))
+        highest = torch.relu(self._maps(features, words).amax((2, 3)))
+        logits: torch.Tensor = self.classifier(highest)
         return logits
 
     def feature_maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """The maps (items, channels, rows, columns) that the maximum is taken over."""
+        """Return the maps (items, channels, rows, columns) that the maximum is taken over."""
         return torch.relu_(self._maps(features, words))
 
     def _maps(self, features: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        scales, shifts = (
-            self.modulate(self.reader(words))
-            .view(len(words), self.block_count, 2, -1, 1, 1)
-            .unbind(2)
-        )
+        """Return the maps before the last ReLU."""
+        modulation = self.modulate(self.reader(words))
+        # gamma and beta of every block and channel, the same at all places of the picture
+        # (Perez et al. 2018, equations 1 and 2)
+        gammas, betas = modulation.view(
+            len(words),
+            self.block_count,
+            2,
+            -1,
+            1,
+            1,
+        ).unbind(2)
         maps = self.stem(features)
         for i, block in enumerate(self.blocks):
-            maps = block(maps, scales[:, i], shifts[:, i])
+            maps = block(maps, gammas[:, i], betas[:, i])
         normed: torch.Tensor = self.last_norm(self.last(maps))
         return normed
 
     def attention_maps(
         self, features: torch.Tensor, words: torch.Tensor
     ) -> list[tuple[AttentionMap, ...]]:
-        """The cells that the maximum comes from."""
-        return [
-            (channel_maxima(maps),)
-            for maps in self.feature_maps(features, words).double().cpu().numpy()
-        ]
+        """Return the cells that the maximum comes from."""
+        items = self.feature_maps(features, words).double().cpu().numpy()
+        return [(channel_maxima(maps),) for maps in items]
 
 
 class FilmBlock(nn.Module):
-    """A residual block (Figure 3 of the paper); the norm before the modulation has no scale and
-    shift of its own."""
+    """A residual block (Perez et al. 2018, Figure 3).
+
+    The norm before the modulation has no scale and shift of its own: gamma and beta take their
+    place.
+    """
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -79,6 +88,8 @@ class FilmBlock(nn.Module):
         self.look = nn.Conv2d(width, width, 3, padding=1)
         self.norm = nn.BatchNorm2d(width, affine=False)
 
-    def forward(self, maps: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+    def forward(self, maps: torch.Tensor, gamma: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
         maps = torch.relu_(self.narrow(maps))
-        return maps + torch.relu_(torch.addcmul(shift, self.norm(self.look(maps)), 1 + scale))
+        normed = self.norm(self.look(maps))
+        # gamma is predicted as its difference from 1: near 0 it would erase maps and gradients
+        return maps + torch.relu_(torch.addcmul(beta, normed, 1 + gamma))

@@ -18,7 +18,7 @@ NAMES = {
 
 
 def network_class(name: str) -> type[ReasonerNetwork]:
-    """The class of a network."""
+    """Return the class of a network."""
     from seesay.scenes.reasoners.networks.cnn_lstm import CnnLstm
     from seesay.scenes.reasoners.networks.film import Film
     from seesay.scenes.reasoners.networks.object_centred import ObjectCentred
@@ -33,5 +33,5 @@ def network_class(name: str) -> type[ReasonerNetwork]:
 
 
 def build(name: str, config: NetworkConfig) -> ReasonerNetwork:
-    """The network with random weights."""
+    """Build the network with random weights."""
     return network_class(name)(config)

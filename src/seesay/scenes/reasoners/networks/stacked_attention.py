@@ -1,5 +1,7 @@
-"""Stacked attention (Yang et al. 2016): two rounds of attention, the second guided by what the
-first attended to."""
+"""Stacked attention (Yang et al. 2016): two rounds of soft attention over a picture's cells.
+
+The second round is guided by what the first attended to.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,17 @@ class StackedAttention(ReasonerNetwork):
     def attend(
         self, features: torch.Tensor, words: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The query after the last round, and the weights of every round (items, rounds, rows,
-        columns)."""
+        """Return the query after the last round, and the weights of every round.
+
+        The weights are (items, rounds, rows, columns).
+        """
         maps = self.project(self.stem(features))
         cells = maps.flatten(2).transpose(1, 2)
         query = self.reader(words)
         rounds = []
         for attend in self.rounds:
             weights = attend(cells, query)
+            # u <- u + sum of weighted cells: the query refined by what was attended to
             query = query + (weights[:, None] @ cells)[:, 0]
             rounds.append(weights.view(len(weights), *maps.shape[2:]))
         return query, torch.stack(rounds, 1)
@@ -49,18 +54,19 @@ class StackedAttention(ReasonerNetwork):
     def attention_maps(
         self, features: torch.Tensor, words: torch.Tensor
     ) -> list[tuple[AttentionMap, ...]]:
-        """The attention weights of each round."""
-        return [
-            tuple(
-                AttentionMap(f"attention, round {i}", weights)
-                for i, weights in enumerate(rounds, 1)
-            )
-            for rounds in self.attend(features, words)[1].double().cpu().numpy()
-        ]
+        """Return the attention weights of each round."""
+        items = []
+        for rounds in self.attend(features, words)[1].double().cpu().numpy():
+            numbered = enumerate(rounds, 1)
+            maps = [AttentionMap(f"attention, round {i}", weights) for i, weights in numbered]
+            items.append(tuple(maps))
+        return items
 
 
 class AttentionRound(nn.Module):
-    """One round: the weight of every cell for the query so far (equations 15 to 18)."""
+    """One round: the weight of every cell for the query so far (Yang et al. 2016, equations 15 to
+    18).
+    """
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
@@ -69,5 +75,6 @@ class AttentionRound(nn.Module):
         self.weigh = nn.Linear(hidden, 1)
 
     def forward(self, cells: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+        # h = tanh(Wv v + Wu u), p = softmax(w h) over the places of the picture
         mixed = torch.tanh_(self.of_cells(cells) + self.of_known(query)[:, None])
         return torch.softmax(self.weigh(mixed)[:, :, 0], 1)

@@ -1,5 +1,4 @@
-"""The sentence encoder: word embeddings and a recurrent network, whose state after the last word is
-taken."""
+"""The sentence encoder: word embeddings, and a recurrent network's state after the last word."""
 
 from __future__ import annotations
 
@@ -19,11 +18,9 @@ class TextEncoder(nn.Module):
         layers = config.recurrent_layers
         self.embedding = nn.Embedding(len(config.vocabulary), config.embedding, padding_idx=NULL)
         self.recurrent = kind(config.embedding, hidden, layers, batch_first=True)
+        self.norm: nn.Module = nn.Identity()
         if config.text_norm:
-            self.norm: nn.Module = nn.LayerNorm(hidden)
-        else:
-            self.norm = nn.Identity()
-        if config.text_norm:
+            self.norm = nn.LayerNorm(hidden)
             # The gate that keeps the state (LSTM: forget, GRU: update) starts open, or word two is
             # forgotten by nine.
             with torch.no_grad():
@@ -32,8 +29,8 @@ class TextEncoder(nn.Module):
 
     def forward(self, words: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.recurrent(self.embedding(words))[0]
+        # shorter sentences of a batch are padded: their last real word comes earlier
         last = (words != NULL).sum(1) - 1
-        vectors: torch.Tensor = self.norm(
-            states[torch.arange(len(words), device=words.device), last]
-        )
+        items = torch.arange(len(words), device=words.device)
+        vectors: torch.Tensor = self.norm(states[items, last])
         return vectors

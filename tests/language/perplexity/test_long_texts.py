@@ -51,10 +51,10 @@ def test_windows_score_every_token_once(length: int, window: int, data: st.DataO
 
 @given(st.lists(st.text(max_size=20)), st.integers(1, 5), st.integers(1, 40))
 def test_bundles_lose_nothing_and_end(texts: list[str], most: int, characters: int) -> None:
-    found = list(text_batches(texts, most, characters=characters))
-    assert [text for bundle in found for text in bundle] == texts
+    results = list(text_batches(texts, most, characters=characters))
+    assert [text for bundle in results for text in bundle] == texts
     assert all(
-        1 <= len(bundle) <= most and sum(map(len, bundle[:-1])) < characters for bundle in found
+        1 <= len(bundle) <= most and sum(map(len, bundle[:-1])) < characters for bundle in results
     )
 
 
@@ -68,8 +68,8 @@ def guide(reference: CausalReference, ids: list[int], window: int, stride: int) 
         part = torch.tensor([ids[begin:stop]])
         new = stop - previous
         with torch.inference_mode():
-            found = reference.model(part).logits[0, :-1].log_softmax(-1)
-        every = found[range(stop - begin - 1), part[0, 1:]].tolist()
+            vocabulary = reference.model(part).logits[0, :-1].log_softmax(-1)
+        every = vocabulary[range(stop - begin - 1), part[0, 1:]].tolist()
         logps += every[-new:] if begin else every
         previous = stop
         if stop == len(ids):
@@ -103,8 +103,8 @@ def test_recurrent_models_have_a_window_too(tiny_folder: Folder) -> None:
     text = LONG * 8
     ids = [reference.tokenizer.bos_token_id, *reference.tokenizer(text)["input_ids"]]
     assert len(ids) > 2048
-    (found,) = scorer(tiny_folder("mamba")).score([text])
-    assert found.logp == pytest.approx(guide(reference, ids, 2048, 1024), abs=1e-3)
+    (scores,) = scorer(tiny_folder("mamba")).score([text])
+    assert scores.logp == pytest.approx(guide(reference, ids, 2048, 1024), abs=1e-3)
 
 
 def test_strides_that_cannot_be(tiny_folder: Folder) -> None:
@@ -129,12 +129,12 @@ def test_the_end_token(tiny_folder: Folder) -> None:
     """GPT-2's tokenizer writes none; asked for, it is one token more, and the others stay as they
     are."""
     model = scorer(tiny_folder("gpt2"))
-    (own,), (without,), (ended,) = (
+    (default,), (without,), (ended,) = (
         model.score(["The sky is blue."], end=end) for end in (None, False, True)
     )
-    assert own == without
-    assert ended.tokens == (*own.tokens, "<|endoftext|>")
-    assert ended.logp[:-1] == pytest.approx(own.logp, abs=1e-5)
+    assert default == without
+    assert ended.tokens == (*default.tokens, "<|endoftext|>")
+    assert ended.logp[:-1] == pytest.approx(default.logp, abs=1e-5)
     mark = "<|endoftext|>"  # GPT-2's for both ends
     expected = CausalReference(tiny_folder("gpt2")).given(f"{mark}The sky is blue.", mark)
     assert ended.logp[-1] == pytest.approx(expected, abs=1e-5)
@@ -170,8 +170,8 @@ def transformers_loss(folder: Path, texts: list[str]) -> float:
 
 def our_loss(folder: Path, texts: list[str], batch_size: int | None) -> float:
     total = PerplexitySums()
-    for text, found in zip(texts, scorer(folder, batch_size).score(texts), strict=True):
-        total += text_sums(text, found.logp)
+    for text, scores in zip(texts, scorer(folder, batch_size).score(texts), strict=True):
+        total += text_sums(text, scores.logp)
     return math.log(total.token_perplexity)
 
 
@@ -196,8 +196,8 @@ def test_masked_models_have_a_pseudo_perplexity(tiny_folder: Folder) -> None:
     """Every token given all others: the formulas are the same, the figure is not comparable with a
     causal one."""
     texts = ["The sky is blue.", "a banana"]
-    found = list(scorer(tiny_folder("bert")).score(texts))
-    assert [len(one.tokens) for one in found] == [5, 2]
+    results = list(scorer(tiny_folder("bert")).score(texts))
+    assert [len(one.tokens) for one in results] == [5, 2]
     tokenizer = AutoTokenizer.from_pretrained(tiny_folder("bert"))
     network = AutoModelForMaskedLM.from_pretrained(tiny_folder("bert")).eval()
     logps: list[float] = []
@@ -209,7 +209,7 @@ def test_masked_models_have_a_pseudo_perplexity(tiny_folder: Folder) -> None:
             with torch.inference_mode():
                 logps.append(float(network(masked).logits[0, place].log_softmax(-1)[ids[0, place]]))
     total = sum(
-        (text_sums(text, one.logp) for text, one in zip(texts, found, strict=True)),
+        (text_sums(text, one.logp) for text, one in zip(texts, results, strict=True)),
         PerplexitySums(),
     )
     assert total.token_perplexity == pytest.approx(math.exp(-sum(logps) / 7), rel=1e-4)

@@ -1,0 +1,137 @@
+"""How commands of seesay are declared: Typer applications whose help is plain text.
+
+`Application` stands in for `typer.Typer`. Its commands take --quiet and --silent without declaring
+them, and their help calls values PATH, NUMBER or TEXT. Everything is done in the constructors and
+documented hooks of Typer's own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from seesay.cli.options import Quiet, Silent
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Rows = list[tuple[str, str]]
+"""Lines of help: what to type, and what it does."""
+
+_VALUE_NAMES = {"pathlib.Path": "PATH", "int": "NUMBER", "float": "NUMBER", "str": "TEXT"}
+
+
+class Command(TyperCommand):
+    """A command with plain help and the options that every command takes."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The options of each part of the help, by title; those named nowhere follow as "Options"."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **{**settings, "rich_markup_mode": None})
+        _add_common_options(self)
+        _name_values(self)
+
+    def help_panels(self, ctx: Any) -> dict[str, Rows]:
+        """Return the lines of each part of the help, by title."""
+        return _help_panels(self, ctx, self.panels)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write each part of the help under its title."""
+        _write_panels(self.help_panels(ctx), formatter)
+
+
+class Group(TyperGroup):
+    """A command with subcommands; itself, too, it takes what every command takes."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "rich_markup_mode": None})
+        _add_common_options(self)
+        _name_values(self)
+
+    def help_panels(self, ctx: Any) -> dict[str, Rows]:
+        """Return the lines of each part of the help, by title, without the list of commands."""
+        return _help_panels(self, ctx, {})
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, then the commands."""
+        _write_panels(self.help_panels(ctx), formatter)
+        self.format_commands(ctx, formatter)
+
+
+class Application(typer.Typer):
+    """A Typer application of such commands; seesay itself installs shell completion, for all."""
+
+    def __init__(
+        self, *, cls: type[TyperGroup] = Group, add_completion: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(cls=cls, add_completion=add_completion, rich_markup_mode=None, **settings)
+
+    def command(
+        self, name: str | None = None, *, cls: type[TyperCommand] | None = Command, **settings: Any
+    ) -> Callable[[F], F]:
+        """Register a function as a command, as `typer.Typer.command` does."""
+        return super().command(name, cls=cls, **settings)
+
+
+def _common_options() -> list[Any]:
+    """Return --quiet and --silent as Typer makes them from annotations, as of any function."""
+
+    def command(quiet: Quiet = False, silent: Silent = False) -> None: ...
+
+    # classes of options differ between versions of Typer, annotations do not
+    carrier = typer.Typer(add_completion=False)
+    carrier.command()(command)
+    return list(get_command(carrier).params)
+
+
+def _add_common_options(command: Any) -> None:
+    names = {parameter.name for parameter in command.params}
+    for option in _common_options():
+        if option.name not in names:
+            # The function behind the command has no such parameter: the option's callback has
+            # already done what there is to do.
+            option.expose_value = False
+            command.params.append(option)
+
+
+def _name_values(command: Any) -> None:
+    """Call a value PATH, NUMBER or TEXT, not by its type in Python."""
+    if command.callback is None:
+        return
+    hints = get_type_hints(command.callback)
+    for parameter in command.params:
+        if parameter.metavar is None:
+            type_text = str(hints.get(parameter.name))
+            # the first that matches: a list of paths, or None, is a PATH as well
+            words = (word for mark, word in _VALUE_NAMES.items() if mark in type_text)
+            parameter.metavar = next(words, None)
+
+
+def _help_panels(command: Any, ctx: Any, panels: Mapping[str, Sequence[str]]) -> dict[str, Rows]:
+    arguments: Rows = []
+    options: dict[str, tuple[str, str]] = {}
+    for parameter in command.get_params(ctx):
+        line = parameter.get_help_record(ctx)
+        if line is None:
+            continue
+        if parameter.param_type_name == "argument":
+            # newer versions of Typer add the type in Python to an argument's name
+            arguments.append((parameter.metavar or line[0], line[1]))
+        else:
+            longest_name = max(parameter.opts, key=len)
+            options[longest_name] = line
+    rows = {"Arguments": arguments}
+    for title, names in panels.items():
+        rows[title] = [options.pop(name) for name in names]
+    rows["Options"] = list(options.values())
+    return {title: lines for title, lines in rows.items() if lines}
+
+
+def _write_panels(panels: Mapping[str, Rows], formatter: Any) -> None:
+    for title, lines in panels.items():
+        with formatter.section(title):
+            formatter.write_dl(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,19 @@ def test_the_embedded_battery_can_be_asked_under_every_condition(tmp_path: Path)
     )
     assert probed.runs[0].manifest.templates == ["linear"]
     assert probed.runs[0].manifest.questions < len(seesay.load_task("core-size").questions)
+
+
+def test_a_metric_that_does_not_fit_one_task_is_measured_of_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One task of several right answers refused a whole folder."""
+    one = seesay.load_task("core-size")
+    several = seesay.load_task("core-color")
+    results = seesay.probe("baseline:uniform", [one, several], output=tmp_path / "runs")
+    with caplog.at_level("WARNING"):
+        measured = results.measured("brier")
+    assert {figure.task for figure in measured.figures if figure.metric == "brier"} == {one.name}
+    assert "'core-color' has questions with several right answers: brier is for one." in caplog.text
+    only_several = replace(results, runs=results.runs[1:])
+    with pytest.raises(UserError, match="'core-color' has questions with several right answers"):
+        only_several.measured("brier")

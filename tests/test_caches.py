@@ -25,7 +25,7 @@ def test_every_cache_has_a_folder_of_its_own(root: Path) -> None:
 
 
 def test_what_seesay_writes_itself_lies_below_the_number_of_its_format(root: Path) -> None:
-    assert root / "vectors" / "1" == caches.VECTORS.folder
+    assert root / "vectors" / "2" == caches.VECTORS.folder
     assert root / "wheels" == caches.WHEELS.folder
 
 
@@ -38,7 +38,7 @@ def test_clearing_one_cache_leaves_the_others() -> None:
     for cache in (caches.VECTORS, caches.TREES):
         cache.folder.mkdir(parents=True)
         (cache.folder / "entry").write_bytes(b"12345")
-    newer = caches.VECTORS.root / "2"
+    newer = caches.VECTORS.root / "3"
     newer.mkdir()
     (newer / "entry").write_bytes(b"123")
     assert caches.VECTORS.size() == 8

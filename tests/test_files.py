@@ -19,6 +19,7 @@ from seesay.files import (
     atomic_folder,
     atomic_write,
     damage_as_user_error,
+    escape_formulas,
     is_used,
     lock_folder,
     path_below,
@@ -207,3 +208,16 @@ def test_a_folder_with_leftovers_of_a_crash_alone_is_not_used(tmp_path: Path) ->
     assert not is_used(tmp_path)
     (tmp_path / "notes.txt").write_text("")
     assert is_used(tmp_path)
+
+
+def test_a_spreadsheet_computes_nothing_of_a_text() -> None:
+    row = {"a": "=1+1", "b": "+1", "c": "-x", "d": "@SUM(A1)", "e": "\t=1", "f": -1.5, "g": "x=1"}
+    assert escape_formulas(row) == {
+        "a": "'=1+1",
+        "b": "'+1",
+        "c": "'-x",
+        "d": "'@SUM(A1)",
+        "e": "'\t=1",
+        "f": -1.5,
+        "g": "x=1",
+    }

@@ -141,8 +141,23 @@ class Results:
 
     def measured(self, *names: str) -> Results:
         """The runs with figures of further metrics, such as "brier" and
-        "expected_calibration_error"."""
-        runs = [replace(run, figures=with_metrics(run, names)) for run in self.runs]
+        "expected_calibration_error".
+
+        A metric that does not fit a task is left out there, with a warning; one that fits no run is
+        refused.
+        """
+        runs = list(self.runs)
+        for name in names:
+            refusals: dict[str, int] = {}
+            for number, run in enumerate(runs):
+                try:
+                    runs[number] = replace(run, figures=with_metrics(run, (name,)))
+                except UserError as error:
+                    refusals[str(error)] = refusals.get(str(error), 0) + 1
+            if refusals and sum(refusals.values()) == len(runs):
+                raise UserError(next(iter(refusals)))
+            for refusal in refusals:
+                log.warning("%s", refusal)
         return replace(self, runs=tuple(runs))
 
     def stability(

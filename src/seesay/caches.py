@@ -63,7 +63,7 @@ IDENTITIES = Cache(
 )
 TREES = Cache("trees", "whether a network scores sentences with a common beginning at once")
 SERVER_ANSWERS = Cache("server-answers", "answers of servers, for --reuse")
-VECTORS = Cache("vectors", "vectors of texts, for linear probes")
+VECTORS = Cache("vectors", "vectors of texts, for linear probes", format=2)
 TASK_PICTURES = Cache(
     "task-pictures", "pictures that rows of task files hold themselves", format=None
 )

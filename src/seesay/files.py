@@ -25,6 +25,7 @@ SETTINGS_FORMAT = 1
 """The format of resumable work: trainings, minings, rooms."""
 
 _UNFINISHED = ".unfinished"
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _HOST = text_digest(platform.node(), 2)
 _PROCESSES = Path("/proc")
 
@@ -84,6 +85,18 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def escape_formulas(row: Mapping[str, object]) -> dict[str, object]:
+    """Return a row for a spreadsheet: a text that it would compute is after an apostrophe.
+
+    Names, labels and answers are other people's; numbers stay numbers.
+    """
+    cells = dict(row)
+    for name, value in row.items():
+        if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+            cells[name] = f"'{value}"
+    return cells
 
 
 def read_json(path: Path) -> Any:

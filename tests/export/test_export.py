@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from tests.cli.program import error_here
 from tests.shared_data import shared
 from tests.tasks.full_norms import write_full_norms
@@ -171,38 +173,6 @@ def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     assert len(TARGETS) == 4
 
 
-def test_an_inspect_module_is_valid_python_whatever_the_task_says(tmp_path: Path) -> None:
-    evil = replace(
-        pictured(tmp_path),
-        title='""" + __import__("os").system("x") + """',
-        provenance=Provenance(citation="\\"),
-        version='1"; import os; "',
-    )
-    export(evil, tmp_path / "out", "inspect")
-    module = (tmp_path / "out" / "seen.py").read_text()
-    compile(module, "seen.py", "exec")
-    import ast
-
-    tree = ast.parse(module)
-    called = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert "__import__" not in called
-    assert {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    } == {
-        "json",
-        "re",
-    }
-    row = json.loads((tmp_path / "out" / "rows.jsonl").read_text())
-    assert (row["target"], row["picture"]) == ("A", "pictures/cat.png")
-
-
 def test_pictures_of_one_name_stay_apart(tmp_path: Path) -> None:
     """The second would be shown the first's picture."""
     task = pictured(tmp_path)
@@ -254,15 +224,6 @@ def test_a_field_that_is_called_like_a_tag_stays(tmp_path: Path) -> None:
     ]
 
 
-def test_title_of_several_lines_is_one_comment_for_lm_eval(tmp_path: Path) -> None:
-    export(small_task(title="What colour?\ntask: other"), tmp_path / "out", "lm-eval")
-    lines = (tmp_path / "out" / "small_one_is.yaml").read_text().splitlines()
-    assert lines[:2] == [
-        '# What colour? task: other: "The {thing} is [MASK]."',
-        "task: small_one_is",
-    ]
-
-
 def test_an_inspect_module_names_its_own_file(tmp_path: Path) -> None:
     export(small_task(), tmp_path / "out", "inspect")
     assert "`inspect eval small_one.py --model" in (tmp_path / "out" / "small_one.py").read_text()
@@ -278,3 +239,190 @@ def test_every_split_of_a_data_set_has_the_same_columns(tmp_path: Path) -> None:
     ]
     assert schemas[0].names == schemas[1].names
     assert {"field_tag_kind", "tag_kind", "tag_level"} <= set(schemas[0].names)
+
+
+CONTROLS = (
+    "\0",
+    "\u2028x: y",
+    "\u0085x: y",
+    "\u2029- z",
+    "\r\nx: y",
+    "\x1b[2J",
+)
+HOSTILE = (
+    *CONTROLS,
+    "\n---\nx: y",
+    '"""',
+    "'''\\",
+    "{{ cycler.__init__ }}",
+    "{% raise %}",
+    "{# #}",
+    "}} {",
+    "# %TAG !!function",
+    "!function os.system",
+    "🏴 سلام",
+)
+JINJA = "\u2028doc_to_text: '{{ cycler.__init__.__globals__.os.mkdir(\"/tmp/seesay-jinja\") }}'"
+
+
+def hostile_task(text: str) -> Task:
+    """A task that holds a text wherever a task holds one."""
+    # a template's own braces are doubled, so that they stay
+    doubled = text.replace("{", "{{").replace("}", "}}")
+    questions = tuple(
+        Question(
+            f"q{i}{text}",
+            {"thing": f"{name}{text}"},
+            (f"red{text}", f"green{text}"),
+            {f"red{text}": 1.0},
+            f"{name}{text}",
+            {"kind": text, "question": text, "object": text},
+        )
+        for i, name in enumerate(("apple", "leaf"))
+    )
+    return Task(
+        name="small-one",
+        version=f"1{text}",
+        title=f"Small{text}",
+        templates=(
+            Template(f"is{text}", f"The {{thing}}{doubled} is [MASK]{doubled}."),
+            Template("sees", "One usually sees a [MASK] {thing}."),
+        ),
+        questions=questions,
+        metrics=("accuracy",),
+        provenance=Provenance(licence=f"MIT{text}", citation=f"Nobody{text}"),
+    )
+
+
+def yaml_documents(folder: Path) -> dict[str, Any]:
+    """The YAML files of a folder, read by a library that runs nothing."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
+        pass
+
+    Loader.add_constructor("!function", lambda loader, node: ("!function", node.value))
+    return {
+        path.name: yaml.load(path.read_text(encoding="utf-8"), Loader)
+        for path in folder.glob("*.yaml")
+    }
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, JINJA])
+def test_an_lm_eval_export_says_the_same_whatever_the_texts_hold(tmp_path: Path, text: str) -> None:
+    task = hostile_task(text)
+    written = export(task, tmp_path / "out", "lm-eval")
+    plain = export(hostile_task(""), tmp_path / "plain", "lm-eval")
+    documents = yaml_documents(tmp_path / "out")
+    group = documents.pop("small_one.yaml")
+    expected_group = yaml_documents(tmp_path / "plain")["small_one.yaml"]
+    members = [documents.pop(f"{name}.yaml") for name in group["task"]]
+    assert not documents
+    about = {"version": f"1{text}", "title": f"Small{text}", "citation": f"Nobody{text}"}
+    assert group == {**expected_group, "task": group["task"], "metadata": about}
+    for member, template in zip(members, task.templates, strict=True):
+        assert member["metadata"] == {**about, "text": template.text}
+        assert (member["doc_to_text"], member["doc_to_choice"], member["doc_to_target"]) == (
+            "context",
+            "continuations",
+            "gold",
+        )
+        assert member["custom_dataset"] == ("!function", "load_rows.load_rows")
+        slug = member["dataset_kwargs"]["template"]
+        rows = json_lines(tmp_path / "out" / "rows" / slug / "test.jsonl")
+        for row, question in zip(rows, task.questions, strict=True):
+            prompt = template.ask(question)
+            sentences = [prompt.text.replace("[MASK]", word) for word in prompt.options]
+            assert [row["context"] + rest for rest in row["continuations"]] == sentences
+            assert row["choices"] == list(prompt.options)
+    # none of a task's texts is in the name of a file, and the code is the same for all
+    assert len(written) == len(plain)
+    assert all(path.name.isascii() and path.name.isprintable() for path in written)
+    loader = (tmp_path / "out" / "load_rows.py").read_text()
+    assert loader == (tmp_path / "plain" / "load_rows.py").read_text()
+
+
+def json_lines(path: Path) -> list[Any]:
+    """The lines of a file as `datasets` and jq split them: by newlines alone."""
+    return [json.loads(line) for line in path.read_bytes().rstrip(b"\n").split(b"\n")]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, JINJA])
+def test_an_inspect_export_is_the_same_code_whatever_the_texts_hold(
+    tmp_path: Path, text: str
+) -> None:
+    task = hostile_task(text)
+    export(task, tmp_path / "out", "inspect")
+    export(hostile_task(""), tmp_path / "plain", "inspect")
+    module = (tmp_path / "out" / "small_one.py").read_bytes()
+    assert module == (tmp_path / "plain" / "small_one.py").read_bytes()
+    compile(module, "small_one.py", "exec")
+    about = json.loads((tmp_path / "out" / "task.json").read_bytes())
+    assert about == {
+        "name": "small-one",
+        "version": f"1{text}",
+        "title": f"Small{text}",
+        "citation": f"Nobody{text}",
+        "templates": [f"is{text}", "sees"],
+    }
+    rows = json_lines(tmp_path / "out" / "rows.jsonl")
+    expected = [
+        (question.id, question.object, template.name, list(question.options), dict(question.tags))
+        for question in task.questions
+        for template in task.templates
+    ]
+    assert expected == [
+        (
+            row["metadata"]["question"],
+            row["metadata"]["object"],
+            row["metadata"]["template"],
+            row["choices"],
+            row["metadata"]["tags"],
+        )
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, JINJA])
+def test_a_data_set_holds_what_the_texts_hold(tmp_path: Path, text: str) -> None:
+    task = hostile_task(text)
+    export(task, tmp_path / "out", "datasets")
+    rows = pq.read_table(tmp_path / "out" / "data" / "test.parquet").to_pylist()
+    for row, question in zip(rows, task.questions, strict=True):
+        assert (row["id"], row["object"], row["tag_kind"]) == (question.id, question.object, text)
+        assert row["options"] == list(question.options)
+        assert row["prompts"] == [template.ask(question).text for template in task.templates]
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    _, header, body = re.split(r"^---\n", card, maxsplit=2, flags=re.MULTILINE)
+    document = yaml.safe_load(header)
+    assert (document["license_name"], document["pretty_name"]) == (f"MIT{text}", f"Small{text}")
+    assert list(document) == ["license", "license_name", "pretty_name", "configs"]
+    # what a task says is on one line each: it cannot begin another part of the card
+    plain = len(card_body(tmp_path / "plain").splitlines())
+    assert len(body.splitlines()) == plain
+    assert all(line.isprintable() for line in body.splitlines())
+
+
+def card_body(folder: Path) -> str:
+    """The card of the same task without hostile texts, below its header."""
+    export(hostile_task(""), folder, "datasets")
+    return (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, JINJA])
+def test_a_task_file_holds_what_the_texts_hold(tmp_path: Path, text: str) -> None:
+    """Texts that no prompt may hold are refused when the file is read; all others come back."""
+    task = hostile_task(text)
+    export(task, tmp_path / "out", "seesay")
+    document = yaml.safe_load((tmp_path / "out" / "task.yaml").read_text(encoding="utf-8"))
+    assert document["title"] == task.title
+    assert document["citation"] == task.provenance.citation
+    assert document["templates"] == {template.name: template.text for template in task.templates}
+    rows = json_lines(tmp_path / "out" / "test.jsonl")
+    assert [row["thing"] for row in rows] == [q.fields["thing"] for q in task.questions]
+    if text in (*CONTROLS, JINJA):
+        with pytest.raises(UserError, match="control characters"):
+            load_task(str(tmp_path / "out"))
+        return
+    copy = load_task(str(tmp_path / "out"))
+    assert copy.fingerprint == task.fingerprint
+    assert (copy.title, copy.provenance.citation) == (task.title, task.provenance.citation)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.export.test_export import HOSTILE, hostile_task
 from tests.needs import absent
 
 from seesay import metrics
@@ -81,3 +82,38 @@ def test_inspect_runs_the_export_and_gives_the_same_accuracy(
         if judged.answer
     ]
     assert len(answered) > QUESTIONS / 2
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("text", ["", "".join(HOSTILE)])
+def test_inspect_clusters_by_object(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Two templates about one thing are no independent answers, whatever the tags are called."""
+    try:
+        inspect_ai: Any = importlib.import_module("inspect_ai")
+    except ImportError:
+        absent("inspect-ai is not installed")
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    export(hostile_task(text), tmp_path / "exported", "inspect")
+    monkeypatch.chdir(tmp_path / "exported")
+    # in the order of the samples: both templates right about the apple, both wrong about the leaf
+    replies = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in "AABB"]
+    for reply in replies:
+        reply.usage = ModelUsage()  # else tokens are counted, by a table that is downloaded
+    (log,) = inspect_ai.eval(
+        "small_one.py",
+        model=get_model("mockllm/model", custom_outputs=replies),
+        max_samples=1,
+        max_connections=1,
+        display="none",
+        log_dir=str(tmp_path / "logs"),
+    )
+    assert log.status == "success", log.error
+    (score,) = log.results.scores
+    assert score.metrics["accuracy"].value == 0.5
+    # by hand: two clusters whose deviations add up to +1 and -1, and C / (C - 1) = 2
+    assert score.metrics["stderr"].value == pytest.approx((2 * 2) ** 0.5 / 4)
+    ids = {sample.metadata["question"] for sample in log.samples}
+    assert ids == {question.id for question in hostile_task(text).questions}

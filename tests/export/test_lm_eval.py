@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.export.test_export import available
+from tests.export.test_export import HOSTILE, JINJA, available, hostile_task
 from tests.needs import absent
+from tests.shared_data import shared
 
 from seesay.data.downloads import fetch_unpacked
 from seesay.errors import UserError
 from seesay.export import export
-from seesay.models import ModelOptions, load_model
+from seesay.models import load_model
 from seesay.models.catalogue import SMOLLM2_WHEEL
 from seesay.models.hf.gguf import convert_gguf
-from seesay.questions import Task
+from seesay.questions import Question, Task, Template
 from seesay.runs.ask import Settings, limit_questions, run
 
 QUESTIONS = 200
@@ -65,7 +66,7 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
     results = evaluated(folder, tmp_path / "exported", slug)
 
     ours = run(
-        load_model(str(folder), ModelOptions(scope="option")),
+        load_model(str(folder)),
         task,
         tmp_path / "runs",
         Settings(resamples=100),
@@ -104,3 +105,58 @@ def test_lm_eval_gives_the_same_accuracy_and_log_probabilities(
     assert [
         f.value for f in again.figures if f.metric == task.metrics[0] and f.slice is None
     ] == pytest.approx([f.value for f in headline], abs=1e-12)
+
+
+def sentences() -> Task:
+    """Slots at the end, before the thing, and first of all; options of several words."""
+    things = {"apple": "red", "leaf": "green", "night sky": "black", "snow": "white"}
+    colors = ("red", "green", "black", "white", "dark blue")
+    questions = tuple(
+        Question(thing, {"thing": thing}, colors, {color: 1.0}, thing)
+        for thing, color in things.items()
+    )
+    templates = (
+        Template("end", "The color of the {thing} is [MASK]."),
+        Template("before", "One usually sees a [MASK] {thing}."),
+        Template("first", "[MASK] is the color of the {thing}."),
+    )
+    return Task("seen-colors", "1", "", templates, questions, ("accuracy",))
+
+
+@pytest.mark.seconds
+def test_lm_eval_scores_whole_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The default scope, with real weights: a slot before the thing loses nothing of it."""
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    folder = shared("tinystories260k")
+    task = sentences()
+    export(task, tmp_path / "exported", "lm-eval")
+    results = evaluated(folder, tmp_path / "exported", "seen_colors")
+    ours = run(load_model(str(folder)), task, tmp_path / "runs", Settings(resamples=100))
+    answers = {(answer.question, answer.template): answer for answer in ours.answers}
+    scores_by_thing = set()
+    for template in task.templates:
+        for sample in results["samples"][f"seen_colors_{template.name}"]:
+            scores = answers[sample["doc"]["id"], template.name].scores
+            logp = [float(score) for score, _ in sample["filtered_resps"]]
+            assert logp == pytest.approx(list(scores.logp), abs=1e-3)
+            scores_by_thing.add(tuple(logp))
+    assert len(scores_by_thing) == len(task.templates) * len(task.questions)
+
+
+@pytest.mark.seconds
+def test_lm_eval_runs_nothing_of_a_tasks_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each text reaches the model as it is written, with all that Jinja would take for code."""
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    trace = tmp_path / "trace"
+    injected = JINJA.replace("/tmp/seesay-jinja", str(trace))
+    task = hostile_task("".join(HOSTILE) + injected)
+    export(task, tmp_path / "exported", "lm-eval")
+    results = evaluated(shared("tinystories260k"), tmp_path / "exported", "small_one")
+    assert not trace.exists()
+    for template, samples in zip(task.templates, results["samples"].values(), strict=True):
+        for question, sample in zip(task.questions, samples, strict=True):
+            prompt = template.ask(question)
+            texts = [context + choice for context, choice in sample["arguments"]]
+            assert texts == [prompt.text.replace("[MASK]", word) for word in prompt.options]

@@ -211,3 +211,18 @@ def test_intervals_at_the_ends_are_wilsons() -> None:
     # ties everywhere; resamples that differ
     for certain in (Interval(0.25, 0.25, 0.25), Interval(0.9, 0.8, 1.0)):
         assert not_degenerate(certain, 20) == certain
+
+
+def test_difference_of_nothing_throughout_has_two_sides() -> None:
+    """No gain in any of 20 objects: up to .1611 of others may gain or lose all (0 of 20 above)."""
+    for value, low, high in (
+        (0.0, -0.1611, 0.1611),
+        (1.0, 1 - 2 * 0.1611, 1.0),
+        (-1.0, -1.0, 2 * 0.1611 - 1),
+    ):
+        interval = not_degenerate(Interval(value, value, value), 20, signed=True)
+        assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-4)
+    rounded = not_degenerate(Interval(1e-17, -1e-17, 2e-17), 20, signed=True)
+    assert (rounded.low, rounded.high) == pytest.approx((-0.1611, 0.1611), abs=1e-4)
+    doubtful = Interval(0.0, -0.5, 0.5)
+    assert not_degenerate(doubtful, 20, signed=True) == doubtful

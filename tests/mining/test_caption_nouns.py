@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -138,6 +139,23 @@ def test_unreadable_captions_are_reported(tmp_path: Path) -> None:
     assert list(read_captions(f"captions:{tmp_path / 'a.txt'}", bad, sources)) == ["a dog"]
     assert bad == {"a caption could not be read, as not UTF-8 text": 1}
     assert sources == [CorpusSummary(str(tmp_path / "a.txt"), "plain text", 1, 0, 1)]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.json"])
+def test_endless_caption_is_a_bad_row(tmp_path: Path, name: str) -> None:
+    """spaCy raises an error at more than 1,000,000 characters, and takes long before."""
+    captions = ["a cup " * 200_000, "a dog"]
+    text = "\n".join(captions)
+    if name.endswith("json"):
+        rows = [{"image_id": 1, "caption": caption} for caption in captions]
+        text = json.dumps({"annotations": rows})
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    bad: Counter[str] = Counter()
+    sources: list[CorpusSummary] = []
+    counts = count_names(read_captions(f"captions:{tmp_path / name}", bad, sources))
+    assert counts == {"dog": 1}
+    assert bad == {"a caption could not be read, as it has more than 10,000 characters": 1}
+    assert (sources[0].captions, sources[0].left_out) == (1, 1)
 
 
 def test_damaged_gzip(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from seesay.models import load_model
 from seesay.models.baselines import Majority
+from seesay.probes.shots import with_shots
 from seesay.questions import Prompt, Question, Task, Template
 
 OPTIONS = ("black", "purple", "turquoise")
@@ -102,3 +103,12 @@ def test_plans_hold_every_prompt_once() -> None:
     plan = load_model("baseline:uniform").plan(prompts)
     assert [i for batch in plan for i in batch] == list(range(2500))
     assert len(plan) > 1
+
+
+@pytest.mark.parametrize("name", ["baseline:uniform", "baseline:random", "baseline:majority"])
+def test_examples_that_a_rule_does_not_read_are_noted(name: str) -> None:
+    model = load_model(name)
+    model.prepare(task())
+    assert model.notes() == []
+    model.prepare(with_shots(task(), 1, seed=0))
+    assert model.notes() == [f"'{name}' is a rule that reads no examples: --shots changes nothing."]

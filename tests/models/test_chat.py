@@ -256,3 +256,11 @@ def test_lm_eval_gives_the_same_log_probabilities(plain: Model, folder: Path) ->
         for actual, tokens in zip(answers[i].logp, answers[i].tokens, strict=True)
     )
     assert worst < 1e-4
+
+
+def test_minimal_pairs_are_no_question_for_a_chat(plain: Model) -> None:
+    prompt = Prompt("[MASK]", ("A cat sleeps.", "A cat sleep."))
+    with pytest.raises(UserError, match=r"Minimal pairs .* leave out --chat"):
+        through_chat(plain).answer([prompt])
+    with pytest.raises(UserError, match=r"Minimal pairs .* leave out --chat"):
+        user_turn(" [MASK] ")

@@ -3,6 +3,7 @@ is loaded."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -109,6 +110,12 @@ def test_a_damaged_memory_is_not_believed(folder: Path, tmp_path: Path) -> None:
     for damage in ("", "[]", '{"name": "bert"}', "{" * 100_000):
         memory.write_text(damage)
         assert not isinstance(load_when_asked(str(folder), ModelOptions()), DeferredModel)
+    whole = json.loads(memory.read_text())
+    for field in whole:
+        for value in (7, [7], {"a": 1}, 0.5):
+            if type(value) is not type(whole[field]) or value == [7]:
+                memory.write_text(json.dumps({**whole, field: value}))
+                assert not isinstance(load_when_asked(str(folder), ModelOptions()), DeferredModel)
 
 
 def test_baselines_and_servers_are_loaded_at_once(

@@ -105,7 +105,9 @@ class Engine:
         ).eval()
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(model)
         config = SimpleNamespace(
-            max_model_len=128, dtype=torch.float32, hf_config=self.network.config
+            max_model_len=128,
+            dtype=getattr(torch, arguments.get("dtype", "bfloat16")),
+            hf_config=self.network.config,
         )
         self.llm_engine = SimpleNamespace(model_config=config)
 
@@ -202,6 +204,35 @@ def test_the_engines_options_and_replies(tiny_folder: Callable[[str], Path]) -> 
         plain.answer([Prompt("red " * 200 + "[MASK]", ("red", "blue"))])
     with pytest.raises(UserError, match="KEY=VALUE"):
         load(tiny_folder("gpt2"), engine_options=("fast",))
+
+
+@pytest.mark.usefixtures("vllm")
+def test_the_engine_computes_in_float32_unless_told_otherwise(
+    tiny_folder: Callable[[str], Path],
+) -> None:
+    plain: Any = load(tiny_folder("gpt2"))
+    assert plain._engine.arguments["dtype"] == "float32"
+    assert plain.notes() == []
+    half = load(tiny_folder("gpt2"), dtype="bfloat16")
+    assert half.fingerprint.endswith("-bfloat16")
+    (note,) = half.notes()
+    assert "computes in bfloat16" in note
+    half.clear_notes()
+    assert half.notes() == [note]
+    with pytest.raises(UserError, match=r"--engine-option dtype .* give --dtype"):
+        load(tiny_folder("gpt2"), engine_options=("dtype=float16",))
+
+
+@pytest.mark.usefixtures("vllm")
+def test_the_prefix_cache_is_off_while_options_are_scored(
+    tiny_folder: Callable[[str], Path],
+) -> None:
+    plain: Any = load(tiny_folder("gpt2"))
+    assert plain._engine.arguments["enable_prefix_caching"] is False
+    writing: Any = load(tiny_folder("gpt2"), generates=True)
+    assert "enable_prefix_caching" not in writing._engine.arguments
+    with pytest.raises(UserError, match="--engine-option enable_prefix_caching changes the scores"):
+        load(tiny_folder("gpt2"), engine_options=("enable_prefix_caching=true",))
 
 
 def test_vllm_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

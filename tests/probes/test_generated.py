@@ -184,3 +184,19 @@ def test_a_model_that_cannot_generate_is_refused(tiny_folder: Callable[[str], Pa
     assert generated_model(baseline, GREEDY) is baseline
     with pytest.raises(UserError, match="all samples are"):
         Sampling(samples=5)
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [("us", "us"), ("US", "US"), ("Us.", "ambiguous"), ("I mean us.", "ambiguous")],
+)
+def test_of_options_that_differ_in_case_only_an_exact_reply_names_one(
+    reply: str, outcome: str
+) -> None:
+    scores = score_replies(Prompt("It is [MASK].", ("us", "US", "them")), [Reply(reply)])
+    assert scores.replies == ((reply, outcome, outcome != "ambiguous"),)
+
+
+def test_options_that_are_the_same_text_are_refused() -> None:
+    with pytest.raises(UserError, match="are the same text"):
+        score_replies(Prompt("It is [MASK].", ("big", "small", "big")), [Reply("big")])

@@ -15,7 +15,7 @@ from seesay import api
 from seesay.errors import UserError
 from seesay.models import load_model
 from seesay.models.encoders import load_encoder
-from seesay.probes.layers import control_splits, first_thing, layer_logps, shares_things
+from seesay.probes.layers import control_note, control_splits, first_thing, layer_logps
 from seesay.probes.linear import linear_task
 from seesay.probes.linear_layer import ProbeConfig, train_layer, train_layers
 from seesay.probes.vector_cache import LayerCache, VectorCache
@@ -87,7 +87,21 @@ def test_control_labels_belong_to_things() -> None:
             changed += before.gold != after.gold
     total = sum(len(part.questions) for part in parts.values())
     assert 0.3 < changed / total < 0.7  # two labels: half of them are the same by chance
-    assert not shares_things(linear_task(load_task("core-color")).splits())  # split by object
+    assert control_note(parts).startswith("Only 36 of the 129 things of core-size")
+    assert control_note({**parts, "test": parts["train"]}) == ""
+    by_object = linear_task(load_task("core-color")).splits()
+    assert control_note(by_object).startswith("No thing of core-color")
+
+
+def test_few_shared_things_are_noted() -> None:
+    """One thing of all that the test asks about occurs in training: it silenced the note."""
+    parts = linear_task(load_task("core-color")).splits()
+    train = parts["train"]
+    questions = (*train.questions, parts["test"].questions[0])
+    things = {first_thing(question) for question in parts["test"].questions}
+    note = control_note({**parts, "train": replace(train, questions=questions)})
+    assert note.startswith(f"Only 1 of the {len(things)} things of core-color")
+    assert note.endswith("the control is what guessing gets for the others.")
 
 
 def test_the_last_layer_equals_the_plain_probe(folder: str, task: Task, tmp_path: Path) -> None:

@@ -144,30 +144,199 @@ def test_user_mistakes_are_refused(task: Task, tmp_path: Path) -> None:
         scored(known, task, tmp_path, how="choice")
 
 
-def test_logged_samples_of_lm_eval(task: Task, tmp_path: Path) -> None:
-    """Lines as lm-eval 0.4.13 writes them (`tests/export/test_lm_eval.py` runs the program
-    itself)."""
+def logged(task: Task, *, reverse: bool = False, ending: bool = False) -> list[dict[str, Any]]:
+    """Return lines as lm-eval 0.4.13 writes them (`tests/export/test_lm_eval.py` runs the program
+    itself), of a model that is always right."""
     rows = []
     for number, question in enumerate(task.questions):
-        prompt = task.templates[1].ask(question)
-        scores = [-1.0 if option == question.best_label else -2.0 for option in question.options]
-        context = prompt.parts[0]
+        prompt = task.templates[-1].ask(question)
+        context, after = prompt.parts
+        pairs = list(zip(prompt.options, question.options, strict=True))
+        if reverse:
+            pairs.reverse()
+        scores = [-1.0 if label == question.best_label else -2.0 for _, label in pairs]
+        choices = [word + after if ending else word for word, _ in pairs]
         arguments = {
-            f"gen_args_{i}": {"arg_0": context, "arg_1": o} for i, o in enumerate(prompt.options)
+            f"gen_args_{i}": {"arg_0": context, "arg_1": choice} for i, choice in enumerate(choices)
         }
         rows.append(
             {
                 "doc_id": number,
-                "doc": {"id": question.id, "context": context},
+                "doc": {"id": question.id, "context": context, "choices": choices},
                 "target": "0",
                 "arguments": arguments,
                 "resps": [[[str(s), "False"]] for s in scores],
                 "filtered_resps": [[str(s), "False"] for s in scores],
             }
         )
-    lines(tmp_path / "samples_core_color_x_2026.jsonl", rows)
+    return rows
+
+
+def headline(run: Run) -> float:
+    return next(f.value for f in run.figures if f.metric == run.task.metrics[0])
+
+
+def test_logged_samples_of_lm_eval(task: Task, tmp_path: Path) -> None:
+    lines(tmp_path / "samples_core_color_x_2026.jsonl", logged(task))
     (tmp_path / "results_2026.json").write_text("{}")
     run = scored(tmp_path, task, tmp_path / "runs")
     assert run.manifest.templates == [task.templates[1].name]
     assert not run.manifest.notes
-    assert next(f for f in run.figures if f.metric == "relaxed_accuracy").value == 1.0
+    assert headline(run) == 1.0
+
+
+@pytest.mark.parametrize("ending", [False, True])
+@pytest.mark.parametrize("numbered", [False, True])
+@pytest.mark.parametrize("form", ["arguments", "lists", "choices"])
+def test_logged_choices_are_known_by_their_texts(
+    form: str, numbered: bool, ending: bool, task: Task, tmp_path: Path
+) -> None:
+    rows = logged(task, reverse=True, ending=ending)
+    for row in rows:
+        if numbered and form != "choices":
+            row["doc"]["id"] = row["doc_id"]
+        if form == "lists":
+            row["arguments"] = [list(request.values()) for request in row["arguments"].values()]
+        if form == "choices":
+            del row["arguments"]
+            row["doc"]["choices"] = [choice.rstrip(".") for choice in row["doc"]["choices"]]
+    one_template = replace(task, templates=task.templates[1:])
+    run = scored(lines(tmp_path / "samples_x.jsonl", rows), one_template, tmp_path)
+    assert not run.manifest.notes
+    assert headline(run) == 1.0
+
+
+def test_logged_choices_that_are_no_options_are_reported(task: Task, tmp_path: Path) -> None:
+    rows = logged(task)
+    for request in rows[0]["arguments"].values():
+        request["arg_1"] = f"no {request['arg_1']}"
+    rows[1]["arguments"]["gen_args_0"]["arg_0"] = "Another text"
+    run = scored(lines(tmp_path / "samples_x.jsonl", rows), task, tmp_path)
+    notes = "\n".join(run.manifest.notes)
+    assert "2 of 30 questions have no stored answer" in notes
+    assert "1 stored answers have other options" in notes
+    assert "1 rows cannot be read (samples_x.jsonl, row 2: its choices follow" in notes
+
+
+def put_alike(task: Task) -> Task:
+    """Return the task with a second question of the first one's wording, and another answer."""
+    first = task.questions[0]
+    label = next(option for option in first.options if option not in first.gold)
+    twin = replace(first, id="twin", gold={label: 1.0})
+    return replace(task, questions=(*task.questions, twin))
+
+
+def test_questions_that_are_put_alike_have_their_own_answers(task: Task, tmp_path: Path) -> None:
+    twins = put_alike(task)
+    right = [{"id": question.id, "answer": question.best_label} for question in twins.questions]
+    wrong = [*right[1:-1], {**right[0], "id": "twin"}, {**right[-1], "id": right[0]["id"]}]
+    assert headline(scored(lines(tmp_path / "a.jsonl", right), twins, tmp_path)) == 1.0
+    run = scored(lines(tmp_path / "b.jsonl", wrong), twins, tmp_path)
+    assert headline(run) == pytest.approx(29 / 31)
+    # a run's own table holds the scores that they share once
+    (mock,) = api.probe("mock", twins, resamples=RESAMPLES, output=tmp_path / "mock").runs
+    again = scored(mock.folder / ANSWERS, twins, tmp_path)
+    assert values(again) == values(mock)
+    assert not again.manifest.notes
+
+
+def test_equal_answers_count_once(task: Task, answered: Run, tmp_path: Path) -> None:
+    rows = as_rows(answered)
+    run = scored(lines(tmp_path / "twice.jsonl", [*rows, *rows[::-1]]), task, tmp_path)
+    assert values(run) == values(answered)
+    assert not run.manifest.notes
+    texts = [{"id": q.id, "answer": q.best_label} for q in task.questions]
+    run = scored(lines(tmp_path / "texts.jsonl", texts * 3), task, tmp_path)
+    # three copies are no samples
+    assert {figure.metric for figure in run.figures} == {"relaxed_accuracy"}
+    agreeing = [
+        {**row, "answer": max(row["logp"], key=row["logp"].__getitem__), "text": None}
+        for row in rows
+    ]
+    run = scored(lines(tmp_path / "agreeing.jsonl", agreeing), task, tmp_path)
+    assert values(run) == values(answered)
+
+
+def test_answers_that_contradict_one_another_are_refused(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
+    rows = as_rows(answered)
+    first = rows[0]
+    name = first["question"]
+    best = max(first["logp"], key=first["logp"].__getitem__)
+    other = next(option for option in first["logp"] if option != best)
+    text = {"question": name, "answer": "green"}
+    contradictions = {
+        "scores": [*rows, {**first, "logp": {**first["logp"], best: -99.0}}],
+        "beside": [{**first, "answer": other}, *rows[1:]],
+        "text": [*rows, {"question": name, "template": first["template"], "answer": other}],
+        "texts": [text, {**text, "answer": "red"}],
+        "samples": [text, {**text, "answer": ["green", "green"]}],
+    }
+    for file, lines_of_file in contradictions.items():
+        path = lines(tmp_path / f"{file}.jsonl", lines_of_file)
+        with pytest.raises(UserError, match=rf"contradict one another to \d questions \({name}"):
+            scored(path, task, tmp_path)
+    # two logs in one folder
+    (tmp_path / "logs" / "a").mkdir(parents=True)
+    (tmp_path / "logs" / "b").mkdir()
+    lines(tmp_path / "logs" / "a" / "samples_x.jsonl", logged(task))
+    log = lines(tmp_path / "logs" / "b" / "samples_x.jsonl", logged(task))
+    assert headline(scored(tmp_path / "logs", task, tmp_path)) == 1.0
+    log.write_text(log.read_text().replace("-2.0", "-3.0"))
+    with pytest.raises(UserError, match="contradict one another to 30 questions"):
+        scored(tmp_path / "logs", task, tmp_path)
+
+
+def test_columns_that_contradict_one_another_are_reported(task: Task, tmp_path: Path) -> None:
+    """The gold answers may stand beside the model's."""
+    rows: list[dict[str, Any]] = [
+        {"id": q.id, "answer": q.best_label, "prediction": "mauve"} for q in task.questions
+    ]
+    with pytest.raises(UserError, match="`answer` and `prediction` differ: keep one of them"):
+        scored(lines(tmp_path / "gold.jsonl", rows), task, tmp_path)
+    options = list(task.questions[0].options)
+    short = {"id": task.questions[0].id, "logp": [-1.0] * 3, "options": options[:2]}
+    twice = {"id": task.questions[1].id, "logp": [-1.0, -2.0], "options": ["red", "red"]}
+    fine = {"id": task.questions[2].id, "logp": [-1.0] * len(options)}
+    run = scored(lines(tmp_path / "options.jsonl", [short, twice, fine]), task, tmp_path)
+    notes = "\n".join(run.manifest.notes)
+    assert "3 log-probabilities of 2 options" in notes
+    assert "an option has two log-probabilities" in notes
+
+
+def test_texts_that_name_no_option_are_counted(task: Task, tmp_path: Path) -> None:
+    rows = [{"id": q.id, "answer": "No idea."} for q in task.questions]
+    run = scored(lines(tmp_path / "texts.jsonl", rows), task, tmp_path)
+    assert headline(run) == 0.0
+    assert any("60 of 60 replies named no option" in note for note in run.manifest.notes)
+
+
+def test_one_text_among_scores_gives_no_probabilities(
+    task: Task, answered: Run, tmp_path: Path
+) -> None:
+    rows = as_rows(answered)
+    rows[0] = {"question": rows[0]["question"], "template": rows[0]["template"], "answer": "red"}
+    run = scored(lines(tmp_path / "mixed.jsonl", rows), task, tmp_path)
+    assert {figure.metric for figure in run.figures} == {"relaxed_accuracy"}
+
+
+def test_options_in_a_table_of_several_sets(tmp_path: Path) -> None:
+    """A Parquet file has a column for every option of any row."""
+    whole = load_task("core-color")
+    two_sets = replace(
+        whole,
+        questions=(
+            replace(whole.questions[0], options=("red", "blue"), gold={"red": 1.0}),
+            replace(whole.questions[1], options=("green", "pink"), gold={"pink": 1.0}),
+        ),
+        neutral={},
+    )
+    rows = [
+        {"question": q.id, "logp": {o: -1.0 if o in q.gold else -2.0 for o in q.options}}
+        for q in two_sets.questions
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "sets.parquet")
+    run = scored(tmp_path / "sets.parquet", two_sets, tmp_path)
+    assert headline(run) == 1.0
+    assert not run.manifest.notes

@@ -6,6 +6,7 @@ import multiprocessing
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert calls == [(3, 6), (2, 6), (1, 6)]
 
 
-@pytest.mark.parametrize("damage", ["rows", "keys", "cut", "empty"])
+@pytest.mark.parametrize("damage", ["rows", "keys", "key", "cut", "empty", "bit", "type", "zip"])
 def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
     VectorCache(Letters(), tmp_path).rows(TEXTS)
     keys = next(tmp_path.glob("*.keys"))
@@ -86,8 +87,20 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
         rows.write_bytes(b"no array")
     elif damage == "keys":
         keys.write_bytes(keys.read_bytes()[:-3])
+    elif damage == "key":
+        content = bytearray(keys.read_bytes())
+        content[-1] ^= 1
+        keys.write_bytes(content)
     elif damage == "empty":
         rows.write_bytes(b"")
+    elif damage == "bit":
+        content = bytearray(rows.read_bytes())
+        content[-2] ^= 64
+        rows.write_bytes(content)
+    elif damage == "type":
+        np.save(rows, np.array([["a"], ["b"], ["c"], ["d"]]))
+    elif damage == "zip":
+        rows.write_bytes(b"PK\x03\x04 no archive")
     else:
         rows.write_bytes(rows.read_bytes()[:140])
     encoder = Letters()
@@ -95,6 +108,40 @@ def test_a_damaged_shard_is_encoded_again(damage: str, tmp_path: Path) -> None:
         VectorCache(encoder, tmp_path).rows(TEXTS), Letters().encode(TEXTS)
     )
     assert len(encoder.texts) == 4
+    # nothing is left that would be read and refused again
+    later = Letters()
+    VectorCache(later, tmp_path).rows(TEXTS)
+    assert not later.texts
+
+
+def test_a_damaged_shard_is_encoded_again_with_other_texts(tmp_path: Path) -> None:
+    VectorCache(Letters(), tmp_path).rows(TEXTS)
+    (rows,) = tmp_path.glob("*.npy")
+    rows.write_bytes(rows.read_bytes()[:-1] + b"x")
+    VectorCache(Letters(), tmp_path).rows(["bed", "cab"])
+    encoder = Letters()
+    texts = ["bed", *TEXTS]
+    np.testing.assert_array_equal(
+        VectorCache(encoder, tmp_path).rows(texts), Letters().encode(texts)
+    )
+    assert sorted(encoder.texts) == ["", "a bad cab", "face"]
+
+
+@pytest.mark.parametrize("flaw", ["few", "flat", "double"])
+def test_an_encoder_that_gives_no_row_per_text_is_refused(flaw: str, tmp_path: Path) -> None:
+    class Flawed(Letters):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            rows = super().encode(texts)
+            flawed: dict[str, Any] = {
+                "few": rows[1:],
+                "flat": rows[:, 0],
+                "double": rows.astype(np.float64),
+            }
+            vectors: NDArray[np.float32] = flawed[flaw]
+            return vectors
+
+    with pytest.raises(UserError, match="gave no vector of 32-bit numbers for each of 4 texts"):
+        VectorCache(Flawed(), tmp_path).rows(TEXTS)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

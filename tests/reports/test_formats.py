@@ -158,3 +158,10 @@ def test_csv_holds_any_name() -> None:
     rows = list(csv.DictReader(io.StringIO(as_text("csv", [hostile_run()], []))))
     assert {row["model"] for row in rows} == {HOSTILE[1]}
     assert {row["task"] for row in rows} == {HOSTILE[2]}
+
+
+def test_csv_holds_no_formula() -> None:
+    """Whoever opens it in a spreadsheet sees names, and numbers stay numbers."""
+    rows = list(csv.DictReader(io.StringIO(as_text("csv", [run(task(), "=1+1")], []))))
+    assert {row["model"] for row in rows} == {"'=1+1"}
+    assert all(float(row["value"]) <= 1 for row in rows)

@@ -15,8 +15,9 @@ logps = st.floats(max_value=0, allow_nan=False, allow_infinity=False) | st.just(
 def scores(draw: st.DrawFn, size: int | None = None) -> Scores:
     n = draw(st.integers(1, 4)) if size is None else size
     some = st.lists(st.integers(0, 1000), min_size=n, max_size=n).map(tuple)
+    tokens = st.lists(st.integers(1, 1000), min_size=n, max_size=n).map(tuple)
     logp = draw(st.lists(logps, min_size=n, max_size=n))
-    return Scores(tuple(logp), draw(some), draw(some), draw(some | st.none()))
+    return Scores(tuple(logp), draw(tokens), draw(some), draw(some | st.none()))
 
 
 @st.composite

@@ -14,6 +14,8 @@ from typing import Any
 
 import pydantic
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.runs.made_up import Counting, task
 from tests.tiny import COLORS
 
@@ -112,6 +114,67 @@ def test_a_limit_takes_whole_objects_by_a_seed() -> None:
     assert len(limit_questions(whole_task, 11, seed=0).questions) == 10
     assert len(limit_questions(whole_task, 1, seed=0).questions) == 1
     assert limit_questions(whole_task, 1000, seed=0) == whole_task
+
+
+def of_sizes(*sizes: int) -> Task:
+    """Return a task with so many questions about each of its objects."""
+    return replace(
+        task(),
+        questions=tuple(
+            replace(task().questions[0], id=f"{name}-{i}", object=f"object {name}")
+            for name, size in enumerate(sizes)
+            for i in range(size)
+        ),
+    )
+
+
+def test_a_limit_takes_a_share_of_large_objects() -> None:
+    """BLiMP by paradigm: 67 objects with 1,000 pairs each."""
+    paradigms = of_sizes(*[1_000] * 67)
+    some = limit_questions(paradigms, 100, seed=0)
+    counts = Counter(question.object for question in some.questions)
+    assert len(some.questions) == 100
+    assert len(counts) == 67
+    assert set(counts.values()) == {1, 2}
+    (note,) = some.provenance.notes
+    assert note.startswith("--limit 100 takes a share of the questions about each object that has")
+    assert "67 of 67 objects" in note
+    model = Counting()
+    ask.prepare_task(model, paradigms, Settings(limit=100))
+    assert any(note in kept for kept in model.notes())
+    # not the first ones of each
+    assert len({question.id.partition("-")[2] for question in some.questions}) > 90
+    assert limit_questions(paradigms, 100, seed=0) == some
+    assert limit_questions(paradigms, 100, seed=1) != some
+    assert len(limit_questions(paradigms, 20, seed=0).questions) == 20
+    turned = replace(paradigms, questions=paradigms.questions[::-1])
+    assert {q.id for q in limit_questions(turned, 100, 0).questions} == {
+        q.id for q in some.questions
+    }
+    whole = limit_questions(paradigms, 67_000, seed=0)
+    assert len(whole.questions) == 67_000
+    assert not whole.provenance.notes
+
+
+def test_a_limit_keeps_small_objects_whole_beside_large_ones() -> None:
+    mixed = of_sizes(500, 300, *[2] * 100)
+    some = limit_questions(mixed, 100, seed=0)
+    counts = Counter(question.object for question in some.questions)
+    assert counts.pop("object 0") == 50
+    assert counts.pop("object 1") == 30
+    assert list(counts.values()) == [2] * 10
+
+
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=12),
+    limit=st.integers(1, 200),
+    seed=st.integers(0, 3),
+)
+def test_a_limit_is_never_exceeded(sizes: list[int], limit: int, seed: int) -> None:
+    limited = limit_questions(of_sizes(*sizes), limit, seed)
+    assert 1 <= len(limited.questions) <= limit
+    if sum(sizes) <= limit:
+        assert len(limited.questions) == sum(sizes)
 
 
 def test_a_limit_does_not_depend_on_the_order_of_the_questions() -> None:

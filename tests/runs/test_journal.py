@@ -109,6 +109,7 @@ def line(**changes: Any) -> bytes:
         line(logp=numbers([float("inf"), -1])),
         line(tokens=None),
         line(tokens=numbers([-1, 1], "<i4")),
+        line(tokens=numbers([0, 1], "<i4")),
         line(tokens=numbers([1, 1, 1], "<i4")),
         line(rank=[1, None]),
         line(rank=numbers([1], "<i4")),

@@ -193,7 +193,7 @@ def test_a_gzip_bomb_is_one_sentence(
 
 
 def test_honest_gzip_files_may_be_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredfold of the file's own length is allowed, whatever the limit."""
+    """Thirty times the file's own length is allowed, whatever the limit."""
     monkeypatch.setattr(lines, "MOST_UNZIPPED", 1000)
     path = tmp_path / "captions.gz"
     texts = [f"a picture of {number * 7919 % 10007} things" for number in range(2000)]

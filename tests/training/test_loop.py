@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -371,3 +373,65 @@ def test_a_training_without_clipping_is_resumed_too(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "parts", schedule, stop_after=3)
     assert equal(run(tmp_path / "parts", schedule), run(tmp_path / "whole", schedule))
+
+
+def train_with_values(
+    folder: Path, values: Sequence[float], luck: Callable[[int], float] | None = None
+) -> loop.Result:
+    """Train by a schedule whose validations measure these values, the highest being the best."""
+    accuracies = iter(values)
+    schedule = Schedule(
+        epochs=len(values) - 1, learning_rate=0.05, best_by="accuracy", highest=True
+    )
+    return loop.train(
+        network(),
+        Batches,
+        losses,
+        lambda _: {"accuracy": next(accuracies)},
+        folder,
+        schedule,
+        luck=luck,
+        device="cpu",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        # no better afterwards, equal, and not trained at all
+        ((0.48, 0.45, 0.46), "It learnt nothing: no validation was better"),
+        ((0.5, 0.5, 0.5), "It learnt nothing: no validation was better"),
+        ((0.48,), "It was not trained"),
+        # better than at the start, and yet no better than what guesses reach
+        ((0.48, 0.52, 0.51), r"best validation, 0.520, is within .* \(up to 0.600\)"),
+        ((0.48, 0.6, 0.51), r"best validation, 0.600, is within .* \(up to 0.600\)"),
+    ],
+)
+def test_training_that_learnt_nothing_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, values: tuple[float, ...], sentence: str
+) -> None:
+    result = train_with_values(tmp_path / "training", values, lambda validations: 0.2 * validations)
+    stored = json.loads((tmp_path / "training" / checkpoint.RESULT).read_text(encoding="utf-8"))
+    assert stored["learnt"] is False
+    assert re.search(sentence, stored["warning"])
+    assert re.search(sentence, caplog.text)
+    assert loop.read_result(tmp_path / "training") == result
+    assert stored == result.as_json()
+
+
+def test_training_that_learnt_something_warns_of_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = train_with_values(tmp_path, (0.48, 0.61, 0.51), lambda validations: 0.2 * validations)
+    assert result.as_json()["learnt"] is True
+    assert result.warning == caplog.text == ""
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_validation_that_is_no_number_ends_the_training(tmp_path: Path, place: int) -> None:
+    """Nothing is better than NaN: the untrained weights stayed the best, and NaN was reported."""
+    values = [0.5, 0.6, 0.7]
+    values[place] = math.nan
+    with pytest.raises(UserError, match=rf"validation's accuracy is not a number at step {place}"):
+        train_with_values(tmp_path, values)
+    assert not (tmp_path / checkpoint.RESULT).exists()

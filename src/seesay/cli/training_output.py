@@ -60,8 +60,8 @@ def curve(
         out.print("\n".join(map(str, paths)))
 
 
-def summary(folder: Path, result: Result) -> str:
-    """How a training ended, in one sentence."""
+def summary(folder: Path, result: Result, tests: str = "") -> str:
+    """How a training ended, in one sentence, and a second one where it learnt nothing."""
     from seesay.training.checkpoint import best_line
 
     prefix = "validation_"
@@ -70,10 +70,11 @@ def summary(folder: Path, result: Result) -> str:
     held_out = [
         f"{name.removeprefix(prefix)} {best[name]:.3f}" for name in best if name.startswith(prefix)
     ]
-    return (
+    sentence = (
         f"{folder}: {result.steps:,} steps in {result.seconds / 60:.1f} minutes; held out, best at "
-        f"step {result.best_step:,}: {', '.join(held_out)}"
+        f"step {result.best_step:,}: {', '.join(held_out)}{tests}"
     )
+    return f"{sentence}\n{result.warning}" if result.warning else sentence
 
 
 @contextmanager

@@ -5,6 +5,7 @@ A check returns the value, or raises an error that says why its row cannot be us
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,12 @@ Cells = Mapping[str, Any]
 """A row: the values by the names of their columns, or of the keys of a JSON object."""
 
 LONGEST_TEXT = 100
+JOINERS = "\u200c\u200d"
+"""Invisible, and part of words: Persian and Indic scripts need them, and emoji of several signs."""
+# Line ends, tabs and spaces of other widths are not printable, but do no harm in a prompt.
+_SPACES = "\n\t\u00a0\u2009\u202f"
+_WITHOUT_JOINERS = str.maketrans("", "", JOINERS)
+_WITHOUT_SPACES = str.maketrans("", "", JOINERS + _SPACES)
 
 
 class BadValueError(ValueError):
@@ -49,12 +56,35 @@ def prompt_text(
         raise BadValueError(f"'{name}' is longer than {LONGEST_TEXT} characters")
     if not value and not empty:
         raise BadValueError(f"'{name}' is empty")
-    if not value.isprintable():
+    if holds_controls(value):
         raise BadValueError(f"'{name}' holds control characters")
     # A second slot in a prompt would be asked about instead of the template's own.
     if SLOT in value or SEPARATOR in value:
         raise BadValueError(f"'{name}' holds {SLOT} or {SEPARATOR}")
     return value
+
+
+def holds_controls(text: str, *, spaces: bool = False) -> bool:
+    """Return whether a text holds characters that control a terminal or hide what it says.
+
+    With `spaces`, line ends, tabs and spaces of other widths are none.
+    """
+    harmless = _WITHOUT_SPACES if spaces else _WITHOUT_JOINERS
+    return not text.isprintable() and not text.translate(harmless).isprintable()
+
+
+def one_line(text: str) -> str:
+    """Return a text whose control characters and line breaks of all kinds are spaces."""
+    if text.isprintable():
+        return text
+    return "".join(" " if _breaks_line(char) else char for char in text)
+
+
+def _breaks_line(char: str) -> bool:
+    """Return whether a character is a control, a line break, or half a surrogate pair."""
+    if char in JOINERS:
+        return False
+    return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def whole_number(

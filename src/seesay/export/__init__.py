@@ -10,6 +10,9 @@ import shutil
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from seesay.errors import UserError
 from seesay.files import atomic_folder
@@ -37,6 +40,31 @@ def export(
     with atomic_folder(folder) as unfinished:
         module.write(task, unfinished)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+class YamlDumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
+    """Writes plain values, so that every reader of YAML gets the same texts back."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Escape what is not printable: of U+0085 and its like, some readers make a line's end."""
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+YamlDumper.add_representer(str, _represent_text)
+
+
+def yaml_text(document: dict[str, Any]) -> str:
+    """Return a YAML document; it holds no comment, which a text might end."""
+    text: str = yaml.dump(
+        document,
+        Dumper=YamlDumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=110,
+    )
+    return text
 
 
 def right_labels(task: Task, question: Question) -> list[str]:

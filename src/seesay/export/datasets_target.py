@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
-from seesay.export import split_questions
+from seesay.data.cells import one_line
+from seesay.export import split_questions, yaml_text
 from seesay.files import atomic_write, write_text
 from seesay.questions import Question, Task
 
@@ -110,13 +110,20 @@ def _card(task: Task, parts: dict[str, tuple[Question, ...]]) -> str:
         ],
     }
     counts = ", ".join(f"{len(questions):,} {name}" for name, questions in parts.items())
-    templates = "\n".join(f"- `{template.name}`: {template.text}" for template in task.templates)
+    # A text on one line begins no other part of the card.
+    title = one_line(task.title or task.name)
+    licence = one_line(task.provenance.licence or "not stated")
+    citation = one_line(task.provenance.citation or "nothing to cite")
+    version = one_line(task.version)
+    templates = "\n".join(
+        one_line(f"- `{template.name}`: {template.text}") for template in task.templates
+    )
     return f"""---
-{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---
+{yaml_text(header)}---
 
-# {task.title or task.name}
+# {title}
 
-The task `{task.name}` (version {task.version}, {task.fingerprint}) as seesay asks it: {counts}.
+The task `{task.name}` (version {version}, {task.fingerprint}) as seesay asks it: {counts}.
 
 `prompts` has one text per template, with [MASK] where the answer goes, and `words` the options as
 they stand in it. `gold` holds one weight per entry of `options`.
@@ -124,7 +131,7 @@ Metrics: {", ".join(task.metrics)}.
 
 {templates}
 
-Licence: {task.provenance.licence or "not stated"}.
+Licence: {licence}.
 
-Cite: {task.provenance.citation or "nothing to cite"}
+Cite: {citation}
 """

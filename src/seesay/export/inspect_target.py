@@ -6,6 +6,7 @@ A model is shown the options, in the order of the task, and picks a letter, as i
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 import string
@@ -14,15 +15,13 @@ from pathlib import Path
 
 from seesay.errors import UserError
 from seesay.export import copy_pictures, refuse, right_labels
-from seesay.files import write_json_lines, write_text
+from seesay.files import write_json, write_json_lines, write_text
 from seesay.models.multiple_choice import question as question_text
 from seesay.questions import Question, Task, Template, resolve_separator
 
 MOST_OPTIONS = len(string.ascii_uppercase)
 
-MODULE = '''"""{title}
-
-{citation}
+MODULE = '''"""The task that is in task.json and rows.jsonl beside this file.
 
 Run it with `inspect eval {function}.py --model …`; `-T template=NAME` asks one template, by
 default all are asked.
@@ -35,15 +34,16 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, ci, scorer, stderr
 from inspect_ai.solver import multiple_choice
 
 FOLDER = Path(__file__).parent
-TEMPLATES = {templates}
+ABOUT = json.loads((FOLDER / "task.json").read_text(encoding="utf-8"))
 
 
 def samples(template):
-    for line in (FOLDER / "rows.jsonl").read_text(encoding="utf-8").splitlines():
+    rows = (FOLDER / "rows.jsonl").read_text(encoding="utf-8")
+    for line in rows.rstrip("\\n").split("\\n"):  # splitlines() knows other line ends, too
         row = json.loads(line)
         if template in (None, row["metadata"]["template"]):
             text = row["input"]
@@ -60,7 +60,8 @@ def samples(template):
             )
 
 
-@scorer(metrics=[accuracy(), stderr()])
+# answers about one object are not independent, nor are those to several templates
+@scorer(metrics=[accuracy(), stderr(cluster="object"), ci(cluster="object")])
 def one_of_the_right_ones():
     async def score(state, target):
         places = [place for place, choice in enumerate(state.choices) if choice.correct is True]
@@ -75,13 +76,13 @@ def one_of_the_right_ones():
 
 @task
 def {function}(template: str | None = None) -> Task:
-    if template is not None and template not in TEMPLATES:
-        raise ValueError(f"template is {{template!r}}, not one of {{TEMPLATES}}")
+    if template is not None and template not in ABOUT["templates"]:
+        raise ValueError(f"template is {{template!r}}, not one of {{ABOUT['templates']}}")
     return Task(
-        dataset=MemoryDataset(list(samples(template)), name="{name}"),
+        dataset=MemoryDataset(list(samples(template)), name=ABOUT["name"]),
         solver=multiple_choice(),
         scorer=one_of_the_right_ones(),
-        version="{version}",
+        version=ABOUT["version"],
     )
 '''
 
@@ -105,33 +106,26 @@ def write(task: Task, folder: Path) -> None:
     ]
     write_json_lines(folder / "rows.jsonl", rows)
     function = _function_name(task.name)
-    module = MODULE.format(
-        title=_plain(task.title or task.name),
-        citation=_plain(task.provenance.citation),
-        name=_plain(task.name),
-        function=function,
-        templates=repr([template.name for template in templates]),
-        version=_plain(task.version),
-    )
-    write_text(folder / f"{function}.py", module)
+    # The module is code, and the task may be anybody's: its texts are data of JSON.
+    about = {
+        "name": task.name,
+        "version": task.version,
+        "title": task.title,
+        "citation": task.provenance.citation,
+        "templates": [template.name for template in templates],
+    }
+    write_json(folder / "task.json", about)
+    write_text(folder / f"{function}.py", MODULE.format(function=function))
 
 
 def _function_name(name: str) -> str:
     """Return the task's name as that of a function in the module."""
-    function = re.sub(r"\W+", "_", name)
+    function = re.sub(r"[^A-Za-z0-9_]+", "_", name)
     is_name = not function[:1].isdigit() and not keyword.iskeyword(function)
     # A word that the module has already would be replaced by the task.
     if is_name and not re.search(rf"\b{function}\b", MODULE):
         return function
     return f"task_{function}"
-
-
-def _plain(text: str) -> str:
-    """Return a text that cannot end the string it stands in.
-
-    The module is code, and the task may be anybody's.
-    """
-    return " ".join(text.replace("\\", "/").replace('"', "'").split())
 
 
 def _row(
@@ -144,8 +138,12 @@ def _row(
     prompt = template.ask(question)
     # inspect takes a text of several letters as targets of which any one is right.
     places = [question.options.index(label) for label in right_labels(task, question)]
+    name = f"{question.id}/{template.name}"
+    # A sample is a file of inspect's log: one whose name holds NUL is not found in it again.
+    if not name.isprintable():
+        name = json.dumps(name)
     row: dict[str, object] = {
-        "id": f"{question.id}/{template.name}",
+        "id": name,
         "input": question_text(resolve_separator(prompt.text, None)),
         "choices": list(prompt.options),
         "target": "".join(string.ascii_uppercase[place] for place in places),
@@ -153,7 +151,8 @@ def _row(
             "question": question.id,
             "template": template.name,
             "object": question.object,
-            **question.tags,
+            # Apart from the others: a tag may be called as one of these.
+            "tags": dict(question.tags),
         },
     }
     if question.picture is not None:

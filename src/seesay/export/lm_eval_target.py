@@ -1,18 +1,21 @@
 """A task for EleutherAI's lm-evaluation-harness.
 
 It becomes one multiple-choice task per template, and a group of them.
-lm-eval scores an option given what precedes the slot, which is seesay's scope `option`; what
-follows the slot is not part of it.
+A choice is the option with the rest of its sentence, given what precedes the slot: that is seesay's
+scope `sentence`, and a thing that is named after the slot stays part of the question.
+
+Texts of the task are data of JSON and of YAML that a library writes. lm-eval fills in Jinja
+templates, so that none of its fields that may hold one is made of them: these name columns.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from seesay.export import refuse, right_labels, split_questions
+from seesay.export import YamlDumper, refuse, right_labels, split_questions, yaml_text
 from seesay.files import write_json_lines, write_text
 from seesay.questions import Question, Task, Template, resolve_separator
 
@@ -78,13 +81,24 @@ def _row(
 ) -> dict[str, object]:
     """Return one line of a template's rows: the context ends where the slot begins."""
     prompt = template.ask(question)
+    before, after = (resolve_separator(part, None) for part in prompt.parts)
     gold = [question.options.index(label) for label in right_labels(task, question)]
     return {
         "id": question.id,
-        "context": resolve_separator(prompt.parts[0], None),
+        "context": before,
         "choices": list(prompt.options),
+        "continuations": [option + after for option in prompt.options],
         "gold": gold if has_several else gold[0],
     }
+
+
+class _Function(str):
+    """The name of a function in a module beside the file, which lm-eval looks up."""
+
+
+YamlDumper.add_representer(
+    _Function, lambda dumper, name: dumper.represent_scalar("!function", str(name))
+)
 
 
 def _task(
@@ -94,43 +108,49 @@ def _task(
     slug: str,
     splits: list[str],
 ) -> str:
-    """Return the YAML of one template, written by hand: `!function` is no YAML that others know."""
-    title = " ".join((task.title or task.name).split())
-    text = json.dumps(template.text, ensure_ascii=False)
-    lines = [
-        f"# {title}: {text}",
-        f"task: {name}",
-        "output_type: multiple_choice",
-        "custom_dataset: !function load_rows.load_rows",
-        f"dataset_kwargs: {{template: {slug}}}",
-    ]
+    """Return the YAML of one template."""
+    document: dict[str, Any] = {
+        "task": name,
+        "output_type": "multiple_choice",
+        "custom_dataset": _Function("load_rows.load_rows"),
+        "dataset_kwargs": {"template": slug},
+    }
     if "train" in splits:
-        lines.append("training_split: train")
+        document["training_split"] = "train"
     if "validation" in splits:
-        lines.append("validation_split: validation")
-    lines += [
-        "test_split: test",
-        'doc_to_text: "{{context}}"',
-        "doc_to_choice: choices",
-        "doc_to_target: gold",
+        document["validation_split"] = "validation"
+    document |= {
+        "test_split": "test",
+        # Names of columns: lm-eval takes their values as they are, whatever these hold.
+        "doc_to_text": "context",
+        "doc_to_choice": "continuations",
+        "doc_to_target": "gold",
         # The template has its own space before the slot, or none: lm-eval must add none.
-        'target_delimiter: ""',
-        "metric_list:",
-        "  - {metric: acc, aggregation: mean, higher_is_better: true}",
-        f"metadata: {{version: {json.dumps(task.version)}}}",
-    ]
-    return "\n".join(lines) + "\n"
+        "target_delimiter": "",
+        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        "metadata": {**_about(task), "text": template.text},
+    }
+    return yaml_text(document)
 
 
 def _group(task: Task, names: list[str]) -> str:
     """Return the YAML of the group, whose figure is the mean over its templates."""
-    lines = [
-        f"# {json.dumps(task.provenance.citation, ensure_ascii=False)}",
-        f"group: {_slug(task.name)}",
-        "task:",
-        *(f"  - {name}" for name in names),
-        "aggregate_metric_list:",
-        "  - {metric: acc, aggregation: mean, weight_by_size: true}",
-        f"metadata: {{version: {json.dumps(task.version)}}}",
-    ]
-    return "\n".join(lines) + "\n"
+    return yaml_text(
+        {
+            "group": _slug(task.name),
+            "task": names,
+            "aggregate_metric_list": [
+                {"metric": "acc", "aggregation": "mean", "weight_by_size": True}
+            ],
+            "metadata": _about(task),
+        }
+    )
+
+
+def _about(task: Task) -> dict[str, str]:
+    """Return what a reader wants to know of the task; lm-eval prints the version."""
+    return {
+        "version": task.version,
+        "title": task.title or task.name,
+        "citation": task.provenance.citation,
+    }

@@ -8,11 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from seesay.data.splits import split_by_object
 from seesay.errors import UserError
-from seesay.export import copy_pictures, split_questions
+from seesay.export import copy_pictures, split_questions, yaml_text
 from seesay.files import write_json_lines, write_text
 from seesay.questions import Published, Question, Task, Template
 
@@ -83,13 +81,7 @@ def write(task: Task, folder: Path) -> None:
         fields["options"] = list(everything[0].options)
     # What is empty is left out: it is the default, and a person reads the file.
     filled = {name: value for name, value in fields.items() if value or value == 0}
-    text = yaml.safe_dump(
-        filled,
-        sort_keys=False,
-        allow_unicode=True,
-        width=110,
-    )
-    write_text(folder / "task.yaml", text)
+    write_text(folder / "task.yaml", yaml_text(filled))
 
 
 def _parts(task: Task) -> tuple[dict[str, tuple[Question, ...]], int | None]:

@@ -124,7 +124,7 @@ class Metric(Generic[Data]):
     `whole_vocabulary` ones need ranks; for a `lower_is_better` one, less is better. `guess` is the
     expected value of each item under a random order of its labels, where that differs from the
     value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
-    the second statistic.
+    the second statistic. `signed`: the value is a difference of shares, from -1 to 1.
     """
 
     name: str
@@ -136,6 +136,7 @@ class Metric(Generic[Data]):
     lower_is_better: bool = False
     guess: Callable[[Data], FloatArray] | None = None
     is_mean: bool = False
+    signed: bool = False
 
     def defined(self, stats: FloatArray) -> BoolArray:
         """Return which items of (..., n, k) statistics count.

@@ -8,9 +8,9 @@ figures are one matrix product.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import NormalDist
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from seesay.defaults import LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
+from seesay.metrics.dependence import SharedThings, influence
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
 _KEPT_BYTES = 1 << 27
@@ -41,14 +42,16 @@ class Clusters:
     """
 
     def __init__(self, objects: Sequence[str] | npt.NDArray[np.generic]) -> None:
-        names, index, counts = np.unique(
+        names, first, index, counts = np.unique(
             np.asarray(objects),
+            return_index=True,
             return_inverse=True,
             return_counts=True,
         )
         if not names.size:
             raise ValueError("objects must name at least one item")
         self.size = len(names)
+        self.first_items: IntArray = first
         self._order: IntArray = np.argsort(index.reshape(-1), kind="stable")
         self._starts: IntArray = np.cumsum(counts) - counts
 
@@ -74,19 +77,27 @@ class Clusters:
 
 
 class Resamples:
-    """Counts drawn once for a set of objects, and applied to any statistics of their items."""
+    """Counts drawn once for a set of objects, and applied to any statistics of their items.
+
+    Where objects are several things each, such as pairs, `things` holds those of every item:
+    intervals then allow for objects that share a thing.
+    """
 
     def __init__(
         self,
         objects: Sequence[str] | npt.NDArray[np.generic],
         resamples: int = RESAMPLES,
         seed: int = 0,
+        things: Sequence[Sequence[str]] | None = None,
     ) -> None:
         if resamples < 1:
             raise ValueError(f"resamples must be at least 1: got {resamples}")
         self.clusters = Clusters(objects)
         self.resamples = resamples
         self.seed = seed
+        self._shared: SharedThings | None = None
+        if things is not None:
+            self._shared = SharedThings([things[item] for item in self.clusters.first_items])
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
         """Return statistics (t, n, k) summed per object, for `intervals`.
@@ -114,8 +125,18 @@ class Resamples:
     def intervals(
         self, figures: Sequence[tuple[FloatArray, Value]], *, level: float = LEVEL
     ) -> list[Interval]:
-        """Several figures in one pass, each given as its `sums` and its value function."""
-        return [summarise(point, resampled, level) for point, resampled in self.values(figures)]
+        """Return several figures in one pass, each given as its `sums` and its value function."""
+        intervals = []
+        for (sums, value), (point, resampled) in zip(figures, self.values(figures), strict=True):
+            widening = self.widening(partial(influence, sums, value))
+            intervals.append(summarise(point, widen(point, resampled, widening), level))
+        return intervals
+
+    def widening(self, deviations: Callable[[], FloatArray]) -> float:
+        """Return by how much a figure's resamples are too narrow, given its objects' influence."""
+        if self._shared is None or not self._shared.any_shared:
+            return 1.0
+        return self._shared.widening(deviations())
 
     def measurements(self, measurements: Sequence[Measurement]) -> list[Interval]:
         """Return each measurement with its interval.
@@ -179,6 +200,17 @@ class Resamples:
         )
 
 
+def widen(point: float, resampled: FloatArray, ratio: float) -> FloatArray:
+    """Return resamples that lie farther from the figure by a ratio; shares stay between 0 and 1."""
+    if ratio == 1:
+        return resampled
+    widened = point + ratio * (resampled - point)
+    is_share = np.nanmin(resampled) >= 0 and np.nanmax(resampled) <= 1
+    if is_share:
+        return np.asarray(np.clip(widened, 0.0, 1.0))
+    return widened
+
+
 def summarise(point: float, resampled: FloatArray, level: float = LEVEL) -> Interval:
     """The percentile interval of a figure's resamples; NaN where the figure is not defined."""
     if not 0 < level < 1:
@@ -218,13 +250,27 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     return max(0.0, min(low, share)), min(1.0, max(high, share))
 
 
-def not_degenerate(interval: Interval, objects: int) -> Interval:
+_ROUNDING = 1e-9
+
+
+def not_degenerate(interval: Interval, objects: int, *, signed: bool = False) -> Interval:
     """Wilson's interval, with the objects as n, where resampling cannot show any doubt.
 
     Resamples of objects that are all right (or all wrong), or of a single object, are all alike:
     their percentiles would claim certainty. Any other interval is returned as it is.
+
+    A `signed` figure, of -1 to 1, is one on both sides: a share of objects that were not seen, by
+    Wilson's interval of none of so many, may have any value of that range.
     """
-    if interval.low != interval.high or not objects:
+    if not objects:
+        return interval
+    # differences of equal numbers differ from 0 by rounding
+    if signed and interval.high - interval.low < _ROUNDING:
+        unseen = wilson(0.0, objects)[1]
+        low = interval.value - unseen * (interval.value + 1)
+        high = interval.value + unseen * (1 - interval.value)
+        return Interval(interval.value, low, high)
+    if interval.low != interval.high:
         return interval
     is_certain = interval.value in (0, 1) or objects == 1
     # Wilson's is of a share: a correlation or a distance stays as it is

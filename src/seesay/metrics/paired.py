@@ -16,6 +16,7 @@ import numpy.typing as npt
 from seesay.defaults import RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, Value
 from seesay.metrics.bootstrap import Clusters, Interval, Resamples, present, summarise, wilson
+from seesay.metrics.dependence import influence
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -50,20 +51,27 @@ def paired_bootstrap(
     sums_a = resamples.sums(a, where)
     sums_b = resamples.sums(b, where)
     figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
-    return difference(figure_a, figure_b, objects=present(sums_a))
+    widening = resamples.widening(lambda: influence(sums_a, value) - influence(sums_b, value))
+    return difference(figure_a, figure_b, objects=present(sums_a), widening=widening)
 
 
 def difference(
-    a: tuple[float, FloatArray], b: tuple[float, FloatArray], *, objects: int
+    a: tuple[float, FloatArray],
+    b: tuple[float, FloatArray],
+    *,
+    objects: int,
+    widening: float = 1.0,
 ) -> Difference:
     """Return two figures as one difference.
 
-    Each is given as it is and under the same resamples of so many objects.
+    Each is given as it is and under the same resamples of so many objects. `widening` is the ratio
+    by which differences are too close together because objects share things.
     """
     value_a, resampled_a = a
     value_b, resampled_b = b
-    differences = resampled_a - resampled_b
-    between = summarise(value_a - value_b, differences)
+    point = value_a - value_b
+    differences = point + widening * (resampled_a - resampled_b - point)
+    between = summarise(point, differences)
     if abs(between.value) == 1:
         # one is always right and the other never, so that all resamples are alike: they would
         # claim certainty, and Wilson's interval of a share of 1 stands in for them
@@ -87,7 +95,7 @@ def difference(
     )
 
 
-def sign_flip(
+def sign_flip(  # noqa: PLR0913 - two models, their items, the metric, and how it is resampled
     a: FloatArray,
     b: FloatArray,
     objects: Sequence[str] | npt.NDArray[np.generic],
@@ -97,6 +105,7 @@ def sign_flip(
     flips: int = RESAMPLES,
     seed: int = 0,
     is_mean: bool = False,
+    widening: float = 1.0,
 ) -> float:
     """Return a two-sided p-value by approximate randomisation (Noreen 1989).
 
@@ -105,7 +114,8 @@ def sign_flip(
     With sums S = A + B and D = A − B per object, a swap turns the sign of D, so that the shuffled
     models' totals are (ΣS ± Σ±D) / 2 for any metric. p = (1 + shuffles at least as far apart) / (1
     + shuffles). Of a metric that `is_mean`, with weights that are the same for both models, the
-    difference is a plain sum over objects.
+    difference is a plain sum over objects. Objects that share things are not swapped independently:
+    `widening` is the ratio by which shuffles are too close together.
     """
     _same_shape(a, b)
     clusters = Clusters(objects)
@@ -142,7 +152,7 @@ def sign_flip(
     extreme = 0
     for start in range(0, flips, rows):
         signs = _signs(bits, min(rows, flips - start), len(apart))
-        is_nearer = distance(signs @ apart) < observed - _NOISE
+        is_nearer = widening * distance(signs @ apart) < observed - _NOISE
         # not "at least as far": NaN counts against the difference
         extreme += int((~is_nearer).sum())
     return (1 + extreme) / (1 + flips)
@@ -151,9 +161,10 @@ def sign_flip(
 def mcnemar(a: FloatArray, b: FloatArray, *, where: BoolArray | None = None) -> float:
     """Exact two-sided McNemar p-value from the statistics (t, n, 2) of a right-or-wrong metric.
 
-    An item is right where its mean credit over templates exceeds one half: templates of one
-    question are not independent, so each question counts once. A tie is neither right nor wrong: an
-    item with one, or one that is not defined, is left out. NaN where none is left.
+    An item is right where its mean credit over templates exceeds one half, and wrong where it is
+    below: templates of one question are not independent, so each question counts once. A tie is
+    neither: an item with one in a template, one that is right in half of its templates, and one
+    that is not defined are left out. NaN where none is left.
     """
     _same_shape(a, b)
     if where is not None:
@@ -212,7 +223,9 @@ def _right(stats: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return which items are right, and which are right or wrong."""
     credit, weight = stats.sum(axis=0).T
     settled = np.isin(stats[..., 0], (0.0, 1.0)).all(axis=0)
-    return np.asarray(credit > 0.5 * weight), np.asarray(settled & (weight > 0))
+    is_right = credit > 0.5 * weight
+    is_wrong = credit < 0.5 * weight
+    return np.asarray(is_right), np.asarray(settled & (is_right | is_wrong))
 
 
 def _signs(bits: np.random.SFC64, rows: int, width: int) -> FloatArray:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from seesay.data.captions import Corpus, CorpusSummary, distinct_sources
 from seesay.data.knowledge import COLORS
 from seesay.errors import missing_extra
+from seesay.mining.readers.validation import MAX_CAPTION
 from seesay.progress import ProgressCallback
 
 if TYPE_CHECKING:
@@ -66,7 +67,11 @@ def read_captions(
     paths = map(Path, spec.removeprefix("captions:").split(","))
     for path in distinct_sources(paths):
         with Corpus(path) as corpus:
-            yield from (caption.text.strip() for caption in corpus.read())
+            for caption in corpus.read():
+                if len(caption.text) > MAX_CAPTION:
+                    corpus.reject(caption.row, f"it has more than {MAX_CAPTION:,} characters")
+                else:
+                    yield caption.text.strip()
         if sources is not None:
             sources.append(corpus.summary)
         if bad is not None and corpus.bad:

@@ -30,6 +30,10 @@ Pixels = NDArray[np.uint8]
 """An RGB picture (height, width, 3)."""
 MIN_ANSWERS = 10
 """Answers that a name needs (ViPhy)."""
+MAX_RATIO = 16
+"""The longer side of a crop to its shorter one: ViLT's processor takes up to 20."""
+MIN_SIDE = 4
+"""Pixels across a crop."""
 SYNONYMS = {
     "yellow": "gold golden blond blonde cream",
     "brown": "wooden tan bronze copper",
@@ -77,19 +81,40 @@ class VqaColors:
         """Return the colours that the model names, none where its answer names no colour."""
         from PIL import Image
 
-        whole = Image.fromarray(picture)
-        crops = [whole.crop(corners(region.box, *whole.size)) for region in regions]
+        height, width = picture.shape[:2]
+        crops = []
+        for region in regions:
+            x0, y0, x1, y1 = corners(region.box, width, height)
+            crops.append(Image.fromarray(thicken(picture[y0:y1, x0:x1])))
         prompts = [
             Prompt(f"What color is the {region.name}? Answer: {SLOT}", ()) for region in regions
         ]
-        colors: list[tuple[str, ...]] = []
+        colors: dict[int, tuple[str, ...]] = {}
         for batch in self._model.plan(prompts):
             answers = self._model.describe(
                 [crops[i] for i in batch],
                 [prompts[i] for i in batch],
             )
-            colors += map(named_colors, answers)
-        return colors
+            # batches may be in any order
+            colors.update(zip(batch, map(named_colors, answers), strict=True))
+        return [colors[i] for i in range(len(prompts))]
+
+
+def thicken(crop: Pixels) -> Pixels:
+    """Return a crop that every model's processor can take: a thin one repeats its edges.
+
+    A strip would be scaled to no pixel across, and of up to three rows an array is taken for one of
+    colour channels.
+
+    >>> thicken(np.zeros((200, 6, 3), dtype=np.uint8)).shape
+    (200, 13, 3)
+    """
+    thinnest = max(-(-max(crop.shape[:2]) // MAX_RATIO), MIN_SIDE)
+    padding = []
+    for side in crop.shape[:2]:
+        missing = max(thinnest - side, 0)
+        padding.append((missing // 2, missing - missing // 2))
+    return np.pad(crop, (*padding, (0, 0)), mode="edge")
 
 
 def color_facts(

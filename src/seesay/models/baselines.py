@@ -19,6 +19,7 @@ from seesay.questions import Prompt, Scores, Task
 from seesay.registry import load_address, unknown
 
 RAREST = 1e-9  # below what wordfreq distinguishes
+FEWEST_ALIKE = 100  # questions with the same options: of fewer, the commonest answer is luck
 DOUBT = 1e-6  # what a rule leaves for the options that it does not choose
 
 
@@ -34,6 +35,11 @@ class Baseline(Model):
 
     def __init__(self, name: str) -> None:
         self.name = self.fingerprint = name
+
+    def prepare(self, task: Task) -> None:
+        """Note that examples change nothing."""
+        if any(question.shots for question in task.questions):
+            self.note(f"'{self.name}' is a rule that reads no examples: --shots changes nothing.")
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         return [choice_scores(prompt, _log_shares(self.weights(prompt))) for prompt in prompts]
@@ -59,18 +65,42 @@ def labels_by_prompt(task: Task) -> dict[str, tuple[str, ...]]:
 
 
 class Majority(Baseline):
-    """The answer that is gold most often in the task, whatever the question."""
+    """The answer that is gold most often in the task, whatever the question.
+
+    Options of a question's own (two solutions, two things) are gold once or never: to count them
+    would be to read the answer. There it is the place among the options that is gold most often.
+    """
 
     def prepare(self, task: Task) -> None:
         """Count the gold labels, and note which labels each prompt's options stand for."""
-        self._counts = Counter[str]()
+        super().prepare(task)
+        sizes = Counter(frozenset(question.options) for question in task.questions)
+        fewest = min(FEWEST_ALIKE, len(task.questions))
+        self._shared = {options for options, size in sizes.items() if size >= fewest}
+        self._counts: dict[str | int, float] = {}
         for question in task.questions:
-            self._counts.update(question.gold)
+            keys = self._keys(question.options)
+            for key, label in zip(keys, question.options, strict=True):
+                weight = question.gold.get(label, 0.0)
+                self._counts[key] = self._counts.get(key, 0.0) + weight
         self._labels = labels_by_prompt(task)
+        by_place = sum(size for options, size in sizes.items() if options not in self._shared)
+        if by_place:
+            self.note(
+                f"{self.name}: {by_place:,} of {len(task.questions):,} questions of '{task.name}' "
+                f"have options that fewer than {fewest} questions share; there it chooses the "
+                "place among the options that is right most often."
+            )
+
+    def _keys(self, labels: Sequence[str]) -> Sequence[str | int]:
+        """What is counted for each option: its label, or its place."""
+        if frozenset(labels) in self._shared:
+            return labels
+        return range(len(labels))
 
     def weights(self, prompt: Prompt) -> list[float]:
-        """How often the label is gold, plus one so that none is impossible."""
-        return [self._counts[label] + 1.0 for label in self._labels[prompt.key]]
+        """How often the label or its place is gold, plus one so that none is impossible."""
+        return [self._counts[key] + 1.0 for key in self._keys(self._labels[prompt.key])]
 
 
 class WordFrequency(Baseline):
@@ -141,7 +171,8 @@ _CORE = {
         f"{__name__}:Random", "A random order of the options, always the same for a prompt."
     ),
     "majority": BaselineCard(
-        f"{__name__}:Majority", "The answer that is gold most often in the task."
+        f"{__name__}:Majority",
+        "The answer that is gold most often in the task; of options of a row's own, the place.",
     ),
     "frequency": BaselineCard(
         f"{__name__}:WordFrequency", "The option that is the most frequent English expression."

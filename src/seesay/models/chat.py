@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from seesay.digests import json_digest
-from seesay.errors import UserError, first_line
+from seesay.errors import UserError
 from seesay.models.multiple_choice import BLANK
+from seesay.models.template_process import TEMPLATES, TemplateError
 from seesay.questions import SLOT, Prompt, resolve_separator
 
 PLAIN_NOTE = (
@@ -26,6 +27,16 @@ _LABEL = re.compile(r"^\s*(?:Question|Q):\s*")
 Message = dict[str, Any]
 
 
+def refuse_bare_slot(around: str) -> None:
+    """Refuse a prompt that is its slot alone, with nothing around it to ask about."""
+    if not around.strip():
+        raise UserError(
+            "Minimal pairs compare whole sentences, so that there is no question to put to a chat "
+            "or for a free answer: leave out --chat and --how generate, and ask a server at its "
+            "completions endpoint."
+        )
+
+
 def user_turn(text: str) -> str:
     """A text with a slot as one says it to somebody: a question as it is, anything else with a
     blank to fill.
@@ -36,6 +47,7 @@ def user_turn(text: str) -> str:
     'Fill in the blank: A pig is ___ in color.'
     """
     before, _, after = resolve_separator(text, None).partition(SLOT)
+    refuse_bare_slot(before + after)
     question = _CUE.sub("", before).rstrip()
     if not after.strip(" .") and (question.endswith("?") or question != before.rstrip()):
         return _LABEL.sub("", question)
@@ -87,25 +99,18 @@ class ChatFormat:
     ) -> str:
         """The conversation up to where the reply begins. A model that thinks before it replies does
         not, unless it `thinks`; the date is `fixed`, or left to the template."""
-        settings: dict[str, Any] = {}
+        settings = {**self.tokenizer.special_tokens_map, "add_generation_prompt": True}
         if fixed and not thinks:
             # options are scored where the reply begins, which must not be a thought
             settings["enable_thinking"] = False
         if fixed:
             settings["date_string"] = DATE
-        arguments = {
-            "chat_template": self.template,
-            "add_generation_prompt": True,
-            "tokenize": False,
-        }
         try:
-            text = self.tokenizer.apply_chat_template(messages, **arguments, **settings)
-        except Exception as error:  # a template is a program, and refuses in its own ways
+            text = TEMPLATES.render(self.template, messages, settings)
+        except TemplateError as error:
             hint = ""
             if self.system is not None:
                 hint = " (it may have no place for --system)"
-            raise UserError(
-                f"The model's chat template cannot be used{hint}: {first_line(error)}"
-            ) from error
+            raise UserError(f"The model's chat template cannot be used{hint}: {error}") from error
         # the mark of the slot is the option's place alone, which is added after the conversation
-        return str(text).replace(SLOT, BLANK)
+        return text.replace(SLOT, BLANK)

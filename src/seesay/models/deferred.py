@@ -121,6 +121,19 @@ def _read(path: Path) -> dict[str, Any] | None:
         identity = read_json(path)
     except (OSError, ValueError):
         return None
-    if isinstance(identity, dict) and identity.keys() == set(REMEMBERED):
-        return identity
-    return None
+    if not isinstance(identity, dict) or identity.keys() != set(REMEMBERED):
+        return None
+    if not all(_fits(field, value) for field, value in identity.items()):
+        return None
+    return identity
+
+
+def _fits(field: str, value: Any) -> bool:
+    """Return whether a value has the type of what a model states in this field."""
+    if field in SETS:
+        return isinstance(value, list) and all(isinstance(member, str) for member in value)
+    # fields without a default are texts, as are those that may be None
+    default = getattr(Model, field, "")
+    if default is None:
+        return value is None or isinstance(value, str)
+    return type(value) is type(default)

@@ -13,6 +13,8 @@ from seesay.digests import json_digest
 from seesay.files import read_json, write_text
 
 LARGE = 1 << 25  # bytes
+TRAINING_RESULT = Path("training", "result.json")
+"""Where our own trainings say how they ended, in the folder of their model."""
 DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
@@ -60,3 +62,13 @@ def model_type(folder: Path) -> str | None:
     if not isinstance(kind, str):
         return None
     return kind
+
+
+def learnt_nothing(folder: Path) -> bool:
+    """Whether the model in a folder was trained by us, and is as good as untrained."""
+    try:
+        result = read_json(folder / TRAINING_RESULT)
+    # no training, or nothing that tells: what loads the model says what is wrong with it
+    except (OSError, ValueError):
+        return False
+    return isinstance(result, dict) and result.get("learnt") is False

@@ -17,7 +17,7 @@ from seesay.data.downloads import unpacked_path
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import CATALOGUE, source_of
-from seesay.models.files import file_digest, model_type
+from seesay.models.files import TRAINING_RESULT, file_digest, learnt_nothing, model_type
 from seesay.models.hf.families import load_language_model
 from seesay.models.hf.gguf import convert_gguf, converted_folder
 from seesay.models.hf.hub import copied_config, hub_commit
@@ -124,7 +124,20 @@ class ModelSource:
         return self.options.revision
 
     def load(self) -> Model:
-        """Load the model, which fills slots, answers or scores."""
+        """Load the model, which fills slots, answers or scores.
+
+        One that our training left as good as untrained notes it with every run.
+        """
+        model = self._load()
+        folder = Path(self.place).expanduser()
+        if learnt_nothing(folder):
+            model.note(
+                f"{self.name} learnt nothing in its training: {folder / TRAINING_RESULT} says why.",
+                lasting=True,
+            )
+        return model
+
+    def _load(self) -> Model:
         if self.prefix is None:
             return load_transformers(self.name, self.fetch(), self.options)
         model: object = MODELS.load(self.prefix)(self.place, self.options)

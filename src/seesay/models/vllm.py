@@ -2,10 +2,9 @@
 tokens.
 
 The protocol is that of `CausalModel`: the same tokens are scored, in the same sentences, with the
-same ranks. vLLM keeps shared beginnings in its prefix cache for generated answers; where
-log-probabilities of the prompt are asked for, it computes them in full, whatever the cache holds.
-Parallelism and memory are set by the engine's own options (`--engine-option
-tensor_parallel_size=4`).
+same ranks, in float32 unless `--dtype` says otherwise. vLLM keeps shared beginnings in its prefix
+cache for generated answers; while options are scored, the cache is off. Parallelism and memory are
+set by the engine's own options (`--engine-option tensor_parallel_size=4`).
 """
 
 from __future__ import annotations
@@ -19,10 +18,16 @@ from seesay.models.base import GREEDY, Reply, Sampling
 from seesay.models.batches import chunks
 from seesay.models.hf.causal import CausalModel
 from seesay.models.hf.generation import LINE
-from seesay.models.hf.precision import json_or_text
+from seesay.models.hf.precision import json_or_text, weights_digest
 from seesay.models.hf.spans import Ids, ScoredSpan, SpanScore
 from seesay.models.options import ModelOptions
 from seesay.questions import Prompt
+
+PROTOCOL = {
+    "dtype": "is an option of its own: give --dtype.",
+    "enable_prefix_caching": "changes the scores of options: leave it out.",
+}
+"""What an engine option may not change, and what to do instead."""
 
 PER_CALL = 1024  # prompts given to the engine at once: it makes batches of its own
 
@@ -41,12 +46,21 @@ def load_vllm(rest: str, options: ModelOptions) -> VllmModel:
     for name in ("dtype", "revision", "quantization"):
         if value := getattr(options, name):
             arguments[name] = value
-    arguments |= engine_options(options.engine_options)
+    # as on a CPU here; the engine's own choice moves log-probabilities by up to 0.23
+    arguments.setdefault("dtype", "float32")
+    if not options.generates:
+        # cached beginnings have no log-probabilities of their own (vLLM's issue 42019)
+        arguments["enable_prefix_caching"] = False
+    engine_arguments = engine_options(options.engine_options)
+    for name in PROTOCOL:
+        if engine_arguments.get(name, arguments.get(name)) != arguments.get(name):
+            raise UserError(f"--engine-option {name} {PROTOCOL[name]}")
+    arguments |= engine_arguments
     try:
         engine = vllm.LLM(**arguments)
     except Exception as error:  # an engine has more ways to fail than can be listed
         raise UserError(f"vLLM could not load '{rest}': {first_line(error)}") from error
-    return VllmModel(f"vllm:{rest}", vllm, engine, arguments, scope=options.scope)
+    return VllmModel(f"vllm:{rest}", vllm, engine, arguments, options)
 
 
 def engine_options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -114,23 +128,29 @@ class VllmModel(CausalModel):
         library: Any,
         engine: Any,
         arguments: dict[str, Any],
-        *,
-        scope: str,
+        options: ModelOptions,
     ) -> None:
         config = engine.llm_engine.model_config
         identity = [getattr(library, "__version__", ""), str(config.dtype), arguments]
         identity.append(getattr(config.hf_config, "_commit_hash", None))
         super().__init__(
             name,
-            json_digest(identity, default=str),
+            json_digest(identity, default=str) + weights_digest(options, config.dtype),
             engine.get_tokenizer(),
             EngineScorer(library, engine),
             model_type=config.hf_config.model_type,
-            scope=scope,
+            scope=str(options.scope),
             planned_tokens=16 * PER_CALL,
         )
         self._library = library
         self._engine = engine
+        type_name = str(config.dtype).removeprefix("torch.")
+        if type_name != "float32":
+            self.note(
+                f"'{name}' computes in {type_name}: its log-probabilities differ from those in "
+                "float32, in which other models are scored on a CPU.",
+                lasting=True,
+            )
 
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY

@@ -7,6 +7,8 @@ Each measure is defined on the questions that have such an answer and counts for
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from seesay.metrics.base import BoolArray, FloatArray, Metric, ScoredItems, mean_metric, softmax
@@ -93,9 +95,12 @@ def _pull_metrics(source: str, question: str) -> tuple[Metric[ScoredItems], Metr
 
 PRIOR_PULL, PRIOR_LOG_ODDS = _pull_metrics("prior", "what is shown")
 PICTURE_PULL, PICTURE_LOG_ODDS = _pull_metrics("picture", "what is usual")
-GAIN_OVER_BLIND = mean_metric(
-    "gain_over_blind",
-    "How much probability the right answer gains over the same question without its picture.",
-    gain_over_blind,
-    guess=lambda items: np.zeros(len(items)),
+GAIN_OVER_BLIND = replace(
+    mean_metric(
+        "gain_over_blind",
+        "How much probability the right answer gains over the same question without its picture.",
+        gain_over_blind,
+        guess=lambda items: np.zeros(len(items)),
+    ),
+    signed=True,
 )

@@ -86,11 +86,7 @@ class GeneratedModel(RephrasedModel):
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """Return the model's own notes, and how many replies named no option."""
-        notes = super().notes(answered)
-        outcomes = [reply for scores in answered for reply in scores.replies or ()]
-        if outcomes:
-            notes.append(_misses(outcomes))
-        return notes
+        return [*super().notes(answered), *note_misses(answered)]
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt with its options named, and a cue for the answer at its end."""
@@ -102,6 +98,11 @@ def score_replies(
     replies: Sequence[Reply],
 ) -> Scores:
     """Return the shares of the options among the replies, and each reply with what became of it."""
+    if len(set(prompt.options)) < len(prompt.options):
+        raise UserError(
+            f"Two options of {prompt.text!r} are the same text ({', '.join(prompt.options)}): no "
+            "reply could tell them apart."
+        )
     weights = [0.0] * len(prompt.options)
     outcomes = []
     for reply in replies:
@@ -149,7 +150,11 @@ def _request_text(
     return f"{user_turn(text)}\nAnswer with {among}.\nAnswer: {SLOT}"
 
 
-def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
+def note_misses(answered: Sequence[Scores]) -> list[str]:
+    """Return a note on how many replies named no option; none where there are no replies."""
+    outcomes = [reply for scores in answered for reply in scores.replies or ()]
+    if not outcomes:
+        return []
     kinds = Counter[str]()
     texts: dict[str, None] = {}
     several = 0
@@ -164,9 +169,9 @@ def _misses(outcomes: Sequence[tuple[str, str, bool]]) -> str:
         counts = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
         examples = [repr(text[:60]) for text in list(texts)[:MISSES_SHOWN]]
         details = f" ({', '.join(counts)}), such as {', '.join(examples)}"
-    return (
+    return [
         f"{kinds.total():,} of {len(outcomes):,} replies named no option{details}; "
         "they count as wrong. "
         f"{several:,} named several, which share the answer. "
         "replies.jsonl holds all of them."
-    )
+    ]

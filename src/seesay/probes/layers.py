@@ -103,16 +103,31 @@ def control_splits(splits: Mapping[str, Task]) -> dict[str, Task]:
 
 def first_thing(question: Question) -> str:
     """Return what a question is about; of a pair the one that it names first."""
-    things = question.object.split("|")
+    things = question.things
     # the object of a pair names both in a fixed order, whichever the question begins with
     mentioned = (value for value in question.fields.values() if value in things)
     return next(mentioned, things[0])
 
 
-def shares_things(splits: Mapping[str, Task]) -> bool:
-    """Whether things of the test questions occur in training: otherwise a control task cannot be
-    learnt by heart."""
-    train_questions = splits["train"].questions
-    test_questions = splits["test"].questions
-    train_things = set(map(first_thing, train_questions))
-    return any(first_thing(question) in train_things for question in test_questions)
+def control_note(splits: Mapping[str, Task]) -> str:
+    """Say how many things of the test questions are not in training; empty if all of them are.
+
+    Labels of the others cannot be learnt by heart, so that a control task says nothing about them.
+    """
+    test = splits["test"]
+    train_things = set(map(first_thing, splits["train"].questions))
+    test_things = set(map(first_thing, test.questions))
+    shared = len(test_things & train_things)
+    if shared == len(test_things):
+        return ""
+    things = f"Only {shared} of the {len(test_things)} things"
+    verb = "occurs" if shared == 1 else "occur"
+    others = "the others' labels"
+    control = "the control is what guessing gets for the others"
+    if not shared:
+        things, verb, others = "No thing", "occurs", "labels"
+        control = "the control is what guessing gets"
+    return (
+        f"{things} of {test.name}'s test questions {verb} in training, so that {others} which mean "
+        f"nothing cannot be learnt by heart: {control}."
+    )

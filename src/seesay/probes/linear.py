@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.braces import double_braces
 from seesay.condition import Condition, How
 from seesay.digests import json_digest
 from seesay.errors import UserError
@@ -185,7 +186,8 @@ def _question_template(task: Task) -> Template:
             f"'{task.name}' has no question with the same options throughout: use --how linear."
         )
     template = task.choice_templates[0]
-    options = [template.words.get(label, label) for label in task.labels]
+    # A label is no template, unlike the word that stands for it.
+    options = [template.words.get(label, double_braces(label)) for label in task.labels]
     return Template("linear-question", f"{with_options(template.text, options)} {SLOT}")
 
 

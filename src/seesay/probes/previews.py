@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from seesay.braces import fill
 from seesay.models.multiple_choice import lettered, question, with_options
 from seesay.questions import Question, Task
 
@@ -27,7 +28,7 @@ def previews(
     }
     linear_text = task.training.linear_text
     if linear_text:
-        texts["linear probe"] = linear_text.format_map(dict(example.fields))
+        texts["linear probe"] = fill(linear_text, example.fields)
     if example.picture is None:
         return list(texts.items())
     picture = Path(example.picture).name

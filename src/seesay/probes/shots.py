@@ -108,4 +108,4 @@ def _in_turn(
 
 def _things(question: Question) -> frozenset[str]:
     """What a question is about: for a pair both, as their names are joined."""
-    return frozenset(question.object.split("|"))
+    return frozenset(question.things)

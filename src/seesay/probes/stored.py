@@ -1,30 +1,37 @@
 """StoredAnswers: a file of answers as a model, `answers:FILE`, with figures, comparisons and pages
 like any other.
 
-A stored text is matched to the options like a free answer; several texts to one question are
-samples. A question without an answer counts as wrong, and the run says how many there are.
+A stored text is matched to the options like a free answer; a list of texts holds samples. A
+question without an answer counts as wrong, and the run says how many there are. Of several answers
+to one question equal ones count once; answers that contradict one another are refused, since
+nobody can know which of them is meant.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from seesay.answers import NO_ANSWER
-from seesay.data.stored_answers import StoredRow, answer_files, read_stored
+from seesay.data.stored_answers import StoredRow, answer_files, as_spoken, read_stored
 from seesay.errors import UserError
+from seesay.matching import match
 from seesay.models.base import TEXT_AND_PICTURES, Model, Reply, choice_scores
 from seesay.models.options import ModelOptions
-from seesay.probes.generated import score_replies
+from seesay.probes.generated import note_misses, score_replies
 from seesay.questions import BadRow, Prompt, Question, Scores, Task, Template, resolve_separator
 
 SHOWN = 5
 
 Place = tuple[str, str]
 """A question's id and a template's name."""
+
+Put = tuple[str, frozenset[str], str | None]
+"""What was put before the choices, the choices, and the question's id if it is known."""
+
+ANY_CHOICES = frozenset[str]()
 
 
 def load_stored(
@@ -51,12 +58,20 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()
 
 
+class StoredTemplate(Template):
+    """A template whose prompts tell questions apart that are put alike: each has its own answer."""
+
+    def ask(self, question: Question, fields: Mapping[str, str] | None = None) -> Prompt:
+        """Return the question put this way, with its id."""
+        return replace(super().ask(question, fields), question=question.id)
+
+
 class StoredAnswers(Model):
     """Answers by question and template, whoever gave them."""
 
     family = scope = "stored"
     accepts = TEXT_AND_PICTURES
-    probabilities_hint = "store log-probabilities, or several sampled texts per question"
+    probabilities_hint = "store log-probabilities, or a list of sampled texts for every question"
 
     def __init__(
         self,
@@ -67,16 +82,15 @@ class StoredAnswers(Model):
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
-        self.only_chooses = _only_choose(rows)
         self._rows = rows
         self._bad_rows = bad_rows
-        self._by_prompt: dict[str, list[StoredRow]] = {}
+        self._by_prompt: dict[str, StoredRow | None] = {}
 
     def restrict(self, task: Task) -> Task:
         """Return the task with the templates that any answer is of; there is no answer to a prompt
         that does not name the object."""
-        answered = {template for _, template in self._locate(task)}
-        if not answered:
+        located = self._locate(task)
+        if not located:
             subjects = dict.fromkeys(map(_subject, self._rows[:SHOWN]))
             questions = [question.id for question in task.questions[:SHOWN]]
             raise UserError(
@@ -84,90 +98,103 @@ class StoredAnswers(Model):
                 f"it is about {', '.join(subjects)}, "
                 f"and the questions are called {', '.join(questions)}."
             )
-        templates = tuple(template for template in task.templates if template.name in answered)
+        answers = [row for rows in located.values() for row in rows]
+        # neither scores nor samples: one answer of that kind among others makes no probability
+        self.only_chooses = any(row.logp is None and len(row.texts) == 1 for row in answers)
+        answered = {template for _, template in located}
+        templates = tuple(
+            StoredTemplate(template.name, template.text, template.words)
+            for template in task.templates
+            if template.name in answered
+        )
         return replace(task, templates=templates, neutral={})
 
     def prepare(self, task: Task) -> None:
         """Find the answers to the task's prompts; report what is missing, unknown or cannot be
-        used."""
+        used, and refuse what contradicts itself."""
         located = self._locate(task)
         self._by_prompt = {}
         missing: list[str] = []
         misfits: list[str] = []
+        contradictions: list[str] = []
         for template in task.templates:
             for question in task.questions:
-                key = template.ask(question).key
-                fitting = self._by_prompt.setdefault(key, [])
-                has_answer = False
+                prompt = template.ask(question)
+                answers: list[StoredRow] = []
                 for row in located.get((question.id, template.name), []):
-                    ordered = _order_scores(row, question, template)
-                    if ordered is None:
+                    answer = _order_scores(row, question, prompt)
+                    if answer is None:
                         misfits.append(question.id)
                     else:
-                        has_answer = True
-                        fitting.append(ordered)
-                if not has_answer:
+                        answers.append(answer)
+                if not answers:
                     missing.append(question.id)
+                elif _contradict(answers, prompt):
+                    contradictions.append(question.id)
+                # scores say more than texts that agree with them
+                with_scores = [answer for answer in answers if answer.logp is not None]
+                self._by_prompt[prompt.key] = next(iter(with_scores or answers), None)
+        if contradictions:
+            raise UserError(
+                f"'{self.name}' has answers that contradict one another to "
+                f"{_count_and_name('questions', contradictions)}: keep one answer to each; several "
+                "samples are a list in one row."
+            )
         # by identity: two equal rows are two answers, and either may be to no question
         used = {id(row) for rows in located.values() for row in rows}
         unknown = [_subject(row) for row in self._rows if id(row) not in used]
-        asked = len(task.questions) * len(task.templates)
+        prompts = len(task.questions) * len(task.templates)
         stored = len(self._rows)
-        self._note_rows(f"of {asked:,} questions have no stored answer and count as wrong", missing)
-        self._note_rows(
-            f"of {stored:,} stored answers are to no question of '{task.name}'",
-            unknown,
-        )
-        self._note_rows("stored answers have other options than their question", misfits)
-        self._note_rows("rows cannot be read", list(map(str, self._bad_rows)))
+        problems = {
+            f"of {prompts:,} questions have no stored answer and count as wrong": missing,
+            f"of {stored:,} stored answers are to no question of '{task.name}'": unknown,
+            "stored answers have other options than their question": misfits,
+            "rows cannot be read": list(map(str, self._bad_rows)),
+        }
+        for problem, subjects in problems.items():
+            if subjects:
+                self.note(f"{self.name}: {_count_and_name(problem, subjects)}.")
 
-    def _note_rows(
-        self,
-        problem: str,
-        rows: Sequence[str],
-    ) -> None:
-        """Note how many rows have a problem, with some of their names."""
-        if not rows:
-            return
-        names = list(dict.fromkeys(rows))
-        examples = "; ".join(names[:SHOWN])
-        if len(names) > SHOWN:
-            examples += " …"
-        self.note(f"{self.name}: {len(rows):,} {problem} ({examples}).")
+    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+        """Return what was noted of the rows, and how many stored texts named no option."""
+        return [*super().notes(answered), *note_misses(answered)]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Return the stored scores, or those of the stored texts."""
         return [self._scores(prompt) for prompt in prompts]
 
     def _scores(self, prompt: Prompt) -> Scores:
-        rows = self._by_prompt.get(prompt.key)
-        if rows is None:
+        if prompt.key not in self._by_prompt:
             raise UserError(
                 f"'{self.name}' are answers that exist: ask without --how, --chat and --shots."
             )
-        if not rows:
+        answer = self._by_prompt[prompt.key]
+        if answer is None:
             return choice_scores(prompt, [NO_ANSWER] * len(prompt.options))
-        replies: list[Reply] = []
-        for row in rows:
-            # `_order_scores` made a list of every mapping
-            if row.logp is not None and not isinstance(row.logp, Mapping):
-                return choice_scores(prompt, row.logp)
-            replies += map(Reply, row.texts)
-        return score_replies(prompt, replies)
+        if answer.logp is not None:
+            return choice_scores(prompt, answer.logp)
+        return score_replies(prompt, [Reply(text) for text in answer.texts])
 
     def _locate(self, task: Task) -> dict[Place, list[StoredRow]]:
         """The answers to each question in each template."""
         question_ids = {question.id for question in task.questions}
         template_names = [template.name for template in task.templates]
-        by_context: dict[str, list[Place]] = {}
+        places_by_put: dict[Put, list[Place]] = {}
         # prompts are made only where a file knows questions by what was put
-        if any(row.context for row in self._rows):
-            by_context = _contexts(task)
+        if any(row.context is not None for row in self._rows):
+            places_by_put = _places_by_put(task)
         located: dict[Place, list[StoredRow]] = {}
         for row in self._rows:
             places: Sequence[Place] = []
             if row.context is not None:
-                places = _places_in_context(row, by_context, question_ids)
+                # other programs number questions in their own way: an id counts only where it is
+                # one of ours
+                known_id = row.question if row.question in question_ids else None
+                put = (row.context, frozenset(row.options), known_id)
+                with_other_choices = (row.context, ANY_CHOICES, known_id)
+                places = places_by_put.get(put, [])
+                if known_id is not None and not places:
+                    places = places_by_put.get(with_other_choices, [])
             elif row.question in question_ids:
                 # a row that names no template answers its question in all of them
                 names = template_names if row.template is None else [row.template]
@@ -177,15 +204,13 @@ class StoredAnswers(Model):
         return located
 
 
-def _only_choose(rows: Sequence[StoredRow]) -> bool:
-    """Whether the rows hold neither scores nor several texts to one question, which would give
-    probabilities."""
-    if any(row.logp is not None for row in rows):
-        return False
-    samples = Counter[tuple[str | None, ...]]()
-    for row in rows:
-        samples[row.question, row.template, row.context] += len(row.texts)
-    return max(samples.values()) == 1
+def _count_and_name(problem: str, subjects: Sequence[str]) -> str:
+    """Say how many rows or questions have a problem, with some of their names."""
+    names = list(dict.fromkeys(subjects))
+    examples = "; ".join(names[:SHOWN])
+    if len(names) > SHOWN:
+        examples += " …"
+    return f"{len(subjects):,} {problem} ({examples})"
 
 
 def _subject(row: StoredRow) -> str:
@@ -193,57 +218,69 @@ def _subject(row: StoredRow) -> str:
     return str(row.question or row.context)
 
 
-def _places_in_context(
-    row: StoredRow,
-    by_context: Mapping[str, Sequence[Place]],
-    question_ids: Collection[str],
-) -> Sequence[Place]:
-    """The questions that were put in a logged text. Other programs number questions in their own
-    way, so that an id counts only where it is one of ours."""
-    places = by_context.get((row.context or "").strip(), [])
-    same_question = [place for place in places if place[0] == row.question]
-    if same_question:
-        return same_question
-    return [] if row.question in question_ids else places
-
-
-def _contexts(task: Task) -> dict[str, list[Place]]:
-    """The questions by what stands before their slot, as lm-eval puts them."""
-    places: dict[str, list[Place]] = {}
+def _places_by_put(task: Task) -> dict[Put, list[Place]]:
+    """The questions by what stands before their slot, as lm-eval puts them, by their choices, and
+    by their id."""
+    places: dict[Put, list[Place]] = {}
     for template in task.templates:
         for question in task.questions:
             prompt = template.ask(question)
-            before, _ = prompt.parts
-            context = resolve_separator(before, None).strip()
+            context = as_spoken(resolve_separator(prompt.parts[0], None))
+            namings = {frozenset(names) for names in _logged_choices(prompt)}
             place = (question.id, template.name)
-            places.setdefault(context, []).append(place)
+            for choices in (ANY_CHOICES, *namings):
+                places.setdefault((context, choices, question.id), []).append(place)
+                places.setdefault((context, choices, None), []).append(place)
     return places
+
+
+def _logged_choices(prompt: Prompt) -> Iterator[list[str]]:
+    """Yield what another program may have put for each option: with the rest of the sentence, or
+    without."""
+    _, after = prompt.parts
+    ending = resolve_separator(after, None)
+    yield [as_spoken(word + ending) for word in prompt.options]
+    yield [as_spoken(word) for word in prompt.options]
 
 
 def _order_scores(
     row: StoredRow,
     question: Question,
-    template: Template,
+    prompt: Prompt,
 ) -> StoredRow | None:
     """The answer with its scores in the order of the question's options; None where it has other
     options."""
     if row.logp is None:
         return row
-    if isinstance(row.logp, Mapping):
-        by_option = row.logp
-    elif row.options:
-        by_option = dict(zip(row.options, row.logp, strict=False))
-    else:
+    if not row.options:
         # a list without names is taken to be in order
         is_complete = len(row.logp) == len(question.options)
         return row if is_complete else None
+    by_name = dict(zip(row.options, row.logp, strict=True))
     # files name options by their labels, or by the words that stand for them in the template
-    words = template.ask(question).options
-    values = [
-        by_option.get(label, by_option.get(word))
-        for label, word in zip(question.options, words, strict=True)
-    ]
-    ordered = [logp for logp in values if logp is not None]
-    if len(ordered) < len(values):
-        return None
-    return replace(row, logp=ordered, options=())
+    namings: list[Sequence[str]] = [question.options, prompt.options]
+    if row.context is not None:
+        namings = [*_logged_choices(prompt), question.options]
+    for names in namings:
+        if len(set(names)) == len(names) and by_name.keys() >= set(names):
+            return replace(row, logp=tuple(by_name[name] for name in names), options=())
+    return None
+
+
+def _contradict(answers: Sequence[StoredRow], prompt: Prompt) -> bool:
+    """Whether answers to one question differ: in their scores, in their texts where there are no
+    scores, or a text names another option than the one with the best score."""
+    scores = {answer.logp for answer in answers if answer.logp is not None}
+    texts = {answer.texts for answer in answers if answer.texts}
+    if not scores:
+        return len(texts) > 1
+    logp = next(iter(scores))
+    best = {
+        option for option, value in zip(prompt.options, logp, strict=True) if value == max(logp)
+    }
+    for text in (text for samples in texts for text in samples):
+        # a text that names none or several may be the question's
+        labels = match(text, prompt.options, question=prompt.question_text).labels
+        if len(labels) == 1 and labels[0] not in best:
+            return True
+    return len(scores) > 1

@@ -2,13 +2,18 @@
 killed run resumes.
 
 One folder per encoder (named after its fingerprint). New texts are encoded in shards; a shard
-counts once the file of its keys exists, which is written after the file of its vectors.
+counts once the file of its keys exists, which is written after the file of its vectors and begins
+with their checksum. A damaged shard is deleted, and its texts are encoded again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
+import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +30,51 @@ from seesay.progress import ProgressCallback
 # texts that are encoded and written together: at a few hundred a second, what a kill can lose is
 # seconds
 SHARD = 2048
-KEY = 16  # bytes of a text's digest
+KEY = 16  # bytes of a text's digest, and of a shard's checksum
 
 Rows = NDArray[np.float32]
+
+log = logging.getLogger(__name__)
+
+
+class DamagedShardError(Exception):
+    """A shard's files are not what was written."""
+
+
+class Shard:
+    """A file of vectors and the file of the texts' digests beside it. The vectors are verified and
+    opened when they are first needed: an encoder may have gigabytes of other texts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise DamagedShardError from error
+        self._checksum = content[:KEY]
+        self.keys = [content[i : i + KEY] for i in range(KEY, len(content), KEY)]
+        if path.stem != _shard_name(self.keys):
+            raise DamagedShardError
+
+    @cached_property
+    def rows(self) -> Rows:
+        """A row per key, read from the disk as it is used."""
+        vectors = self.path.with_suffix(".npy")
+        try:
+            with vectors.open("rb") as file:
+                checksum = hashlib.file_digest(file, _digest).digest()
+        except OSError as error:
+            raise DamagedShardError from error
+        if checksum != self._checksum:
+            raise DamagedShardError
+        rows: Rows = np.load(vectors, mmap_mode="r")
+        return rows
+
+    def delete(self) -> None:
+        """Delete the files, the one that makes the shard count first."""
+        with suppress(OSError):
+            self.path.unlink()
+            self.path.with_suffix(".npy").unlink()
 
 
 class VectorCache:
@@ -46,9 +93,11 @@ class VectorCache:
         digest = text_digest(encoder.fingerprint + self.kind, 12)
         self.encoder = encoder
         self._folder = folder or caches.VECTORS.folder / digest
-        self._rows: dict[bytes, tuple[Rows, int]] = {}
+        self._places: dict[bytes, tuple[Shard, int]] = {}
         for path in sorted(self._folder.glob("*.keys")):
-            self._open(path)
+            # a file that is no shard counts as none
+            with suppress(DamagedShardError):
+                self._register(Shard(path))
 
     def rows(
         self,
@@ -59,8 +108,8 @@ class VectorCache:
         self.fill(texts, progress)
         if not texts:
             return np.zeros((0, 0), np.float32)
-        places = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i] for rows, i in places])
+        places = [self._places[key_of(text)] for text in texts]
+        return np.stack([shard.rows[i] for shard, i in places])
 
     def fill(
         self,
@@ -71,7 +120,8 @@ class VectorCache:
         beginnings."""
         unique_texts = sorted(set(texts))
         total = len(unique_texts)
-        new_texts = [text for text in unique_texts if key_of(text) not in self._rows]
+        self._drop_damaged(unique_texts)
+        new_texts = [text for text in unique_texts if key_of(text) not in self._places]
         if progress and len(new_texts) < total:
             progress(total - len(new_texts), total)
         for shard in chunks(new_texts, self.shard):
@@ -82,47 +132,59 @@ class VectorCache:
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode(texts)
 
+    def _drop_damaged(self, texts: Sequence[str]) -> None:
+        """Delete the shards of these texts whose vectors are not what was written."""
+        places = [self._places.get(key_of(text)) for text in texts]
+        shards = {place[0] for place in places if place is not None}
+        for shard in sorted(shards, key=lambda shard: shard.path):
+            try:
+                shard.rows  # noqa: B018 (verifies them)
+            except DamagedShardError:
+                log.warning("%s is damaged: its texts are encoded again.", shard.path)
+                shard.delete()
+                for key in shard.keys:
+                    if self._places[key][0] is shard:
+                        del self._places[key]
+
     def _save(
         self,
         texts: Sequence[str],
         rows: Rows,
     ) -> None:
-        """Write a shard: rows first, then keys."""
-        keys = b"".join(map(key_of, texts))
-        path = self._folder / f"{text_digest(keys, 12)}.keys"
+        """Write a shard: rows first, then their checksum and keys."""
+        is_usable = len(rows) == len(texts) and rows.ndim == self.dimensions
+        if not is_usable or rows.dtype != np.float32:
+            raise UserError(
+                f"'{self.encoder.name}' gave no vector of 32-bit numbers for each of "
+                f"{len(texts):,} texts: it cannot be probed."
+            )
+        keys = [key_of(text) for text in texts]
+        path = self._folder / f"{_shard_name(keys)}.keys"
+        content = io.BytesIO()
+        np.save(content, rows)
+        checksum = _digest(content.getvalue()).digest()
         try:
-            with (
-                atomic_write(path.with_suffix(".npy")) as unfinished,
-                unfinished.open("wb") as file,
-            ):
-                np.save(file, rows)
+            with atomic_write(path.with_suffix(".npy")) as unfinished:
+                unfinished.write_bytes(content.getvalue())
             with atomic_write(path) as unfinished:
-                unfinished.write_bytes(keys)
+                unfinished.write_bytes(b"".join([checksum, *keys]))
         except OSError as error:
             raise UserError(
                 f"Could not write vectors to {self._folder} ({error.strerror})."
             ) from error
         # read back at once: a disk that lies is found now, and not when a probe is trained
-        if not self._open(path):
+        try:
+            shard = Shard(path)
+            shard.rows  # noqa: B018 (verifies them)
+        except DamagedShardError:
             raise UserError(
                 f"Vectors in {self._folder} cannot be read back: delete that folder and try again."
-            )
+            ) from None
+        self._register(shard)
 
-    def _open(self, path: Path) -> bool:
-        """Register a shard's rows; one that cannot be read is ignored, and so encoded again."""
-        try:
-            keys = path.read_bytes()
-            rows: Rows = np.load(path.with_suffix(".npy"), mmap_mode="r")
-        except (OSError, ValueError, EOFError):
-            return False
-        # a shard of another program, or one whose vectors were cut short, counts as none
-        is_whole = len(keys) == KEY * len(rows)
-        if rows.ndim != self.dimensions or rows.dtype != np.float32 or not is_whole:
-            return False
-        for i in range(len(rows)):
-            key = keys[KEY * i : KEY * (i + 1)]
-            self._rows[key] = (rows, i)
-        return True
+    def _register(self, shard: Shard) -> None:
+        for i, key in enumerate(shard.keys):
+            self._places[key] = (shard, i)
 
 
 class LayerCache(VectorCache):
@@ -136,8 +198,8 @@ class LayerCache(VectorCache):
 
     def layers(self, texts: Sequence[str]) -> int:
         """Return how many layers the kept vectors of these texts have, the embedding included."""
-        rows, _ = self._rows[key_of(texts[0])]
-        return int(rows.shape[1])
+        shard, _ = self._places[key_of(texts[0])]
+        return int(shard.rows.shape[1])
 
     def layer_rows(
         self,
@@ -145,13 +207,13 @@ class LayerCache(VectorCache):
         layers: Sequence[int],
     ) -> Rows:
         """Return some layers of texts that are kept, layers × texts × width."""
-        places = [self._rows[key_of(text)] for text in texts]
-        return np.stack([rows[i, list(layers)] for rows, i in places], axis=1)
+        places = [self._places[key_of(text)] for text in texts]
+        return np.stack([shard.rows[i, list(layers)] for shard, i in places], axis=1)
 
     def size(self, texts: Sequence[str]) -> int:
         """Return the bytes that the vectors of these texts take."""
-        places = [self._rows[key] for key in set(map(key_of, texts))]
-        return sum(rows[i].nbytes for rows, i in places)
+        places = [self._places[key] for key in set(map(key_of, texts))]
+        return sum(shard.rows[i].nbytes for shard, i in places)
 
     def _encode(self, texts: Sequence[str]) -> Rows:
         return self.encoder.encode_layers(texts)
@@ -160,4 +222,12 @@ class LayerCache(VectorCache):
 def key_of(text: str) -> bytes:
     """Return the digest by which a text is found."""
     content = text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(content, digest_size=KEY).digest()
+    return _digest(content).digest()
+
+
+def _digest(content: bytes = b"") -> hashlib.blake2b:
+    return hashlib.blake2b(content, digest_size=KEY)
+
+
+def _shard_name(keys: Sequence[bytes]) -> str:
+    return text_digest(b"".join(keys), 12)

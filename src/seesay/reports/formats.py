@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from seesay import __version__
-from seesay.files import csv_text
+from seesay.data.cells import one_line
+from seesay.files import csv_text, escape_formulas
 from seesay.questions import Slice
 from seesay.reports.formatting import (
     NONE,
@@ -78,7 +79,7 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
             + "\n"
         )
     if format == "csv":
-        return csv_text(COLUMNS, figure_rows(runs))
+        return csv_text(COLUMNS, map(escape_formulas, figure_rows(runs)))
     columns = [
         _column(group, part, comparisons) for group in group_runs(runs) for part in group.parts
     ]
@@ -242,7 +243,7 @@ def _latex(columns: Sequence[_Column]) -> str:
 
 def _markdown_text(text: str) -> str:
     """Return a text for one table cell, nothing of it taken for markup."""
-    return re.sub(r"([\\`*_\[\]<>|#~&$])", r"\\\1", _one_line(text))
+    return re.sub(r"([\\`*_\[\]<>|#~&$])", r"\\\1", one_line(text))
 
 
 _LATEX = {
@@ -275,7 +276,7 @@ def _latex_text(text: str) -> str:
 
     Letters outside Latin scripts, for which it has no font, become "?".
     """
-    return "".join(map(_latex_char, _one_line(text)))
+    return "".join(map(_latex_char, one_line(text)))
 
 
 def _latex_char(char: str) -> str:
@@ -284,11 +285,3 @@ def _latex_char(char: str) -> str:
     if char.isascii() or unicodedata.name(char, "").startswith("LATIN "):
         return char
     return "?"
-
-
-def _one_line(text: str) -> str:
-    """Return a text whose control characters and line breaks of all kinds are spaces."""
-    return "".join(
-        " " if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else char
-        for char in text
-    )

@@ -37,6 +37,7 @@ from seesay.runs.run import Run
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 MANY_OPTIONS = 100
+MANY_OF_ONE = 20  # questions about one object: of those that have more, a limit of 100 takes few
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 log = logging.getLogger(__name__)
@@ -152,8 +153,7 @@ def prepare_task(
     model.prepare(task)
     if "pictures" not in model.accepts:
         task = drop_pictures(task, model)
-    if settings.limit is not None:
-        task = limit_questions(task, settings.limit, settings.seed)
+    task = limit_task(model, task, settings)
     if model.only_chooses:
         task = drop_probabilities(task, model)
     return task
@@ -391,17 +391,61 @@ def assemble(task: Task, scores: PromptScores) -> AnswerTable:
     )
 
 
+def limit_task(
+    model: Model,
+    task: Task,
+    settings: Settings,
+) -> Task:
+    """Return the task with as many questions as the settings allow; what was drawn apart from whole
+    objects is noted."""
+    if settings.limit is None:
+        return task
+    limited = limit_questions(task, settings.limit, settings.seed)
+    for note in limited.provenance.notes[len(task.provenance.notes) :]:
+        model.note(f"{task.name}: {note}.")
+    return limited
+
+
 def limit_questions(
     task: Task,
     limit: int,
     seed: int,
 ) -> Task:
-    """Return the task with at most `limit` questions: whole objects, drawn with a seed, so that
-    what belongs together is asked together.
+    """Return the task with at most `limit` questions, drawn with a seed.
 
-    Only an object that has more questions than the limit is cut. Nested questions that are asked
-    alike count once.
+    Objects are taken whole, so that what belongs together is asked together. Of objects that have
+    so many questions that few of them would be taken, a share of each is asked, and a note says so.
+    Nested questions that are asked alike count once.
     """
+    by_object = _question_ids_by_object(task)
+    largest = max(MANY_OF_ONE, limit // 10)
+    total = sum(map(len, by_object.values()))
+    large = {name: alike for name, alike in by_object.items() if len(alike) > largest}
+    if total <= limit:
+        large = {}
+    small = {name: alike for name, alike in by_object.items() if name not in large}
+    share_of_large = round(limit * sum(map(len, large.values())) / total)
+    sampled = _draw_objects(small, limit - share_of_large, seed)
+    sampled += _draw_share_of_each(large, share_of_large, seed)
+    ids = {question for alike in sampled for question in alike}
+    questions = tuple(question for question in task.questions if question.id in ids)
+    provenance = task.provenance
+    if large:
+        note = (
+            f"--limit {limit} takes a share of the questions about each object that has more than "
+            f"{largest:,} of them ({len(large):,} of {len(by_object):,} objects), and whole "
+            "objects otherwise"
+        )
+        provenance = replace(provenance, notes=(*provenance.notes, note))
+    # published figures are about all the questions, so they are not shown beside a part of them
+    return replace(task, questions=questions, published=(), provenance=provenance)
+
+
+QuestionIds = Sequence[list[str]]
+"""The ids of questions; those that are asked alike stand together."""
+
+
+def _question_ids_by_object(task: Task) -> dict[str, QuestionIds]:
     by_object: dict[str, dict[object, list[str]]] = {}
     for question in task.questions:
         if task.nested_by:
@@ -410,17 +454,44 @@ def limit_questions(
         else:
             content = question.id
         by_object.setdefault(question.object, {}).setdefault(content, []).append(question.id)
+    return {name: list(by_content.values()) for name, by_content in by_object.items()}
+
+
+def _draw_objects(
+    by_object: Mapping[str, QuestionIds],
+    limit: int,
+    seed: int,
+) -> list[list[str]]:
+    """Draw whole objects; only one that has more questions than the limit is cut."""
     sampled: list[list[str]] = []
     # sorted first, so that the draw does not depend on the order of the file
     for name in random.Random(seed).sample(sorted(by_object), len(by_object)):
         if len(sampled) + len(by_object[name]) <= limit:
-            sampled += by_object[name].values()
+            sampled += by_object[name]
         elif not sampled:
-            sampled = list(by_object[name].values())[:limit]
-    ids = {question for alike in sampled for question in alike}
-    questions = tuple(question for question in task.questions if question.id in ids)
-    # published figures are about all the questions, so they are not shown beside a part of them
-    return replace(task, questions=questions, published=())
+            sampled = list(by_object[name][:limit])
+    return sampled
+
+
+def _draw_share_of_each(
+    by_object: Mapping[str, QuestionIds],
+    limit: int,
+    seed: int,
+) -> list[list[str]]:
+    """Draw questions about every object, in proportion to how many there are about it."""
+    total = sum(map(len, by_object.values()))
+    draw = random.Random(seed)
+    names = draw.sample(sorted(by_object), len(by_object))
+    shares = {name: limit * len(by_object[name]) / total for name in names}
+    counts = {name: int(share) for name, share in shares.items()}
+    # what rounding leaves over goes to the largest remainders, of equal ones the first drawn
+    by_remainder = sorted(names, key=lambda name: counts[name] - shares[name])
+    for name in by_remainder[: limit - sum(counts.values())]:
+        counts[name] += 1
+    sampled: list[list[str]] = []
+    for name in names:
+        sampled += draw.sample(sorted(by_object[name]), counts[name])
+    return sampled
 
 
 def describe(

@@ -22,9 +22,10 @@ from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples, mcnemar, sign_flip
 from seesay.metrics.base import BoolArray, Metric, ScoredItems
 from seesay.metrics.bootstrap import present
+from seesay.metrics.dependence import influence
 from seesay.metrics.paired import difference
 from seesay.questions import Question, Slice, Task
-from seesay.runs.figures import items_by_template, shared, slices, statistics
+from seesay.runs.figures import items_by_template, resample_questions, shared, slices, statistics
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run, run_labels
 
@@ -221,14 +222,13 @@ class _Samples:
         ids = tuple(question.id for question in questions)
         key = (ids, tuple(templates), task.metrics)
         if key not in self._samples:
-            objects = [question.object for question in questions]
             sampled_task = replace(
                 task,
                 questions=tuple(questions),
                 templates=tuple(t for t in task.templates if t.name in templates),
                 metrics=task.metrics[:1] if self.headline_only else task.metrics,
             )
-            draw = Resamples(objects, self.resamples, self.seed)
+            draw = resample_questions(questions, self.resamples, self.seed)
             self._samples[key] = _Sample(sampled_task, draw)
         return self._samples[key]
 
@@ -257,6 +257,12 @@ class _Sample:
     def objects(self) -> list[str]:
         """What each question is about."""
         return [question.object for question in self.task.questions]
+
+    @cached_property
+    def has_independent_questions(self) -> bool:
+        """Whether no thing occurs in two questions, which McNemar's test takes for granted."""
+        things = [thing for question in self.task.questions for thing in question.things]
+        return len(set(things)) == len(things)
 
     def stats(self, run: Run) -> dict[str, FloatArray]:
         """Return the run's statistics for each metric of the task that it has."""
@@ -344,8 +350,15 @@ def _compare_metric(
         sample.resampled(run_b, metric.name, both),
         strict=True,
     ):
-        objects = present(sample.draw.sums(stats_a, where))
-        between = difference(resampled_a, resampled_b, objects=objects)
+        sums_a = sample.draw.sums(stats_a, where)
+        sums_b = sample.draw.sums(stats_b, where)
+        widening = _widening(sample.draw, sums_a, sums_b, metric)
+        between = difference(
+            resampled_a,
+            resampled_b,
+            objects=present(sums_a),
+            widening=widening,
+        )
         # not defined for one of the two
         if math.isnan(between.difference) or math.isnan(between.low):
             continue
@@ -358,9 +371,10 @@ def _compare_metric(
             flips=samples.resamples,
             seed=samples.seed,
             is_mean=metric.is_mean,
+            widening=widening,
         )
         p_mcnemar = None
-        if metric.binary:
+        if metric.binary and sample.has_independent_questions:
             p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))
         comparisons.append(
             Comparison(
@@ -384,6 +398,17 @@ def _compare_metric(
             )
         )
     return comparisons
+
+
+def _widening(
+    draw: Resamples, sums_a: FloatArray, sums_b: FloatArray, metric: Metric[ScoredItems]
+) -> float:
+    """Return by how much resampled differences are too close together (`metrics.dependence`)."""
+
+    def deviations() -> FloatArray:
+        return influence(sums_a, metric.value) - influence(sums_b, metric.value)
+
+    return draw.widening(deviations)
 
 
 def _correct(comparisons: Sequence[Comparison], resamples: int) -> list[Comparison]:

@@ -334,6 +334,12 @@ def _in_blocks(metric: Metric[ScoredItems], items: ScoredItems) -> FloatArray:
     return np.concatenate([metric.stats(items.take(block)) for block in blocks])
 
 
+def resample_questions(questions: Sequence[Question], resamples: int, seed: int) -> Resamples:
+    """Return resamples of what questions are about, which knows the things that objects share."""
+    objects = [question.object for question in questions]
+    return Resamples(objects, resamples, seed, [question.things for question in questions])
+
+
 def _figures(
     manifest: Manifest,
     task: Task,
@@ -341,8 +347,7 @@ def _figures(
     parts: Sequence[Subset],
 ) -> list[Figure]:
     """Return the figures of these parts by every metric of the task."""
-    objects = [question.object for question in task.questions]
-    draw = Resamples(objects, manifest.resamples, manifest.seed)
+    draw = resample_questions(task.questions, manifest.resamples, manifest.seed)
     length = manifest.condition.length
     measures = [metrics.get(name) for name in task.metrics]
     plain = statistics(measures, items_by_template(task, answers, length))
@@ -408,7 +413,7 @@ def _of_metric(
         intervals,
         strict=True,
     ):
-        bounded = not_degenerate(interval, present(subset_sums))
+        bounded = not_degenerate(interval, present(subset_sums), signed=metric.signed)
         if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
         rows.append(_figure(name, metric, subset_stats, subset, bounded, sources))

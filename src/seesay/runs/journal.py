@@ -85,6 +85,9 @@ def describe_flaw(scores: Scores) -> str:
         return "a score is not a number"
     if any(np.min(column, initial=0) < 0 for column in counts):
         return "a length or rank is negative"
+    # an empty sum is 0, a probability of 1
+    if np.min(scores.tokens, initial=1) < 1:
+        return "an option has no tokens"
     shares = list(scores.picks or ())
     if scores.hidden is not None:
         shares.append(scores.hidden)

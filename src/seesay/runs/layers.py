@@ -17,12 +17,12 @@ from seesay.metrics import FloatArray, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray
 from seesay.metrics.bootstrap import not_degenerate, present, summarise
 from seesay.metrics.paired import difference
-from seesay.probes.layers import control_splits, layer_logps, shares_things
+from seesay.probes.layers import control_note, control_splits, layer_logps
 from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
 from seesay.questions import Task
-from seesay.runs.ask import Settings, limit_questions, sign
+from seesay.runs.ask import Settings, limit_task, sign
 
 log = logging.getLogger(__name__)
 
@@ -131,8 +131,7 @@ def probe_layers(
     """Return figures of probes on the splits of `linear_task(task)`, and of their control task."""
     parts = dict(splits)
     # a limit saves answers, not training: a probe of fewer questions would be another probe
-    if settings.limit is not None:
-        parts["test"] = limit_questions(parts["test"], settings.limit, settings.seed)
+    parts["test"] = limit_task(cache.encoder, parts["test"], settings)
     test = parts["test"]
     splits_in_order = [parts[name] for name in ("train", "validation", "test")]
     texts = [text for split in splits_in_order for text in probe_texts(split)]
@@ -163,12 +162,7 @@ def probe_layers(
                 progress=advance,
             )
         stats.append(_statistics(logps, labelled["test"], labelled["train"].labels))
-    notes = []
-    if control and not shares_things(parts):
-        notes.append(
-            f"No thing of {test.name}'s test questions occurs in training, so that labels which "
-            "mean nothing cannot be learnt by heart: the control is what guessing gets."
-        )
+    note = control_note(parts) if control else ""
     details = (f"seeds:{seeds}", f"control:{'thing' if control else 'none'}")
     condition = Condition(
         how=How.LINEAR,
@@ -198,7 +192,7 @@ def probe_layers(
         tuple(figures),
         sign_layer(None),
         vector_bytes,
-        notes=tuple(notes),
+        notes=(note,) if note else (),
     )
 
 
@@ -257,7 +251,7 @@ def layer_figures(
     rows = []
     for place, layer in enumerate(layers):
         present_objects = present(sums[place])
-        interval = not_degenerate(summarise(*values[place]), present_objects)
+        interval = not_degenerate(summarise(*values[place]), present_objects, signed=metric.signed)
         repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
             model=model,

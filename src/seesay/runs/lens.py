@@ -30,7 +30,7 @@ from seesay.runs.ask import (
     describe,
     distinct_prompts,
     drop_pictures,
-    limit_questions,
+    limit_task,
     sign,
     validate_scores,
 )
@@ -59,8 +59,7 @@ def lens(
     if "pictures" not in model.accepts:
         task = drop_pictures(task, model)
     task = replace(without_vocabulary_metrics(task), neutral={})
-    if settings.limit is not None:
-        task = limit_questions(task, settings.limit, settings.seed)
+    task = limit_task(model, task, settings)
     condition = model.condition.replace(how=How.LENS)
     manifest = describe(model, task, settings, condition=condition)
     folder = store.folder_for(root, manifest)

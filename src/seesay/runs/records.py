@@ -182,7 +182,8 @@ class Comparison(Document):
     """p_signflip after Holm's correction for all the comparisons of the task."""
 
     p_mcnemar: float | None
-    """Exact McNemar p-value; null for metrics that are not right-or-wrong."""
+    """Exact McNemar p-value; null for metrics that are not right-or-wrong, and where two questions
+    are about one thing: the test takes questions to be independent."""
 
     n: int
     """How many questions both answered."""

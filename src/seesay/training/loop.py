@@ -10,6 +10,7 @@ holds those tensors and a position, in one safetensors file; there is no generat
 from __future__ import annotations
 
 import json
+import logging
 import math
 import signal
 import threading
@@ -31,6 +32,8 @@ from seesay.training.schedule import Schedule
 if TYPE_CHECKING:
     import torch
     from accelerate import Accelerator
+
+log = logging.getLogger(__name__)
 
 B = TypeVar("B")
 N = TypeVar("N", bound="torch.nn.Module")
@@ -106,6 +109,29 @@ class Result:
     """The best value of the measurement that decides."""
     best_step: int
     stopped_early: bool
+    luck: float | None = None
+    """What guesses may reach, where the best value is no better; else None."""
+
+    @property
+    def warning(self) -> str:
+        """Say why the weights are as good as untrained; empty where something was learnt."""
+        if self.steps == 0:
+            return "It was not trained: its weights are those it started with."
+        if self.best_step == 0:
+            return (
+                "It learnt nothing: no validation was better than the one before the first step, "
+                "so its weights are those it started with."
+            )
+        if self.luck is not None:
+            return (
+                f"Nothing shows that it learnt: its best validation, {self.best:.3f}, is within "
+                f"what guesses reach by luck (up to {self.luck:.3f})."
+            )
+        return ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields, whether anything was learnt, and if not, the sentence that says so."""
+        return {**asdict(self), "learnt": not self.warning, "warning": self.warning}
 
 
 def train(  # noqa: PLR0913 - a training is made of these parts
@@ -117,6 +143,7 @@ def train(  # noqa: PLR0913 - a training is made of these parts
     schedule: Schedule,
     settings: Mapping[str, Any] | None = None,
     *,
+    luck: Callable[[int], float] | None = None,
     device: str = "auto",
     progress: Callable[[TrainingProgress], None] | None = None,
     checkpoint_every: float = _CHECKPOINT_EVERY,
@@ -126,7 +153,8 @@ def train(  # noqa: PLR0913 - a training is made of these parts
     `batches(epoch)` returns that epoch's batches, always the same, made when they are looked up.
     `losses` returns the mean `loss` of a batch and whatever else is reported (`accuracy`).
     `validate` measures the held-out part. `settings` holds what else determines the result (data,
-    architecture): a begun folder refuses others.
+    architecture): a begun folder refuses others. `luck` returns the value that guesses may reach
+    in so many validations: a best value that is no better is reported as nothing learnt.
     """
     from accelerate import Accelerator
 
@@ -146,10 +174,12 @@ def train(  # noqa: PLR0913 - a training is made of these parts
             )
             with _interrupts() as interrupted:
                 training.run(batches, progress, checkpoint_every, interrupted)
-            result = training.result()
-            write_text(folder / RESULT, json.dumps(asdict(result), indent=2))
+            result = training.result(luck)
+            write_text(folder / RESULT, json.dumps(result.as_json(), indent=2))
             # three times the size of the weights, and no longer needed
             (folder / CHECKPOINT).unlink(missing_ok=True)
+            if result.warning:
+                log.warning("%s: %s", folder.parent, result.warning)
         checkpoint.load(network, None, folder / BEST)
         network.eval()
         return result
@@ -200,10 +230,15 @@ class _Training(Generic[N, B]):
             return done / epochs
         return 1.0
 
-    def result(self) -> Result:
+    def result(self, luck: Callable[[int], float] | None) -> Result:
         """Return how the training ended."""
         at = self.at
         assert at.best is not None
+        reachable = None
+        if luck is not None:
+            validations = len(checkpoint.read_history(self.folder))
+            guessed = luck(validations)
+            reachable = None if self.is_better(at.best, guessed) else guessed
         return Result(
             steps=at.step,
             epochs=at.epochs,
@@ -211,6 +246,7 @@ class _Training(Generic[N, B]):
             best=at.best,
             best_step=at.best_step,
             stopped_early=at.epochs < self.schedule.epochs,
+            luck=reachable,
         )
 
     def run(
@@ -287,10 +323,17 @@ class _Training(Generic[N, B]):
         with torch.no_grad():
             measurements = self.validate(self.network)
         self.model.train()
+        value = measurements[schedule.best_by]
+        # nothing is better than a value that is no number: the first weights would stay the best
+        if not math.isfinite(value):
+            raise UserError(
+                f"The validation's {schedule.best_by} is not a number at step {at.step}: try a "
+                "lower learning rate."
+            )
         at.waited += 1
-        if self.is_best(measurements[schedule.best_by]):
+        if at.best is None or self.is_better(value, at.best):
             at.waited = 0
-            at.best = measurements[schedule.best_by]
+            at.best = value
             at.best_step = at.step
             position = json.dumps({"step": at.step, **measurements})
             checkpoint.save(self.folder / BEST, self.network, None, position)
@@ -302,12 +345,9 @@ class _Training(Generic[N, B]):
             cooldown = schedule.epochs * (1 - schedule.cooldown)
             at.skipped = max(at.skipped, cooldown - at.epochs)
 
-    def is_best(self, value: float) -> bool:
-        """Return whether the value is better than the best so far."""
-        best = self.at.best
-        if best is None:
-            return True
-        return value > best if self.schedule.highest else value < best
+    def is_better(self, value: float, other: float) -> bool:
+        """Return whether a value of the measurement that decides is better than another."""
+        return value > other if self.schedule.highest else value < other
 
     def write_history(self, measurements: Measurements) -> None:
         """Append a line of history: the position, mean losses, and the measurements."""

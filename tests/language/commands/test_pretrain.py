@@ -77,6 +77,10 @@ def test_untrained_from_scratch(
     run("capbert", captions, "-o", tmp_path / "made", *UNTRAINED, "--json")
     document = json.loads(capsys.readouterr().out)
     assert (document["steps"], document["best_step"]) == (0, 0)
+    assert document["learnt"] is False
+    assert document["warning"].startswith("It was not trained")
+    (note,) = load_model(str(tmp_path / "made")).notes()
+    assert "learnt nothing in its training" in note
     config = json.loads((tmp_path / "made" / "config.json").read_text(encoding="utf-8"))
     # the preset of two cores
     assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)

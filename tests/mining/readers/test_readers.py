@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import textwrap
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -243,6 +246,32 @@ def test_coco_in_any_order(tmp_path: Path) -> None:
     ]
 
 
+def test_coco_files_whose_categories_differ_are_refused(tmp_path: Path) -> None:
+    """The last name stood for the regions of all files: chairs of one were cups of the other."""
+    for name, category in (("a", "chair"), ("b", "cup")):
+        document = {"categories": [{"id": 1, "name": category}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    with pytest.raises(UserError, match=r"b.json, .*category 1 is 'cup' here and 'chair' before"):
+        split(f"coco:{tmp_path}/a.json,{tmp_path}/b.json")
+
+
+def test_coco_files_whose_pictures_differ_are_refused(tmp_path: Path) -> None:
+    """The regions of one file's picture 1 were those of the other file's picture 1."""
+    for name in ("a", "b"):
+        picture = {"id": 1, "width": 9, "height": 9, "file_name": f"{name}.jpg"}
+        (tmp_path / f"{name}.json").write_text(json.dumps({"images": [picture]}))
+    with pytest.raises(UserError, match=r"the file_name 'b.jpg' here and 'a.jpg' before"):
+        split(f"coco:{tmp_path}/a.json,{tmp_path}/b.json")
+
+
+def test_scene_of_another_type_is_reported(tmp_path: Path) -> None:
+    row = {"id": 1, "width": 9, "height": 9, "regions": [], "scene": 7}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    good, bad = split(f"plain:{tmp_path}/a.jsonl")
+    assert good[0].scene == ""
+    assert [item.kind for item in bad] == ["the scene is not a text"]
+
+
 def test_ade20k_sample() -> None:
     """Names checked against the file: 70 objects, parts named after their whole one level up."""
     good, bad = split(f"ade20k:{shared('ade20k_sample')}")
@@ -436,6 +465,31 @@ def test_bad_rows_are_counted_by_kind_and_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.seconds
+@pytest.mark.parametrize("limit", [16, 4096])
+def test_full_disk_is_one_of_the_system(tmp_path: Path, limit: int) -> None:
+    """The database that joins the files filled the disk: its error was a traceback.
+
+    An error of the system is one sentence of the command. The limit is that of a process of its
+    own, for which no file may be larger.
+    """
+    images = [{"image_id": i, "width": 100, "height": 50} for i in range(400)]
+    spec = genome(tmp_path, images)
+    script = f"""
+        import resource, signal
+        from seesay.mining.readers import read
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+        try:
+            list(read({spec!r}))
+        except OSError as error:
+            assert error.errno and error.filename, error
+            print("an error of the system")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == "an error of the system\n", done.stderr
+
+
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """Four times the pictures take no more Python memory; in memory, the larger file would take
     over 5 MB."""

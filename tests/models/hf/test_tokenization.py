@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 from tests.models.reference import CausalReference, MaskedReference
-from tests.tiny import ALL, CAUSAL, COLORS, MASKED
-from transformers import AutoTokenizer
+from tests.tiny import ALL, CAUSAL, COLORS, MASKED, save_tiny
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
@@ -27,7 +28,7 @@ def pieces(folder: Path, text: str, *options: str) -> list[list[str]]:
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     return [
         tokenizer.convert_ids_to_tokens(list(s.ids[s.start : s.stop]))
-        for s in tokenize_options(tokenizer, [Prompt(text, options)])[0]
+        for s in tokenize_options("tiny", tokenizer, [Prompt(text, options)])[0]
     ]
 
 
@@ -85,7 +86,9 @@ def test_an_option_that_opens_the_sentence_is_written_like_one() -> None:
 )
 def test_the_separator_is_the_models_own(kind: str, separator: str, tiny_folder: Folder) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder(kind))
-    [[spelt]] = tokenize_options(tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))])
+    [[spelt]] = tokenize_options(
+        "tiny", tokenizer, [Prompt("What color? [SEP] Answer: [MASK].", ("red",))]
+    )
     assert list(spelt.ids).count(tokenizer.convert_tokens_to_ids(separator)) == 2
     assert tokenizer.unk_token_id not in spelt.ids
 
@@ -212,9 +215,9 @@ def test_many_options_become_what_each_becomes_alone(
     for before in (*BEFORE, *reversed(BEFORE)):
         for rest in (True, False):
             text = f"{before}[MASK]{after}"
-            together = tokenize_options(tokenizer, [Prompt(text, options)], rest=rest)[0]
+            together = tokenize_options("tiny", tokenizer, [Prompt(text, options)], rest=rest)[0]
             alone = [
-                tokenize_options(tokenizer, [Prompt(text, (option,))], rest=rest)[0][0]
+                tokenize_options("tiny", tokenizer, [Prompt(text, (option,))], rest=rest)[0][0]
                 for option in options
             ]
             assert together == alone, (before, after)
@@ -228,3 +231,100 @@ def test_ranks_count_what_scores_at_least_as_high(tokens: int) -> None:
     assert ranks(logits, selected) == [
         sum(other >= logits[i] for other in logits.tolist()) for i in range(tokens)
     ]
+
+
+def word_level(folder: Path, *, unk: str | None, named: bool) -> Path:
+    """A tiny Llama that reads whole words in small letters, of which it knows a few."""
+    names = ["<s>", "</s>", "<unk>", "a", "is", "the", "ball", "red", "blue"]
+    algorithm = models.WordLevel({name: i for i, name in enumerate(names)}, unk_token=unk or "none")
+    core = Tokenizer(algorithm)
+    core.normalizer = normalizers.Lowercase()
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = {"bos_token": "<s>", "eos_token": "</s>"}
+    if named:
+        special["unk_token"] = "<unk>"
+    save_tiny("llama", folder)
+    for file in folder.glob("*token*"):
+        file.unlink()
+    PreTrainedTokenizerFast(tokenizer_object=core, **special).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_option_that_becomes_an_unnamed_unknown_is_refused(tmp_path: Path, named: bool) -> None:
+    """Also where the tokenizer names no unknown token and writes one all the same."""
+    folder = word_level(tmp_path / "model", unk="<unk>", named=named)
+    if not named:
+        assert AutoTokenizer.from_pretrained(folder).unk_token is None
+    model = load_model(str(folder))
+    with pytest.raises(UserError, match="cannot write the option 'mauve'"):
+        model.answer([Prompt("the ball is [MASK]", ("red", "mauve"))])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_thing_that_becomes_unknown_is_noted(tmp_path: Path, named: bool) -> None:
+    model = load_model(str(word_level(tmp_path / "model", unk="<unk>", named=named)))
+    model.answer([Prompt("the ball is [MASK]", ("red", "blue"))])
+    assert model.notes() == []
+    model.answer([Prompt("the zebra is [MASK]", ("red", "blue"))])
+    model.answer([Prompt("the gnu is [MASK]", ("red", "blue"))])
+    (note,) = model.notes()
+    assert "cannot write some words of the questions" in note
+    assert "'the zebra is [MASK]'" in note
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5"])
+def test_other_families_note_it_too(kind: str, tiny_folder: Folder) -> None:
+    model = load_model(str(tiny_folder(kind)))
+    model.answer([Prompt("The ☃ is [MASK].", ("red", "blue"))])
+    assert any("cannot write some words" in note for note in model.notes())
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5", "word level"])
+def test_options_that_become_the_same_tokens_are_refused(
+    kind: str, tiny_folder: Folder, tmp_path: Path
+) -> None:
+    if kind == "word level":
+        folder = word_level(tmp_path / "model", unk="<unk>", named=True)
+    else:
+        folder = tiny_folder(kind)
+    model = load_model(str(folder))
+    same = "'red' and 'Red' with the same tokens"
+    with pytest.raises(UserError, match=same):
+        model.answer([Prompt("the ball is [MASK]", ("red", "blue", "Red"))])
+    many = ("red", *(f"blue {'a ' * i}ball" for i in range(MANY_OPTIONS)), "Red")
+    with pytest.raises(UserError, match=same):
+        model.answer([Prompt("the ball is [MASK]", many)])
+
+
+def test_sentences_that_become_the_same_tokens_are_refused(tiny_folder: Folder) -> None:
+    model = load_model(str(tiny_folder("bert")))
+    with pytest.raises(UserError, match="with the same tokens"):
+        model.answer([Prompt("[MASK]", ("The ball is red.", "the ball is red."))])
+    with pytest.raises(UserError, match=r"cannot write the option 'The ☃ is red\.'"):
+        model.answer([Prompt("[MASK]", ("The ball is red.", "The ☃ is red."))])
+
+
+def test_a_tokenizer_that_raises_is_one_sentence(tmp_path: Path) -> None:
+    """At the trial of the loader, or at the first word that it does not know."""
+    folder = word_level(tmp_path / "model", unk=None, named=False)
+    with pytest.raises(UserError, match=r"The tokenizer of '.*model' fails on a text: .*WordLevel"):
+        load_model(str(folder))
+
+
+def test_a_tokenizer_that_raises_later_is_one_sentence(
+    tiny_folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in ("gpt2", "bert", "t5"):
+        model: Any = load_model(str(tiny_folder(kind)))
+
+        class PanicException(BaseException):
+            """As Rust's tokenizers raise it."""
+
+        def panic(*_: object, **__: object) -> None:
+            raise PanicException("index out of bounds")
+
+        monkeypatch.setattr(type(model._tokenizer), "__call__", panic)
+        with pytest.raises(UserError, match=r"The tokenizer of '.*' fails on a text: index out of"):
+            model.answer([Prompt("the ball is [MASK]", ("red", "blue"))])
+        monkeypatch.undo()

@@ -64,7 +64,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def post(base: str) -> Any:
-    return Client(base, "x").post("completions", {})
+    return Client(base, "x").post("completions", {}, read=dict)
 
 
 def test_an_answer_that_unpacks_to_more_than_an_answer_is_refused(

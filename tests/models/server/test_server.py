@@ -87,6 +87,43 @@ def test_a_slot_that_opens_the_sentence(address: str) -> None:
     assert scores.chars == (6, 4)
 
 
+def test_a_text_is_scored_after_the_same_token_as_locally(address: str) -> None:
+    prompts = [
+        Prompt("[MASK]", ("The cats sleep on the mat.", "The cats sleeps on the mat.")),
+        Prompt("[MASK]", ("She saw herself.", "She saw himself.")),
+    ]
+    remote = served(address, scope="sentence")
+    local = load_model("smollm2", ModelOptions(device="cpu"))
+    answers = remote.answer(prompts)
+    assert logps(answers) == pytest.approx(logps(local.answer(prompts)), abs=0.5)
+    assert [one.tokens for one in answers] == [one.tokens for one in local.answer(prompts)]
+    assert remote.describe_scoring() == "bos:yes"
+    assert local.describe_scoring().startswith("bos:yes|")
+    assert not any("line break" in note for note in remote.notes())
+
+
+def test_a_mark_that_the_server_adds_begins_a_text() -> None:
+    prompt = Prompt("[MASK]", ("The color is red", "Two color is red"))
+    with serving(old_layout(20, echo=True, beginning="<s>")) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base))
+        (scores,) = model.answer([prompt])
+    expected_scores = [toy_server.logp("", option) for option in prompt.options]
+    assert list(scores.logp) == pytest.approx([logp for logp, _ in expected_scores])
+    assert list(scores.tokens) == [count for _, count in expected_scores]
+    assert model.describe_scoring() == "bos:yes"
+
+
+@pytest.mark.parametrize("echo", [True, False])
+def test_a_server_that_does_not_tell_how_texts_begin_is_noted(echo: bool) -> None:
+    with serving(old_layout(1000, echo=echo)) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope="option"))
+        model.answer(TOY_PROMPTS[:1])
+        assert not any("line break" in note for note in model.notes())
+        model.answer(TOY_PROMPTS[2:])
+    assert sum("scored after a line break" in note for note in model.notes()) == 1
+    assert model.describe_scoring() == "bos:newline"
+
+
 def test_the_way_is_found_and_the_fingerprint_stays(address: str) -> None:
     first, second = served(address), served(address)
     assert isinstance(first, CompletionsServer)

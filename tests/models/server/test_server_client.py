@@ -77,7 +77,7 @@ def busy(times: int, **headers: str) -> Iterator[tuple[str, list[int]]]:
 
 def test_retry_after_in_seconds(pauses: list[float], caplog: pytest.LogCaptureFixture) -> None:
     with busy(2, Retry_After="30") as (base, _), caplog.at_level(logging.WARNING):
-        assert Client(base, "x").post("completions", {}) == {"choices": []}
+        assert Client(base, "x").post("completions", {}, read=dict) == {"choices": []}
     assert pauses == [30, 30]
     assert "waiting 30 s" in caplog.messages[0]
 
@@ -85,7 +85,7 @@ def test_retry_after_in_seconds(pauses: list[float], caplog: pytest.LogCaptureFi
 def test_retry_after_as_a_date(pauses: list[float]) -> None:
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=95), usegmt=True)
     with busy(1, Retry_After=date) as (base, _):
-        Client(base, "x").post("completions", {})
+        Client(base, "x").post("completions", {}, read=dict)
     assert 80 < pauses[0] <= 95
 
 
@@ -94,7 +94,7 @@ def test_patience_of_minutes_and_then_one_sentence(pauses: list[float]) -> None:
         busy(10_000) as (base, calls),
         pytest.raises(UserError, match=r"gave no answer in \d+ tries .*429: .*slow down"),
     ):
-        Client(base, "x").post("completions", {})
+        Client(base, "x").post("completions", {}, read=dict)
     assert 600 < sum(pauses) <= client_module.PATIENCE
     assert max(pauses) == client_module.LONGEST_PAUSE
     assert len(calls) == len(pauses) + 1
@@ -105,7 +105,7 @@ def test_a_wait_beyond_all_patience_is_not_begun(pauses: list[float]) -> None:
         busy(1, Retry_After="86400") as (base, _),
         pytest.raises(UserError, match="gave no answer in 1 try"),
     ):
-        Client(base, "x").post("completions", {})
+        Client(base, "x").post("completions", {}, read=dict)
     assert pauses == []
 
 
@@ -113,7 +113,9 @@ def test_a_server_that_is_not_there_is_given_up_soon(pauses: list[float]) -> Non
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(UserError, match="gave no answer in 5 tries"):
-            Client(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", "x").post("completions", {})
+            Client(f"http://127.0.0.1:{taken.getsockname()[1]}/v1", "x").post(
+                "completions", {}, read=dict
+            )
     assert sum(pauses) < 5
 
 
@@ -144,7 +146,9 @@ def test_an_answer_that_trickles_in_for_ever_is_cut_off(
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         started = time.monotonic()
         with pytest.raises(UserError, match="no whole answer in 0 s"):
-            Client(f"http://127.0.0.1:{server.server_port}/v1", "x").post("completions", {})
+            Client(f"http://127.0.0.1:{server.server_port}/v1", "x").post(
+                "completions", {}, read=dict
+            )
         assert time.monotonic() - started < 10
         server.shutdown()
 
@@ -172,11 +176,11 @@ def test_as_many_requests_at_a_time_as_wanted(most: int) -> None:
         counts.append(len(running))
         threading.Event().wait(0.05)
         running.remove(body["i"])
-        return 200, {}
+        return 200, {"choices": []}
 
     with serving(answer) as base:
         client = Client(base, "x", ModelOptions(concurrency=most))
-        client.parallel(lambda i: client.post("completions", {"i": i}), range(12))
+        client.parallel(lambda i: client.post("completions", {"i": i}, read=dict), range(12))
     assert max(counts) == most
 
 

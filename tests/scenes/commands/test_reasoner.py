@@ -197,6 +197,37 @@ def test_a_data_set_and_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert run_row["value"] == pytest.approx(printed["tests"]["test"])
 
 
+def test_reasoner_that_learnt_nothing_says_so_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rate that moves nothing: the best weights are the untrained ones.
+
+    They were tested and probed as if they had been trained.
+    """
+    data, folder = tmp_path / "data", tmp_path / "made"
+    plan = make_plan("pos", 100)
+    output = SceneOutput(data, picture=192, formats=("json",))
+    write_dataset(SceneConfig("pos"), plan, output, workers=1)
+    command = ("reasoner", "train", "object-centred", "--data", data, "-o", folder, *QUICK[2:])
+    run(*command, "--learning-rate", "1e-12", "--json")
+    out, err = capsys.readouterr()
+    printed = json.loads(out)
+    assert (printed["best_step"], printed["learnt"]) == (0, False)
+    sentence = "It learnt nothing: no validation was better than the one before the first step"
+    assert printed["warning"].startswith(sentence)
+    assert sentence in " ".join(err.split())
+    run(*command, "--learning-rate", "1e-12")
+    assert sentence in " ".join(capsys.readouterr().out.split())
+    assert sentence in (folder / "training" / "curve.html").read_text(encoding="utf-8")
+    runs = tmp_path / "run"
+    task = ("-t", "malevic-pos", "--data", data)
+    run("probe", folder, *task, "-o", runs, "--resamples", "100", "--json")
+    capsys.readouterr()
+    (manifest,) = runs.rglob("manifest.json")
+    (note,) = json.loads(manifest.read_text(encoding="utf-8"))["notes"]
+    assert note.startswith(f"{folder} learnt nothing in its training")
+
+
 def test_diagnose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A page with its figures, and the same numbers as JSON; accuracy on the test's own items is
     what training told."""

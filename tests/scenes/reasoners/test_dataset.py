@@ -100,12 +100,23 @@ def test_incomplete_cache_is_extracted_again(stop: int) -> None:
     ]
 
 
+def cached_items(**fields: object) -> bytes:
+    """The items of a cache, some of whose fields are of another type or range."""
+    items = {"sentences": ["a"] * 6, "answers": [0] * 6, "answer_names": ["a", "b"]}
+    return json.dumps({**items, **fields}).encode()
+
+
 def test_damaged_cache_gives_one_sentence() -> None:
     extract_cached("made-up", labelled_batches(), 6, PixelExtractor(8), NAMES)
     folder = REASONER_FEATURES.folder / "made-up-pixels-8"
     for name, damage in (
         ("items.json", b"{"),
         ("items.json", b"[]"),
+        ("items.json", cached_items(sentences=[1] * 6)),
+        ("items.json", cached_items(answers=[0.5] * 6)),
+        ("items.json", cached_items(answers=[7] * 6)),
+        ("items.json", cached_items(answers=[-1] * 6)),
+        ("items.json", cached_items(answer_names="ab")),
         ("features.npy", b""),
         ("features.npy", b"\x93NUMPY"),
     ):

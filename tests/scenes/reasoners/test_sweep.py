@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,6 +37,7 @@ from seesay.scenes.reasoners.sweep_estimate import (
     estimate,
     remaining_trainings,
 )
+from seesay.scenes.reports.reasoner_page import sweep_sections
 from seesay.training import checkpoint, loop
 
 Ended = tuple[loop.Result, dict[str, float]]
@@ -431,3 +433,36 @@ def test_hours_of_a_cluster_by_hand() -> None:
 def test_published_ceiling() -> None:
     columns = ("SUP1", "POS", "POS-hard", "SET+POS-hard", "unseen", "comparative test")
     assert [published(column) for column in columns] == [1.0, 0.97, 0.92, None, None, None]
+
+
+def test_seed_that_learnt_nothing_is_marked_in_the_table(tmp_path: Path) -> None:
+    """A rate that moves nothing keeps the untrained weights, whose accuracy is part of the mean."""
+    (training,) = tiny(seeds=1, tasks=("pos",))
+    idle = replace(training, config=training.config.override(sizes={}, learning_rate=1e-12))
+    results = sweep.sweep(tmp_path, [idle], Learner())
+    assert results[0].warning.startswith("It learnt nothing")
+    assert read_results(tmp_path) == results
+    table_cells = summary(results)
+    assert [(cell.seeds, cell.unlearnt) for cell in table_cells] == [(1, 1), (1, 1)]
+    best_rows = best_configurations(results)
+    assert best_rows[0].unlearnt == 1
+    sections = sweep_sections(table_cells, best=best_rows)[0]
+    tables = [section.table for section in sections if section.table]
+    marked = [str(table.rows) for table in tables if "1, 1 learnt nothing" in str(table.rows)]
+    # Tables 1 and 2, and that of the configurations
+    assert len(marked) == 3
+
+
+@pytest.mark.parametrize("damage", ["high", None, True, [0.5], 7, float("nan")])
+def test_accuracies_of_another_type_are_computed_again(
+    tmp_path: Path, damage: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    (training,) = tiny(seeds=1, tasks=("pos",))
+    (row,) = sweep.sweep(tmp_path, [training], Learner())
+    path = row.folder / experiment.TEST_RESULTS
+    cached = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**cached, "accuracy": {**cached["accuracy"], "test": damage}}))
+    (tmp_path / sweep.RESULTS).unlink()
+    (again,) = sweep.sweep(tmp_path, [training], Learner())
+    assert again.tests == row.tests
+    assert "is damaged: the accuracies are computed again" in caplog.text

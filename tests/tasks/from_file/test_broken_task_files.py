@@ -57,6 +57,45 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         edited("{a fruit}", "{a friut}"),
         "line 7, column 3: there is no column 'a friut'",
     ),
+    "a word with a format": (
+        GOOD + "words: {red: '{fruit:>999999999}'}\n",
+        "line 8, column 9: {fruit:>999999999} is not a column's name.",
+    ),
+    "a word with an attribute": (
+        GOOD + "words: {red: '{fruit.__class__}'}\n",
+        "line 8, column 9: {fruit.__class__} is not a column's name.",
+    ),
+    "a word of a template with an index": (
+        edited(
+            "is: The color of {a fruit} is [MASK].",
+            "is: {text: 'It is [MASK].', words: {red: '{fruit[0]}'}}",
+        ),
+        "line 7, column 39: {fruit[0]} is not a column's name.",
+    ),
+    "a word with no such column": (
+        GOOD + "words: {red: '{nothing}'}\n",
+        "line 8, column 9: there is no column 'nothing'.",
+    ),
+    "a word with half a brace": (
+        GOOD + "words: {red: 'a }'}\n",
+        "line 8, column 9: the braces of 'a }' do not match",
+    ),
+    "a word with a slot": (
+        GOOD + "words: {red: 'a [MASK]'}\n",
+        "line 8, column 9: 'red' holds [MASK] or [SEP].",
+    ),
+    "a neutral text with a slot": (
+        GOOD + "neutral: {fruit: 'a [MASK]'}\n",
+        "line 8, column 11: 'fruit' holds [MASK] or [SEP].",
+    ),
+    "an option with a slot": (
+        edited("[red, green, yellow]", "[red, green, yellow, '[MASK]']"),
+        "line 4, column 1: 'option' holds [MASK] or [SEP].",
+    ),
+    "an option twice": (
+        edited("[red, green, yellow]", "[red, green, yellow, red]"),
+        "line 4, column 1: the option 'red' is there twice.",
+    ),
     "no such gold column": (
         edited("gold: color", "gold: colour"),
         "line 5, column 1: there is no column 'colour' (did you mean 'color'?).",

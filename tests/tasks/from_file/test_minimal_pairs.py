@@ -156,8 +156,8 @@ def test_smollm2(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_real_server(address: str, tmp_path: Path) -> None:
-    """By hand: the server's own tokens, each looked up among the likeliest next ones, after a line
-    break."""
+    """By hand: the server's own tokens, each looked up among the likeliest next ones, after the
+    beginning-of-text token."""
     task = written(tmp_path)
     client = httpx.Client(timeout=60)
     beside = address.removesuffix("/v1")
@@ -179,11 +179,9 @@ def test_a_real_server(address: str, tmp_path: Path) -> None:
 
     scores = {}
     for sentence in dict.fromkeys(sentence for pair in PAIRS for sentence in pair):
-        start = len(client.post(f"{beside}/tokenize", json={"content": "\n"}).json()["tokens"])
-        ids = tuple(
-            client.post(f"{beside}/tokenize", json={"content": f"\n{sentence}"}).json()["tokens"]
-        )
-        scores[sentence] = math.fsum(after(ids[:i], ids[i]) for i in range(start, len(ids)))
+        text = f"<|im_start|>{sentence}"
+        ids = tuple(client.post(f"{beside}/tokenize", json={"content": text}).json()["tokens"])
+        scores[sentence] = math.fsum(after(ids[:i], ids[i]) for i in range(1, len(ids)))
     run = asked("openai:smollm2", task, tmp_path / "runs", scores, base_url=address)
     print("server:", next(f.value for f in run.figures if f.metric == "accuracy"))
 

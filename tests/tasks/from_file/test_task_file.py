@@ -14,6 +14,7 @@ from PIL import Image
 from tests.tasks.written_tasks import FILE, FRUIT, inline, prompts, task_of
 
 from seesay.api import probe
+from seesay.data.cells import BadValueError, one_line, prompt_text
 from seesay.data.task_files.yaml_text import TaskFileError
 from seesay.errors import UserError
 from seesay.tasks import expand, load_task
@@ -217,6 +218,47 @@ def test_splits_by_file_by_column_and_by_seed(tmp_path: Path) -> None:
         "validation": 10,
         "test": 70,
     }
+
+
+def test_splits_without_rows_for_validation(tmp_path: Path) -> None:
+    rows = [f"fruit{n},{('red', 'blue')[n % 2]},train\n" for n in range(100)]
+    column = "".join(["fruit,color,part\n", *rows, "c,red,test\n"])
+    task = task_of(tmp_path, FILE + "split: {column: part}\n", fruit=column)
+    assert {name: len(part.questions) for name, part in task.splits().items()} == {
+        "train": 90,
+        "validation": 10,
+        "test": 1,
+    }
+    seven = "fruit,color,kind\n" + "".join(
+        f"fruit{n},{('red', 'blue')[n % 2]},k\n" for n in range(7)
+    )
+    seeded = task_of(tmp_path, FILE + "split: {seed: 1}\n", fruit=seven).splits()
+    assert seeded["validation"].questions == seeded["train"].questions
+
+
+@pytest.mark.parametrize(
+    ("filling", "text"),
+    [
+        ("object", "An object is here."),
+        ("thing", "A thing is here."),
+        ("something", "Something is here."),
+        ("one thing", "One thing is here."),
+        ("the thing", "The thing is here."),
+    ],
+)
+def test_a_neutral_filling_has_the_article_of_its_template(
+    filling: str, text: str, tmp_path: Path
+) -> None:
+    file = """
+rows: [{a: egg, y: red}, {a: hour, y: blue}]
+gold: y
+options: [red, blue]
+templates: "{A a} is here. [MASK]."
+neutral: {a: FILLING}
+"""
+    task = task_of(tmp_path, file.replace("FILLING", filling))
+    asked = task.templates[0].ask(task.questions[0], task.neutral).text
+    assert asked == f"{text} [MASK]."
 
 
 def test_capitals_articles_words_neutral_and_choice(tmp_path: Path) -> None:
@@ -472,3 +514,47 @@ def test_hub_pictures_are_read_from_downloads_only(
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "owner"))
     picture = task_of(tmp_path, text).questions[0].picture
     assert Path(picture or "").read_bytes() == solid_png("red")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["hf:../x@main", "hf:x/..@main", "hf:./x@main", "hf:a/b@../main", "hf:a/b@..", "hf:-a/b@main"],
+)
+def test_an_address_of_the_hub_is_no_path(tmp_path: Path, address: str) -> None:
+    with pytest.raises(TaskFileError, match="is not a data set on the Hub"):
+        task_of(tmp_path, FILE.replace("fruit.csv", f'"{address}"'))
+
+
+def test_a_data_set_of_the_hub_is_no_folder_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`datasets` takes a folder of that name, wherever the task file is."""
+    (tmp_path / "private" / "notes").mkdir(parents=True)
+    (tmp_path / "private" / "notes" / "test.csv").write_text(FRUIT)
+    (tmp_path / "task").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TaskFileError, match="There is a folder 'private/notes' here"):
+        task_of(tmp_path / "task", FILE.replace("fruit.csv", "hf:private/notes@main"))
+
+
+@pytest.mark.parametrize("rule", ["votes", "weights"])
+def test_votes_that_sum_to_infinity_are_a_bad_row(tmp_path: Path, rule: str) -> None:
+    text = (
+        "rows: rows.csv\nobject: x\noptions: [yes, no]\n"
+        f"gold: {{{rule}: {{yes: a, no: b}}}}\ntemplates: Is {{x}}? [MASK]\n"
+    )
+    task = task_of(tmp_path, text, rows="x,a,b\none,1e308,1e308\ntwo,1,3\n")
+    assert [question.object for question in task.questions] == ["two"]
+    (bad,) = task.provenance.bad_rows
+    assert bad.reason == f"the {rule} add up to more than a number can hold"
+
+
+@pytest.mark.parametrize("word", ["می\u200cخواهم", "👩\u200d🔬"])
+def test_joiners_are_part_of_words(tmp_path: Path, word: str) -> None:
+    task = task_of(tmp_path, FILE, fruit=f"fruit,color\n{word},red\nlime,green\n")
+    assert [question.object for question in task.questions] == [word, "lime"]
+    assert prompt_text(word, "fruit") == word
+    assert one_line(f"{word}\u2028") == f"{word} "
+    for control in ("\x1b[2J", "\u202e", "\0"):
+        with pytest.raises(BadValueError, match="holds control characters"):
+            prompt_text(f"{word}{control}x", "fruit")

@@ -15,8 +15,10 @@ from seesay.digests import text_digest
 from seesay.errors import UserError, first_line, missing_extra
 from seesay.files import atomic_write
 
+# No part begins with a dot, and none holds "..": `datasets` takes such a name for a path.
 ADDRESS = re.compile(
-    r"hf:(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w./-]+?)(?:#(?P<split>[\w.\[\]:%+-]+))?"
+    r"hf:(?!.*\.\.)(?P<name>\w[\w.-]*/\w[\w.-]*)@(?P<revision>\w[\w./-]*?)"
+    r"(?:#(?P<split>[\w.\[\]:%+-]+))?"
 )
 LARGEST_PICTURE = 64 << 20
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
@@ -26,13 +28,25 @@ def hub_rows(
     address: str,
     split: str,
     config: str,
+    folder: Path,
 ) -> Iterator[Mapping[str, Any]]:
-    """Read the rows of a data set at one revision, its pictures as bytes; no code of it is run."""
+    """Read the rows of a data set at one revision, its pictures as bytes; no code of it is run.
+
+    `folder` is that of the task file.
+    """
     match = ADDRESS.fullmatch(address)
     if match is None:
         raise UserError(
             f"'{address}' is not a data set on the Hub: write hf:owner/name@revision, or "
             "…@revision#split."
+        )
+    # `datasets` prefers a folder of this name to the Hub, and a task file is somebody else's: it
+    # may read what came with it, and nothing beside.
+    local = Path(match["name"])
+    if local.exists() and not local.resolve().is_relative_to(folder.resolve()):
+        raise UserError(
+            f"There is a folder '{local}' here, which would be read in place of {address}: "
+            "run seesay in another folder."
         )
     try:
         from datasets import Audio, Image, Video, load_dataset

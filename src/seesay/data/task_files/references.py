@@ -29,6 +29,7 @@ def _texts(file: TaskFile) -> Iterator[tuple[Steps, str]]:
     for place in ("templates", "choice_templates"):
         for name, entry in getattr(file, place).items():
             yield (place, name, "text"), entry.text
+    yield from file.word_texts
     for name in file.neutral:
         yield ("neutral", name), f"{{{name}}}"
     yield ("linear_text",), file.linear_text

@@ -8,7 +8,7 @@ fruit}` with its article.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -306,6 +306,19 @@ class TaskFile(Part):
             if name not in metrics.names():
                 raise ValueError(f"unknown metric '{name}'{did_you_mean(name, metrics.names())}")
         return names
+
+    @property
+    def word_texts(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The words that stand for options, with their places; those of `pairs` are not the
+        file's."""
+        for label, word in self.words.items():
+            yield ("words", label), word
+        if self.pairs is not None:
+            return
+        for place in ("templates", "choice_templates"):
+            for name, entry in getattr(self, place).items():
+                for label, word in entry.words.items():
+                    yield (place, name, "words", label), word
 
     @property
     def gold_rule(self) -> Gold:

@@ -85,10 +85,11 @@ def read_hub(
     split: str,
     reading: Reading,
     *,
+    folder: Path,
     pictures: bool = False,
 ) -> Table:
-    """Read the rows of a data set on the Hub, at one revision."""
-    rows = hub_rows(address, split, reading.config)
+    """Read the rows of a data set on the Hub, at one revision, for a task file in a folder."""
+    rows = hub_rows(address, split, reading.config, folder)
     return _table(_number_rows(rows), reading, pictures)
 
 
@@ -134,7 +135,9 @@ def _table(
             table.bad.append(row)
             continue
         values = dict(row.cells)
-        picture_columns = [name for name, value in values.items() if is_picture(value)]
+        # Nearly all cells are texts, and there may be millions.
+        others = {name: value for name, value in values.items() if type(value) is not str}
+        picture_columns = [name for name, value in others.items() if is_picture(value)]
         table.pictures.update(picture_columns)
         try:
             for name in picture_columns:

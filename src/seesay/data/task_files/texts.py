@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from string import Formatter
 from typing import Any
 
-from seesay.data.cells import BadValueError
+from seesay.braces import fill, references
+from seesay.data.cells import BadValueError, holds_controls
 from seesay.questions import SEPARATOR, SLOT
 from seesay.registry import did_you_mean
 
 LONGEST = 20_000
-_SYNTAX = re.compile(r"[.\[\]]")
 # By sound, not by letter: an hour, but a unicorn, a European, a one-way street.
 _AN = re.compile(r"(?:[aeio]|u(?!ni|se|ti|k|r[aie]))|(?:hour|honest|hono|heir)", re.IGNORECASE)
 _A = re.compile(r"(?:eu|ewe|one\b|once|ouija)", re.IGNORECASE)
-# Line ends, tabs and spaces of other widths are not printable, but do no harm in a prompt.
-_HARMLESS = str.maketrans("\n\t\u00a0\u2009\u202f", "     ")
 _HAS_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
 
 Cells = Mapping[str, Any]
@@ -53,45 +50,6 @@ def with_article(noun: str) -> str:
 def capital(text: str) -> str:
     """Return the text as it opens a sentence."""
     return text[:1].upper() + text[1:]
-
-
-def references(text: str) -> list[str]:
-    """Return the names in a text's braces, each once.
-
-    A text whose braces cannot be read is a ValueError.
-    """
-    try:
-        parts = list(Formatter().parse(text))
-    except ValueError:
-        raise ValueError(
-            f"the braces of {text!r} do not match: write {{{{ and }}}} for braces that stay"
-        ) from None
-    names: dict[str, None] = {}
-    for _, name, spec, conversion in parts:
-        if name is None:
-            continue
-        # Python would follow `{x.y}` and `{x[0]}` into the value: here a name is only looked up.
-        if spec or conversion or not name or _SYNTAX.search(name):
-            raise ValueError(_not_a_name(name, spec, conversion))
-        names[name] = None
-    return list(names)
-
-
-def _not_a_name(
-    name: str,
-    spec: str | None,
-    conversion: str | None,
-) -> str:
-    """Return the message about braces that hold more than a name."""
-    reference = name
-    if spec:
-        reference += f":{spec}"
-    if conversion:
-        reference += f"!{conversion}"
-    hint = ""
-    if name in ("a", "A") and spec:
-        hint = f": write {{{name} {spec}}}"
-    return f"{{{reference}}} is not a column's name{hint}"
 
 
 def column_of(reference: str, columns: Collection[str]) -> str | None:
@@ -172,10 +130,13 @@ def source_getter(source: str, columns: Collection[str]) -> Getter:
     getters = {name: reference_getter(name, columns) for name in references(source)}
 
     def get_filled(cells: Cells) -> str | None:
-        values = {name: getter(cells) for name, getter in getters.items()}
-        if None in values.values():
-            return None
-        return " ".join(source.format_map(values).split())
+        values = {}
+        for name, getter in getters.items():
+            value = getter(cells)
+            if value is None:
+                return None
+            values[name] = value
+        return " ".join(fill(source, values).split())
 
     return get_filled
 
@@ -206,7 +167,7 @@ def check_text(
         raise BadValueError(f"'{name}' is empty")
     if len(value) > LONGEST:
         raise BadValueError(f"'{name}' is longer than {LONGEST:,} characters")
-    if not value.translate(_HARMLESS).isprintable():
+    if holds_controls(value, spaces=True):
         raise BadValueError(f"'{name}' holds control characters")
     if SLOT in value or SEPARATOR in value:
         raise BadValueError(f"'{name}' holds {SLOT} or {SEPARATOR}")

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seesay.files import atomic_write, write_csv
+from seesay.files import atomic_write, escape_formulas, write_csv
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.results.annotators import ANNOTATOR_COLUMNS, estimated_labels
 from seesay.judge.results.disputes import disputed_items
@@ -21,8 +21,6 @@ from seesay.judge.results.quality import ExcludedParticipant, Judgement, by_item
 from seesay.judge.study import Study
 
 TableRow = dict[str, Any]
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula (CSV injection)."""
 
 
 def item_rows(
@@ -166,16 +164,7 @@ def write_table(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
         for suffix in ("csv", "parquet"):
             (folder / f"{name}.{suffix}").unlink(missing_ok=True)
         return
-    safe_rows = []
-    for row in rows:
-        safe_rows.append({key: _escape_formula(value) for key, value in row.items()})
-    write_csv(folder / f"{name}.csv", list(rows[0]), safe_rows)
+    # Participants type what they like.
+    write_csv(folder / f"{name}.csv", list(rows[0]), map(escape_formulas, rows))
     with atomic_write(folder / f"{name}.parquet") as unfinished:
         pq.write_table(pa.Table.from_pylist(rows), unfinished, compression="zstd")
-
-
-def _escape_formula(value: Any) -> Any:
-    """Quote a text that a spreadsheet would run as a formula; participants type what they like."""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -339,7 +338,7 @@ def _report(
                 "folder": str(output),
                 "captions": counts,
                 "sources": sources,
-                **asdict(result),
+                **result.as_json(),
                 "validation": best,
             }
         )

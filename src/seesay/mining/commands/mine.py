@@ -34,8 +34,9 @@ def mine(
         typer.Option(
             "--annotations",
             "-a",
-            help="visual-genome:FOLDER, ade20k:FOLDER, coco:FILES or plain:FILE; "
-            "captions:FILES for names only.",
+            metavar="FORMAT:PLACE",
+            help="Annotated pictures, such as coco:FILES, visual-genome:FOLDER or plain:FILE; "
+            "captions:FILES for names only. An unknown format lists them all.",
         ),
     ],
     output: Annotated[

@@ -60,14 +60,40 @@ def _load(
             if entry_id is None:
                 yield BadAnnotation(where, "the entry has no id")
             elif part == "categories":
-                categories[entry_id] = entry.get("name")
+                _add_category(entry_id, entry.get("name"), where, categories)
             elif part == "annotations":
                 yield from _add_annotation(entry_id, entry, where, join)
-            # The file of captions lists the pictures of the file of instances again.
-            elif not join.add_picture(entry_id, entry) and is_first:
-                yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
+            elif not join.add_picture(entry_id, entry):
+                # The file of captions lists the pictures of the file of instances again.
+                if is_first:
+                    yield BadAnnotation(f"{where}, picture {entry_id}", DUPLICATE)
+                else:
+                    _refuse_other_picture(entry_id, entry, where, join)
     except BrokenFileError as error:
         yield BadAnnotation(path.name, BROKEN, str(error))
+
+
+def _add_category(category_id: str, name: Any, where: str, categories: dict[str, Any]) -> None:
+    """Add a category; files whose numbers mean different things cannot be read together."""
+    if categories.setdefault(category_id, name) != name:
+        raise UserError(
+            f"{where}: category {category_id} is {name!r} here and {categories[category_id]!r} "
+            "before: mine files that number differently one by one."
+        )
+
+
+def _refuse_other_picture(
+    picture_id: str, entry: dict[str, Any], where: str, join: DiskJoin
+) -> None:
+    """Refuse a file that gives a number to another picture than the files before it."""
+    listed = join.picture(picture_id)
+    for field in ("file_name", "width", "height"):
+        values = (entry.get(field), listed.get(field))
+        if None not in values and values[0] != values[1]:
+            raise UserError(
+                f"{where}: picture {picture_id} has the {field} {values[0]!r} here and "
+                f"{values[1]!r} before: mine files that number differently one by one."
+            )
 
 
 def _add_annotation(

@@ -6,7 +6,9 @@ memory whatever the files' size.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -27,6 +29,26 @@ class DiskJoin:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="seesay-")
         self._database = sqlite3.connect(Path(self._folder.name) / "join.db", isolation_level=None)
+
+    def __enter__(self) -> DiskJoin:
+        try:
+            self._create_tables()
+        except sqlite3.Error as error:
+            self.__exit__(type(error), error)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
+        self._database.close()
+        self._folder.cleanup()
+        # What is joined lies on the disk: an error of the database is one of the disk.
+        if isinstance(error, sqlite3.Error):
+            is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
+            number = errno.ENOSPC if is_full else errno.EIO
+            raise OSError(number, os.strerror(number), self._folder.name) from error
+
+    def _create_tables(self) -> None:
         # The file is deleted at the end: nothing would be gained if it survived a crash. One
         # transaction, the `BEGIN`, spares a commit per entry.
         self._database.executescript(
@@ -35,13 +57,6 @@ class DiskJoin:
             "CREATE TABLE entries (id TEXT, kind TEXT, body TEXT); BEGIN;"
         )
 
-    def __enter__(self) -> DiskJoin:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
-        self._folder.cleanup()
-
     def add_picture(self, picture_id: str, body: Any = None) -> bool:
         """Add a picture; False if its id is already taken."""
         cursor = self._database.execute(
@@ -49,6 +64,12 @@ class DiskJoin:
             (picture_id, json.dumps(body)),
         )
         return cursor.rowcount == 1
+
+    def picture(self, picture_id: str) -> Any:
+        """Return the body of a picture that was added."""
+        query = "SELECT body FROM pictures WHERE id = ?"
+        (body,) = self._database.execute(query, (picture_id,)).fetchone()
+        return json.loads(body)
 
     def add_entry(self, picture_id: str, kind: str, body: Any) -> None:
         """Add something that belongs to a picture, whether the picture is already there or not."""

@@ -103,7 +103,7 @@ def _picture(
         size,
         [_region(item) for item in _as_list(row.get("regions"))],
         _as_list(row.get("captions")),
-        scene=scene if isinstance(scene, str) else "",
+        scene="" if scene is None else scene,
         path=path,
         depth=depth,
     )

@@ -4,6 +4,7 @@ batch."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,13 @@ from seesay.models.batches import (
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.encoding import Reader
 from seesay.models.hf.loading import Checkpoint
+from seesay.models.hf.tokenization import (
+    TokenizedOption,
+    has_unknown,
+    tokenize,
+    tokenize_options,
+)
+from seesay.questions import Prompt
 
 Vectors = NDArray[np.float32]
 
@@ -44,8 +52,33 @@ class TokenizerModel(Model):
     def pieces(self, words: Sequence[str]) -> list[int] | None:
         """The number of tokens of each word after a space."""
         texts = [f" {word}" for word in words]
-        encoded = self._tokenizer(texts, add_special_tokens=False)["input_ids"]
+        encoded = self._tokenize_texts(texts, add_special_tokens=False)["input_ids"]
         return list(map(len, encoded))
+
+    def _tokenize_texts(self, texts: str | Sequence[str], **arguments: Any) -> Any:
+        """Return what the tokenizer makes of texts, or one sentence that says why it cannot."""
+        return tokenize(self.name, self._tokenizer, texts, **arguments)
+
+    def _tokenize_options(
+        self, prompts: Sequence[Prompt], **arguments: bool
+    ) -> list[list[TokenizedOption]]:
+        """Return the options of each prompt as tokens of its sentence; note where the rest of the
+        sentence has words that the tokenizer cannot write."""
+        rows = tokenize_options(self.name, self._tokenizer, prompts, **arguments)
+        for prompt, row in zip(prompts, rows, strict=True):
+            self._note_unknown(prompt, chain(*row[0].around))
+        return rows
+
+    def _note_unknown(self, prompt: Prompt, ids: Iterable[int]) -> None:
+        """Note once in a run that a question has words that the tokenizer cannot write."""
+        finding = f"The tokenizer of '{self.name}' cannot write some words of the questions"
+        if any(note.startswith(finding) for note in self._notes or ()):
+            return
+        if has_unknown(self._tokenizer, ids):
+            self.note(
+                f"{finding} (they become an unknown token), as in {prompt.question_text!r}: the "
+                "model does not see what is asked about."
+            )
 
     def _refuse_too_long(self, sentences: Iterable[Sequence[Any]], more: int = 0) -> None:
         """Refuse a sentence that, with so many more tokens, is longer than the model can read."""
@@ -93,7 +126,8 @@ class TransformersModel(TokenizerModel):
         `features` has a row for each text, which the network is shown."""
         if not texts:
             return np.zeros((0, 0), np.float32)
-        sentences = [tuple(ids) for ids in self._tokenizer(list(texts), **padding)["input_ids"]]
+        encoded = self._tokenize_texts(list(texts), **padding)
+        sentences = [tuple(ids) for ids in encoded["input_ids"]]
         self._refuse_too_long(sentences)
         if not all(sentences):
             raise UserError(f"'{self.name}' finds no token in an empty text.")

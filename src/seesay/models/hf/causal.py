@@ -37,7 +37,7 @@ from seesay.models.hf.spans import (
     SpanScorer,
     choose_scorer,
 )
-from seesay.models.hf.tokenization import TokenizedOption, tokenize_options
+from seesay.models.hf.tokenization import TokenizedOption
 from seesay.questions import SLOT, Prompt, Scores, Task
 
 # Trained on texts that always begin with a beginning-of-text token; tokenizers read from GGUF files
@@ -116,8 +116,7 @@ class CausalModel(TokenizerModel):
 
     def _tokenize(self, prompts: Sequence[Prompt]) -> list[list[TokenizedOption]]:
         """Return the options of each prompt as tokens of its sentence."""
-        tokenized = tokenize_options(
-            self._tokenizer,
+        tokenized = self._tokenize_options(
             self._render(prompts),
             rest=self.scope == "sentence",
             rendered=self._format is not None,
@@ -140,7 +139,7 @@ class CausalModel(TokenizerModel):
         the slot."""
         # a space before the slot belongs to the first token of the answer
         texts = [prompt.parts[0].rstrip(" ") for prompt in self._render(prompts, thinks=True)]
-        encoded = self._tokenizer(texts, add_special_tokens=self._format is None)
+        encoded = self._tokenize_texts(texts, add_special_tokens=self._format is None)
         return [self._begin(tuple(ids)) for ids in encoded["input_ids"]]
 
     def _render(self, prompts: Sequence[Prompt], *, thinks: bool = False) -> Sequence[Prompt]:
@@ -167,7 +166,7 @@ class CausalModel(TokenizerModel):
         window."""
         window, step = self._window_and_step(stride)
         for batch in text_batches(texts, TEXTS):
-            encoded = self._tokenizer(batch, return_offsets_mapping=True)
+            encoded = self._tokenize_texts(batch, return_offsets_mapping=True)
             sentences = [
                 self._set_end(self._begin(tuple(ids)), end) for ids in encoded["input_ids"]
             ]
@@ -188,9 +187,10 @@ class CausalModel(TokenizerModel):
         """Whether texts end with the end token, and the window that moves over long ones."""
         window, step = self._window_and_step(stride)
         # whether a tokenizer closes texts by itself is seen on any text
-        ids = self._set_end(self._begin(tuple(self._tokenizer("a")["input_ids"])), end)
+        ids = self._set_end(self._begin(tuple(self._tokenize_texts("a")["input_ids"])), end)
         has_end = len(ids) > 1 and ids[-1] == self._tokenizer.eos_token_id
-        return f"eos:{'yes' if has_end else 'no'}|window:{window}|stride:{step}"
+        # a text has always a beginning token before it, which gives its first token a context
+        return f"bos:yes|eos:{'yes' if has_end else 'no'}|window:{window}|stride:{step}"
 
     def _window_and_step(self, stride: int | None) -> tuple[int, int]:
         window = min(self._max_tokens() or MAX_WINDOW, MAX_WINDOW)
@@ -326,7 +326,7 @@ class TransformersCausalModel(CausalModel):
 
     def _sentences(self, texts: Sequence[str]) -> list[Ids]:
         """Return the tokens of texts that are to be encoded."""
-        encoded = self._tokenizer(list(texts))["input_ids"]
+        encoded = self._tokenize_texts(list(texts))["input_ids"]
         sentences = [self._begin(tuple(ids)) for ids in encoded]
         self._refuse_too_long(sentences)
         return sentences

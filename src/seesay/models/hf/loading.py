@@ -15,6 +15,7 @@ from seesay.models.files import file_digest
 from seesay.models.hf.checkpoint_keys import note_of_unused, unused_parts
 from seesay.models.hf.hub import commit, on_hub
 from seesay.models.hf.precision import weight_arguments, weights_digest
+from seesay.models.hf.tokenization import tokenize
 from seesay.models.libraries import device_of, require_models
 from seesay.models.options import Family
 from seesay.models.untrusted import check_folder
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 PICKLED = "which can run code when opened; if you trust them add --allow-pickle."
 SHAPES_ANSWERS = ("*.safetensors", "*.bin", "*.gguf", "*.json", "*.txt", "*.model", "*.py")
 CACHE_LINE = 64  # bytes
+GENERATION_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 TRIAL = "What color is the sky?"
 
 
@@ -95,7 +97,7 @@ def _tokenizer(name: str, source: str | Path, options: ModelOptions) -> Any:
     from transformers import AutoTokenizer
 
     tokenizer = from_pretrained(AutoTokenizer, name, source, options)
-    ids = tokenizer(TRIAL)["input_ids"]
+    ids = tokenize(name, tokenizer, TRIAL)["input_ids"]
     text = str(tokenizer.decode(ids, skip_special_tokens=True))
     if not text.strip():
         return None
@@ -120,6 +122,7 @@ def load_network(
     )
     unused = unused_parts(name, model, report["unexpected_keys"])
     align_weights(model)
+    reset_generation(model)
     return LoadedNetwork(model.eval(), tuple(sorted(report["missing_keys"])), unused)
 
 
@@ -177,6 +180,20 @@ def align_weights(model: torch.nn.Module) -> None:
     for tensor in (*model.parameters(), *model.buffers()):
         if tensor.device.type == "cpu" and tensor.data_ptr() % CACHE_LINE:
             tensor.data = tensor.data.clone()
+
+
+def reset_generation(network: Any) -> None:
+    """Forget how the checkpoint writes but for its first and last tokens: transformers merges its
+    penalties, beams and suppressed tokens into any configuration that it is given, and a reply
+    would be called greedy that is not the likeliest."""
+    from transformers import GenerationConfig
+
+    for module in network.modules():
+        # a network of pictures and text may hold one that writes
+        settings = getattr(module, "generation_config", None)
+        if isinstance(settings, GenerationConfig):
+            tokens = {name: getattr(settings, name, None) for name in GENERATION_TOKENS}
+            module.generation_config = GenerationConfig(**tokens)
 
 
 def find_source(name: str, revision: str | None) -> str | Path:

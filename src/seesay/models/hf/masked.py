@@ -31,7 +31,7 @@ from seesay.models.hf.encoding import first_token
 from seesay.models.hf.layers import layer_logits
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
-from seesay.models.hf.tokenization import tokenize_options
+from seesay.models.hf.tokenization import refuse_same_tokens, unknown_ids, unwritable
 from seesay.questions import SLOT, Prompt, Scores
 
 TEXTS = 16  # scored together
@@ -157,12 +157,13 @@ class MaskedModel(TransformersModel):
         """Return what is predicted of each option: its tokens in the slot, or word by word a whole
         sentence."""
         slotted = [prompt for prompt in prompts if not prompt.is_sentence]
-        rows = iter(tokenize_options(self._tokenizer, slotted))
+        rows = iter(self._tokenize_options(slotted))
         options: list[list[Step]] = []
         for prompt in prompts:
             if prompt.is_sentence:
                 # an option that is a sentence has no slot around it: it is scored as a text
-                encoded = self._tokenizer(list(prompt.options), return_offsets_mapping=True)
+                encoded = self._tokenize_texts(list(prompt.options), return_offsets_mapping=True)
+                self._validate_sentences(prompt, encoded["input_ids"])
                 for i, text in enumerate(prompt.options):
                     options.append(self._text_steps(encoded, i, text, prompt.picture))
             else:
@@ -172,6 +173,14 @@ class MaskedModel(TransformersModel):
                         self._word_steps(option.ids, span, prompt.question_text, prompt.picture)
                     )
         return options
+
+    def _validate_sentences(self, prompt: Prompt, ids: Sequence[Sequence[int]]) -> None:
+        """Refuse sentences that the tokenizer cannot write or tell apart."""
+        unknown = unknown_ids(self._tokenizer)
+        for text, sentence in zip(prompt.options, ids, strict=True):
+            if not unknown.isdisjoint(sentence):
+                raise unwritable(self.name, text)
+        refuse_same_tokens(self.name, prompt.options, list(map(tuple, ids)))
 
     def _text_steps(
         self,
@@ -231,7 +240,7 @@ class MaskedModel(TransformersModel):
                 "window over a text, so leave --eos and --stride out."
             )
         for batch in text_batches(texts, TEXTS):
-            encoded = self._tokenizer(batch, return_offsets_mapping=True)
+            encoded = self._tokenize_texts(batch, return_offsets_mapping=True)
             for index, text in enumerate(batch):
                 yield self._score_text(encoded, index, text)
 

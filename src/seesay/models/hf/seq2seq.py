@@ -25,7 +25,7 @@ from seesay.models.hf.encoding import first_token
 from seesay.models.hf.generation import generate_replies
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
-from seesay.models.hf.tokenization import unwritable
+from seesay.models.hf.tokenization import refuse_same_tokens, unknown_ids, unwritable
 from seesay.models.multiple_choice import with_options
 from seesay.questions import SLOT, Prompt, Scores, after_shots, resolve_separator
 
@@ -112,14 +112,14 @@ class EncoderDecoderModel(TransformersModel):
     def _encode_questions(self, texts: Sequence[str]) -> Any:
         """Return the questions' tokens, padded on the right, and the mask that hides the padding
         from encoder and decoder."""
-        encoded = self._tokenizer(texts, padding=True, return_tensors="pt")
+        encoded = self._tokenize_texts(texts, padding=True, return_tensors="pt")
         self._refuse_too_long(encoded["input_ids"])
         return encoded.to(self._network.device)
 
     def _tokenize(self, option: str) -> Ids:
         text = option.lower() if self._style == "qa" else option
-        ids = tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-        if not ids or self._tokenizer.unk_token_id in ids:
+        ids = tuple(self._tokenize_texts(text, add_special_tokens=False)["input_ids"])
+        if not ids or not unknown_ids(self._tokenizer).isdisjoint(ids):
             raise unwritable(self.name, option)
         return ids
 
@@ -138,11 +138,14 @@ class EncoderDecoderModel(TransformersModel):
         tokenized = [[self._tokenize(option) for option in prompt.options] for prompt in prompts]
         prefixes: set[Prefix] = set()
         for row, options in enumerate(tokenized):
+            refuse_same_tokens(self.name, prompts[row].options, options)
             prefixes |= {(row, option[:-1]) for option in options}
         scores: dict[tuple[int, Ids], tuple[float, int]] = {}
         with torch.inference_mode():
             encoded = self._encode_questions([self._question(prompt) for prompt in prompts])
             mask = encoded["attention_mask"]
+            for prompt, ids in zip(prompts, encoded["input_ids"].tolist(), strict=True):
+                self._note_unknown(prompt, ids)
             encoder = self._network.get_encoder()
             states = encoder(input_ids=encoded["input_ids"], attention_mask=mask).last_hidden_state
             for batch in chunks(sorted(prefixes), size):

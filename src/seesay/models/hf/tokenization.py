@@ -8,18 +8,21 @@ as they would in running text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line
 from seesay.questions import Prompt, resolve_separator
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 Ids = tuple[int, ...]
+
+UNKNOWN = ("<unk>", "[UNK]", "<UNK>")
+"""What tokenizers call the token for what they cannot write, whether they say so or not."""
 
 MANY_OPTIONS = 32
 """From this many options on, each is not tokenized in every sentence."""
@@ -46,7 +49,53 @@ class TokenizedOption:
         return self.ids[: self.start], self.ids[self.stop :]
 
 
+def tokenize(name: str, tokenizer: Any, texts: str | Sequence[str], **arguments: Any) -> Any:
+    """Return what a model's tokenizer makes of texts; whatever it raises becomes one sentence."""
+    try:
+        return tokenizer(texts, **arguments)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    # a tokenizer is other people's file, and one in Rust may panic, which is no Exception
+    except BaseException as error:
+        raise UserError(
+            f"The tokenizer of '{name}' fails on a text: {first_line(error)} (a file may be "
+            "damaged; use another model)."
+        ) from error
+
+
+@lru_cache(maxsize=8)
+def unknown_ids(tokenizer: Any) -> frozenset[int]:
+    """Return the tokens that stand for what the tokenizer cannot write: the one that it names, the
+    one that its algorithm writes, and any that is called so."""
+    vocabulary: dict[str, int] = tokenizer.get_vocab()
+    algorithm = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    names = (*UNKNOWN, getattr(algorithm, "unk_token", None))
+    ids = [vocabulary.get(name) for name in names if name is not None]
+    ids += [tokenizer.unk_token_id, getattr(algorithm, "unk_id", None)]
+    return frozenset(token for token in ids if token is not None)
+
+
+def has_unknown(tokenizer: Any, ids: Iterable[int]) -> bool:
+    """Whether tokens of running text have one for what the tokenizer cannot write; GPT-2 calls its
+    end token so, which is none."""
+    marks = {tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id}
+    return not (unknown_ids(tokenizer) - marks).isdisjoint(ids)
+
+
+def refuse_same_tokens(name: str, options: Sequence[str], tokens: Sequence[Hashable]) -> None:
+    """Refuse different options that become the same tokens, between which there is no choice."""
+    texts: dict[Hashable, str] = {}
+    for option, option_tokens in zip(options, tokens, strict=True):
+        other = texts.setdefault(option_tokens, option)
+        if other != option:
+            raise UserError(
+                f"The tokenizer of '{name}' writes the options {other!r} and {option!r} with the "
+                "same tokens: leave one of them out or use another model."
+            )
+
+
 def tokenize_options(
+    name: str,
     tokenizer: PreTrainedTokenizerBase,
     prompts: Sequence[Prompt],
     *,
@@ -64,6 +113,7 @@ def tokenize_options(
         rest_of_sentence = after if rest else ""
         if len(prompt.options) < MANY_OPTIONS:
             row = _tokenize(
+                name,
                 tokenizer,
                 before,
                 rest_of_sentence,
@@ -72,17 +122,20 @@ def tokenize_options(
             )
         else:
             row = _tokenize_many(
+                name,
                 tokenizer,
                 before,
                 rest_of_sentence,
                 prompt.options,
                 rendered,
             )
+        refuse_same_tokens(name, prompt.options, [option.ids for option in row])
         rows.append(row)
     return rows
 
 
 def _tokenize(
+    name: str,
     tokenizer: PreTrainedTokenizerBase,
     before: str,
     after: str,
@@ -92,7 +145,9 @@ def _tokenize(
     """Each option between the two sides of its slot."""
     spans = [(len(before), len(before) + len(option)) for option in options]
     texts = [before + option + after for option in options]
-    encoded = tokenizer(
+    encoded = tokenize(
+        name,
+        tokenizer,
         texts,
         return_offsets_mapping=True,
         return_special_tokens_mask=True,
@@ -100,12 +155,13 @@ def _tokenize(
     )
     columns = (encoded[key] for key in ("input_ids", "offset_mapping", "special_tokens_mask"))
     return [
-        _locate(tokenizer, *row, rendered=rendered)
+        _locate(name, tokenizer, *row, rendered=rendered)
         for row in zip(*columns, spans, texts, strict=True)
     ]
 
 
 def _tokenize_many(
+    name: str,
     tokenizer: PreTrainedTokenizerBase,
     before: str,
     after: str,
@@ -120,16 +176,16 @@ def _tokenize_many(
     otherwise, so are all. An option that changes the tokens around it is never put together.
     """
     last_word = before[len(before.rstrip().rpartition(" ")[0]) :]
-    pieces = _pieces(tokenizer, last_word, after, options, rendered)
+    pieces = _pieces(name, tokenizer, last_word, after, options, rendered)
     samples = [*list(pieces)[:1], *list(pieces)[-1:]]
     others = [option for option in options if option not in pieces]
     in_sentence = [*samples, *others]
-    rows = _tokenize(tokenizer, before, after, in_sentence, rendered)
+    rows = _tokenize(name, tokenizer, before, after, in_sentence, rendered)
     tokenized = dict(zip(in_sentence, rows, strict=True))
     around_samples = {tokenized[option].around for option in samples}
     is_alike = all(pieces[option] == tokenized[option].tokens for option in samples)
     if len(around_samples) != 1 or not is_alike:
-        return _tokenize(tokenizer, before, after, options, rendered)
+        return _tokenize(name, tokenizer, before, after, options, rendered)
     ((prefix, suffix),) = around_samples
     for option, ids in pieces.items():
         stop = len(prefix) + len(ids)
@@ -141,6 +197,7 @@ def _tokenize_many(
 
 @lru_cache(maxsize=64)
 def _pieces(
+    name: str,
     tokenizer: PreTrainedTokenizerBase,
     last_word: str,
     after: str,
@@ -148,7 +205,7 @@ def _pieces(
     rendered: bool,
 ) -> dict[str, Ids]:
     """What options become after a word; without those that change the tokens around them."""
-    tokenized = _tokenize(tokenizer, last_word, after, options, rendered)
+    tokenized = _tokenize(name, tokenizer, last_word, after, options, rendered)
     # the tokens around most options are those around options that leave them alone
     around = Counter(option.around for option in tokenized).most_common(1)[0][0]
     return {
@@ -167,6 +224,7 @@ def unwritable(name: str, option: str) -> UserError:
 
 
 def _locate(
+    name: str,
     tokenizer: PreTrainedTokenizerBase,
     ids: Sequence[int],
     offsets: Sequence[tuple[int, int]],
@@ -183,9 +241,9 @@ def _locate(
         if not special[i] and low < end and high > begin:
             inside.append(i)
     option = text[begin:end]
-    is_unknown = tokenizer.unk_token_id in [ids[i] for i in inside]
+    is_unknown = not unknown_ids(tokenizer).isdisjoint(ids[i] for i in inside)
     if not option.strip() or not inside or is_unknown:
-        raise unwritable(tokenizer.name_or_path, option)
+        raise unwritable(name, option)
     start = inside[0]
     # Where a tokenizer makes the space before the option a token of its own, that token is the
     # option's first: for other options the space is part of their first token, and all must be

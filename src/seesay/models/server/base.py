@@ -59,15 +59,15 @@ class ServerModel(Model):
             # other threads change the settings too: this request's refusal is about its own copy
             used = dict(settings)
             try:
-                answer = self._client.post(
-                    self.endpoint,
-                    {**body, **used},
-                    reuse=True,
+                return self._client.post(
+                    self.endpoint, {**body, **used}, reuse=True, read=self._read_reply
                 )
-                return reply_of(answer, self._client.base)
             except RefusedError as error:
                 if not self._adapt(settings, used, str(error)):
                     raise
+
+    def _read_reply(self, answer: dict[str, Any]) -> Reply:
+        return reply_of(answer, self._client.base)
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What was noted, and what it took where that is counted."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +19,19 @@ from seesay.answers import NO_ANSWER
 from seesay.digests import json_digest, text_digest
 from seesay.errors import UserError
 from seesay.models.base import Model, choice_scores
-from seesay.models.chat import Message, conversation
+from seesay.models.chat import Message, conversation, refuse_bare_slot
 from seesay.models.multiple_choice import BLANK
 from seesay.models.server.base import ServerModel
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.constraints import FORMS, reply_text
-from seesay.models.server.replies import STEPS, TOPS, positions, reply_of, score_reply
+from seesay.models.server.replies import (
+    STEPS,
+    TOPS,
+    ReplyToken,
+    positions,
+    required_positions,
+    score_reply,
+)
 from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
 # What a choice leaves for the options not taken: something, so that no score is minus infinity.
@@ -119,7 +126,7 @@ class ChatServer(ServerModel):
         messages = [{"role": "user", "content": "Say yes or no."}]
         for top in TOPS:
             try:
-                reply = positions(self._post(messages, top))
+                reply = self._post(messages, top, positions)
             except RefusedError:
                 continue
             # some servers fill the field with one constant
@@ -159,16 +166,18 @@ class ChatServer(ServerModel):
         self,
         messages: Sequence[Message],
         top: int,
+        read: Callable[[dict[str, Any]], list[ReplyToken]],
         *,
         reuse: bool = False,
-    ) -> dict[str, Any]:
+    ) -> list[ReplyToken]:
+        """Return the reply's tokens, each with its likeliest alternatives."""
         body: dict[str, Any] = {"messages": messages, "temperature": 0}
         body |= {
             "logprobs": True,
             "top_logprobs": top,
             "max_tokens": STEPS,
         }
-        return self._client.post(self.endpoint, body, reuse=reuse)
+        return self._client.post(self.endpoint, body, reuse=reuse, read=read)
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
@@ -195,12 +204,14 @@ class ChatServer(ServerModel):
 
     def _scores(self, prompt: Prompt) -> Scores:
         if self._top:
-            answer = self._post(self._options_conversation(prompt), self._top, reuse=True)
-            reply = score_reply(positions(answer), prompt.options)
+            messages = self._options_conversation(prompt)
+            tokens = self._post(messages, self._top, required_positions, reuse=True)
+            reply = score_reply(tokens, prompt.options)
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
         return choice_scores(prompt, _choice_logps(self._choose(prompt), prompt.options))
 
     def _request(self, text: str, options: Sequence[str]) -> str:
+        refuse_bare_slot(text.replace(SLOT, ""))
         text = resolve_separator(text, None).replace(SLOT, BLANK)
         listed = ", ".join(options)
         return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {listed}."
@@ -219,7 +230,7 @@ class ChatServer(ServerModel):
         return reply_text(self._write(body, reuse=True), prompt.options)
 
     def _write(self, body: dict[str, Any], *, reuse: bool = False) -> str:
-        return reply_of(self._client.post(self.endpoint, body, reuse=reuse), self._client.base).text
+        return self._client.post(self.endpoint, body, reuse=reuse, read=self._read_reply).text
 
 
 def _choice_logps(choice: str, options: Sequence[str]) -> list[float]:

@@ -37,12 +37,26 @@ REFUSALS = (400, 405, 413, 415, 422, 501)
 
 T = TypeVar("T")
 S = TypeVar("S")
+Body = dict[str, Any] | None  # of a request that posts, or None for one that only gets
 
 log = logging.getLogger(__name__)
 
 
 class RefusedError(UserError):
     """The server refused a request for something that it does not do."""
+
+
+class IncompleteAnswerError(UserError):
+    """The server answered, but not with all that an answer must hold: asked again, it may."""
+
+
+class _PassingError(Exception):
+    """Trouble that another try may cure, after a pause; a `patient` client tries for long."""
+
+    def __init__(self, problem: str, *, patient: bool, pause: float = 0.0) -> None:
+        super().__init__(problem)
+        self.patient = patient
+        self.pause = pause
 
 
 class Throttle:
@@ -123,28 +137,49 @@ class Client:
         body: dict[str, Any],
         *,
         reuse: bool = False,
-    ) -> dict[str, Any]:
-        """Return the server's answer to a request to its model; with `reuse`, one from the store,
-        if there is one."""
+        read: Callable[[dict[str, Any]], T],
+    ) -> T:
+        """Return what `read` makes of the server's answer to a request to its model; with `reuse`,
+        of one from the store, if there is one. An answer that is incomplete to `read` is neither
+        stored nor taken from the store, and the server is asked again."""
         address = f"{self.base}/{path}"
         body = {"model": self.model, **body}
         store = self._store if reuse else None
-        answer = store.get(address, body) if store else None
-        is_stored = answer is not None
-        if not is_stored:
-            answer = self._post(address, body)
-        if not isinstance(answer, dict):
-            raise UserError(f"{self.base} did not answer as an OpenAI-compatible server does.")
-        if not is_stored:
-            self.spending.add(answer)
-            # only what could be read as an answer is worth reusing
-            if store:
-                store.put(address, body, answer)
-        return answer
 
-    def post_beside(self, path: str, body: dict[str, Any]) -> Any:
-        """The server's answer at an address of its own, beside OpenAI's."""
-        return self._post(f"{self.base.removesuffix('/v1')}/{path}", body)
+        def read_answer(answer: Any) -> tuple[dict[str, Any], T]:
+            if not isinstance(answer, dict):
+                raise UserError(f"{self.base} did not answer as an OpenAI-compatible server does.")
+            if "choices" not in answer:
+                # such as the error of a proxy, which is sent with status 200
+                reason = " ".join(str(answer.get("error") or "no choices").split())[:200]
+                raise IncompleteAnswerError(f"it answered without a text: {reason}")
+            return answer, read(answer)
+
+        stored_answer = store.get(address, body) if store else None
+        if stored_answer is not None:
+            try:
+                return read_answer(stored_answer)[1]
+            except IncompleteAnswerError as error:
+                log.warning("A stored answer is incomplete (%s): it is asked again.", error)
+
+        def read_and_count(answer: Any) -> tuple[dict[str, Any], T]:
+            # an answer that is of no use may have been paid for all the same
+            self.spending.add(answer)
+            return read_answer(answer)
+
+        answer, content = self._post(address, body, read_and_count)
+        if store:
+            store.put(address, body, answer)
+        return content
+
+    def post_beside(self, path: str, body: dict[str, Any], read: Callable[[Any], T]) -> T:
+        """Return what `read` makes of the server's answer at an address of its own, beside
+        OpenAI's."""
+        return self._post(f"{self.base.removesuffix('/v1')}/{path}", body, read)
+
+    def get_beside(self, path: str, read: Callable[[Any], T]) -> T:
+        """Return what `read` makes of what stands at an address beside OpenAI's."""
+        return self._post(f"{self.base.removesuffix('/v1')}/{path}", None, read)
 
     def parallel(self, request: Callable[[S], T], items: Iterable[S]) -> dict[S, T]:
         """The request for every distinct item, several at a time."""
@@ -152,47 +187,60 @@ class Client:
         with ThreadPoolExecutor(self.throttle.most) as pool:
             return dict(zip(unique, pool.map(request, unique), strict=True))
 
-    def _post(self, address: str, body: dict[str, Any]) -> Any:
-        """Return the server's answer. Where another try may help, wait twice as long before each:
-        a few times, or, for a server that is known to be there, as long as patience lasts."""
+    def _post(self, address: str, body: Body, read: Callable[[Any], T]) -> T:
+        """Return what `read` makes of the server's answer. Where another try may help, wait twice
+        as long before each: a few times, or, for a server that is known to be there, as long as
+        patience lasts."""
         attempt = 0
         waited = 0.0
         while True:
             self.spending.refuse_if_spent()
             pause = min(0.25 * 2**attempt, LONGEST_PAUSE)
             attempt += 1
-            patient = self._answers > 0  # a server that has never answered is not there
             try:
-                with self.throttle:
-                    status, headers, content = self._send(address, body)
-            except self._request_error as error:  # of the transport, or of the encoding
-                problem = str(error) or type(error).__name__
-            else:
-                if 200 <= status < 300:
-                    self._answers += 1
-                    self.throttle.answered()
-                    return self._parse(content)
-                reason = " ".join(content.decode(errors="replace").split())[:200]
-                self._raise_if_final(status, reason)
-                problem = f"status {status}: {reason}"
-                # 500 may be this request's own fault
-                patient = status in BUSY or (patient and status != 500)
-                if status in BUSY:
-                    self.throttle.busy()
-                pause = max(pause, retry_after(headers.get("Retry-After", "")))
-            if waited + pause > PATIENCE or (not patient and attempt >= TRIES):
+                return self._try(address, body, read)
+            except _PassingError as error:
+                trouble = error
+            pause = max(pause, trouble.pause)
+            if waited + pause > PATIENCE or (not trouble.patient and attempt >= TRIES):
                 break
             if pause >= WORTH_TELLING:
                 log.warning(
                     "%s is busy (%s): waiting %.0f s.",
                     self.base,
-                    problem,
+                    trouble,
                     pause,
                 )
             waited += pause
             time.sleep(pause)
         raise UserError(
-            f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({problem})."
+            f"{self.base} gave no answer in {quantity(attempt, 'try', 'tries')} ({trouble})."
+        )
+
+    def _try(self, address: str, body: Body, read: Callable[[Any], T]) -> T:
+        """Return what `read` makes of the server's answer to one request."""
+        patient = self._answers > 0  # a server that has never answered is not there
+        try:
+            with self.throttle:
+                status, headers, content = self._send(address, body)
+        except self._request_error as error:  # of the transport, or of the encoding
+            raise _PassingError(str(error) or type(error).__name__, patient=patient) from error
+        if 200 <= status < 300:
+            self._answers += 1
+            self.throttle.answered()
+            try:
+                return read(self._parse(content))
+            except IncompleteAnswerError as error:
+                raise _PassingError(str(error), patient=False) from error
+        reason = " ".join(content.decode(errors="replace").split())[:200]
+        self._raise_if_final(status, reason)
+        if status in BUSY:
+            self.throttle.busy()
+        raise _PassingError(
+            f"status {status}: {reason}",
+            # 500 may be this request's own fault
+            patient=status in BUSY or (patient and status != 500),
+            pause=retry_after(headers.get("Retry-After", "")),
         )
 
     def _raise_if_final(self, status: int, reason: str) -> None:
@@ -202,7 +250,7 @@ class Client:
         if status not in BUSY and status < 500:
             raise UserError(self._explain(status, reason))
 
-    def _send(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+    def _send(self, address: str, body: Body) -> tuple[int, Any, bytes]:
         """Status, headers and content; an answer that trickles in for too long is a failure of the
         transport.
 
@@ -223,10 +271,11 @@ class Client:
         except TimeoutError:
             raise self._transport_error(f"no whole answer in {DEADLINE:.0f} s") from None
 
-    def _stream(self, address: str, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+    def _stream(self, address: str, body: Body) -> tuple[int, Any, bytes]:
         deadline = time.monotonic() + DEADLINE
         content = bytearray()
-        with self._http.stream("POST", address, json=body) as response:
+        method = "GET" if body is None else "POST"
+        with self._http.stream(method, address, json=body) as response:
             for chunk in response.iter_bytes(CHUNK):
                 content += chunk
                 # checked as it comes in: a few compressed bytes can become any number of them

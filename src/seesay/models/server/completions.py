@@ -14,7 +14,8 @@ from seesay.models.server.logprobs import completed_text
 from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
 from seesay.questions import Prompt, Scores, resolve_separator
 
-BEGINNING = "\n"  # a server needs a context: an option that opens its sentence opens a line
+LINE = "\n"
+"""The context of an option that opens its text, on a server that does not tell how texts begin."""
 
 
 class CompletionsServer(ServerModel):
@@ -32,11 +33,13 @@ class CompletionsServer(ServerModel):
     ) -> None:
         super().__init__(name, client, generates=generates)
         self.scope = scope
+        self._beginning: str | None = None
         if generates:
             self._scorer = Scorer(client)
             scoring = "Free"
         else:
             self._scorer = choose_scorer(client, self.note)
+            self._beginning = self._scorer.find_beginning()
             scoring = self._scorer.key
         if not generates and scope == "sentence" and not self._scorer.whole_texts:
             self.note(
@@ -46,12 +49,14 @@ class CompletionsServer(ServerModel):
             )
 
         def complete(text: str) -> str:
-            return completed_text(client.post("completions", greedy_request(text)))
+            return client.post("completions", greedy_request(text), read=completed_text)
 
         # The weights behind an address cannot be seen: what they write after a few texts tells
         # most models apart that are served under one name.
         completions = client.parallel(complete, TRIALS)
-        self.fingerprint = json_digest([client.base, client.model, scoring, completions])
+        self.fingerprint = json_digest(
+            [client.base, client.model, scoring, self._beginning, completions]
+        )
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server at its chat endpoint."""
@@ -62,7 +67,7 @@ class CompletionsServer(ServerModel):
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         """What the model writes in the slot is read up to the end of the line."""
         text = resolve_separator(prompt.parts[0], None).rstrip(" ")
-        return {"prompt": text or BEGINNING, "stop": ["\n"]}
+        return {"prompt": text or LINE, "stop": ["\n"]}
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One request per option where the server scores given texts, else about one per prompt."""
@@ -96,4 +101,22 @@ class CompletionsServer(ServerModel):
         context = before.rstrip(" ")
         space = before[len(context) :] if context else ""
         rest = after if self.scope == "sentence" else ""
-        return context or BEGINNING, [f"{space}{option}{rest}" for option in prompt.options]
+        if not context:
+            context = self._open_text()
+        return context, [f"{space}{option}{rest}" for option in prompt.options]
+
+    def _open_text(self) -> str:
+        """Return the context of an option that opens its text: what local models score it after,
+        where that is known."""
+        if self._beginning is not None:
+            return self._beginning
+        self.note(
+            f"{self._client.base} does not tell how its texts begin: options that open their text "
+            "were scored after a line break, and by models on this machine they are scored after a "
+            "beginning-of-text token. Do not compare the two."
+        )
+        return LINE
+
+    def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
+        """What precedes a text."""
+        return f"bos:{'newline' if self._beginning is None else 'yes'}"

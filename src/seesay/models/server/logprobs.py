@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,6 +13,8 @@ from seesay.errors import UserError
 
 LOWEST = -9999.0  # an impossible token's, as in vLLM
 ROUNDING = 1e-4
+# bytes, as SentencePiece and OpenAI spell them, then all that is no letter or digit of ASCII
+_NOT_PLAIN = re.compile(r"<0x[0-9A-F]{2}>|bytes:(\\x[0-9a-f]{2})+|[^0-9A-Za-z]")
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,21 @@ def prompt_tokens(answer: dict[str, Any]) -> tuple[list[str], list[float | None]
         raise UserError(
             f"The server reports log-probabilities in a layout that is not OpenAI's ({error})."
         ) from error
+
+
+def covers(tokens: Sequence[str], text: str) -> bool:
+    """Whether reported tokens are those of a whole text, as far as can be seen: some servers report
+    tokens without their spaces or as bytes, and a mark before the text.
+
+    >>> covers(["<s>", "A", "cat", "is"], "A cat is"), covers(["<s>", "A", "cat"], "A cat is")
+    (True, False)
+    """
+    return _plain("".join(tokens)).endswith(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits that every server writes alike."""
+    return _NOT_PLAIN.sub("", text)
 
 
 def next_tokens(answer: dict[str, Any]) -> NextTokens:

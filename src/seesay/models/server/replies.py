@@ -10,6 +10,7 @@ from typing import Any
 
 from seesay.errors import UserError
 from seesay.models.base import Reply
+from seesay.models.server.client import IncompleteAnswerError
 from seesay.models.server.logprobs import log_probability
 
 TOPS = (20, 5)  # how many likeliest tokens to ask for: the most that the server grants
@@ -55,6 +56,16 @@ def positions(answer: dict[str, Any]) -> list[ReplyToken]:
         return []
     except ValueError as error:
         raise UserError(f"The server does not report log-probabilities ({error}).") from error
+
+
+def required_positions(answer: dict[str, Any]) -> list[ReplyToken]:
+    """The reply's tokens with their alternatives, of a server that reports some; only a reply of
+    nothing has none."""
+    reply = positions(answer)
+    is_empty = not reply or not reply[0].likely
+    if is_empty and reply_of(answer, "The server").text:
+        raise IncompleteAnswerError("it answered without log-probabilities")
+    return reply
 
 
 def score_reply(reply: Sequence[ReplyToken], options: Sequence[str]) -> ReplyScores:
@@ -126,6 +137,6 @@ def reply_of(answer: dict[str, Any], base: str) -> Reply:
         text = str(content or "") or str(message.get("refusal") or "")
         return Reply(text.strip(), choice.get("finish_reason") == "length")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise UserError(
+        raise IncompleteAnswerError(
             f"{base} answered without a message: is it the right --endpoint?"
         ) from error

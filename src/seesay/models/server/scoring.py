@@ -19,17 +19,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from seesay.errors import UserError
-from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.logprobs import NextTokens, next_tokens, prompt_tokens
+from seesay.models.server.client import Client, IncompleteAnswerError, RefusedError
+from seesay.models.server.logprobs import NextTokens, covers, next_tokens, prompt_tokens
 
 TOPS = (1000, 100, 20, 5)  # how many likeliest tokens to ask for: the most that the server grants
 DEEPER = 8  # then this many times as many, again and again, before a token counts as out of reach
 MANY = 20  # tokens, among which some begin a word
+SPACES = " \u2581\u0120"  # also as SentencePiece and GPT-2 spell them
 TRIALS = ("The opposite of up is", "Grass is usually", "Two and two make")
 
 Ids = tuple[int, ...]
 Pair = tuple[str, str]  # a context, and the text after it that is scored
 PairScore = tuple[float, int]  # the text's log-probability and number of tokens
+Echo = tuple[list[str], list[float | None]]  # the tokens of a text, each with its log-probability
 Note = Callable[[str], None]
 
 
@@ -47,6 +49,12 @@ class Scorer:
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """The score of every distinct pair."""
         raise NotImplementedError
+
+    def find_beginning(self) -> str | None:
+        """Return the context by which a text is scored after a beginning-of-text token, as local
+        models score it: nothing where the server adds that token, else the token's text; None
+        where it cannot be known."""
+        return None
 
 
 def choose_scorer(client: Client, note: Note) -> Scorer:
@@ -67,6 +75,10 @@ class EchoScorer(Scorer):
     key = "Echo"
     whole_texts = True
 
+    def __init__(self, client: Client) -> None:
+        super().__init__(client)
+        self._mark: list[str] = []
+
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """A text's tokens are those after the ones that it shares with its context.
 
@@ -75,11 +87,12 @@ class EchoScorer(Scorer):
         """
         texts: list[str] = []
         for context, target in pairs:
-            texts += [context, context + target]
+            # what is echoed of nothing is known, and some servers refuse an empty prompt
+            texts += [context, context + target] if context else [target]
         echoed = self._client.parallel(self._echo, texts)
         scores = {}
         for context, target in pairs:
-            context_tokens, _ = echoed[context]
+            context_tokens = echoed[context][0] if context else self._mark
             tokens, logps = echoed[context + target]
             # A tokenizer may join the end of the context with the beginning of the target: the
             # score begins at the first token that the two do not share.
@@ -88,7 +101,13 @@ class EchoScorer(Scorer):
                 if before != token:
                     break
                 shared += 1
-            target_logps = logps[shared:]
+            # a first token has no log-probability, and 0 would be a probability of 1
+            target_logps = [logp for logp in logps[shared:] if logp is not None]
+            if not target_logps or len(target_logps) < len(tokens) - shared:
+                raise UserError(
+                    f"{self._client.base} reports no log-probability for the beginning of "
+                    f"{target!r}: it cannot be scored."
+                )
             scores[context, target] = math.fsum(target_logps), len(target_logps)
         return scores
 
@@ -98,31 +117,60 @@ class EchoScorer(Scorer):
             tokens, logps = self._echo(TRIALS[0])
         except RefusedError:
             return False
+        first = tokens[0].strip(SPACES) if tokens else ""
+        if not first or not TRIALS[0].startswith(first):
+            self._mark = tokens[:1]
         return len(tokens) >= len(TRIALS[0].split()) and len(set(logps[1:])) > 1
 
-    def _echo(self, text: str) -> tuple[list[str], list[float]]:
-        """The tokens of a text and their log-probabilities, 0 for the first, which has no
-        context."""
+    def find_beginning(self) -> str | None:
+        """A server that echoes a mark before the text adds it to every text."""
+        return "" if self._mark else None
+
+    def _echo(self, text: str) -> Echo:
+        """The tokens of a text and their log-probabilities; the first, which has no context, has
+        none."""
         body = {
             **greedy_request(text),
             "echo": True,
             "logprobs": 1,
         }
-        answer = self._client.post("completions", body, reuse=text not in TRIALS)
+        # a server that echoes nothing is found out by the trial; after it, tokens that are missing
+        # were lost on the way
+        is_trial = text in TRIALS
+
+        def read(answer: dict[str, Any]) -> Echo:
+            tokens, logps = self._read_echo(answer, text)
+            if not is_trial and not covers(tokens, text):
+                raise IncompleteAnswerError("an echo that does not cover the text")
+            return tokens, logps
+
+        return self._client.post("completions", body, reuse=not is_trial, read=read)
+
+    def _read_echo(self, answer: dict[str, Any], text: str) -> Echo:
+        """Return the text's own tokens, without the one that is generated as well, because some
+        servers take a limit of 0 for none."""
         tokens, logps = prompt_tokens(answer)
-        # a token is generated as well, because some servers take a limit of 0 for none
-        end = len(tokens) - 1
-        usage = answer.get("usage")
-        if isinstance(usage, dict):
-            count = usage.get("prompt_tokens")
-            # some count tokens that they do not report
-            if isinstance(count, int) and 0 < count <= len(tokens):
-                end = count
+        end = _prompt_end(tokens, text, answer.get("usage"))
         if any(logp is None for logp in logps[1:end]):
             raise RefusedError(
                 f"{self._client.base} leaves out log-probabilities of tokens in mid-text."
             )
-        return tokens[:end], [0.0 if logp is None else logp for logp in logps[:end]]
+        return tokens[:end], logps[:end]
+
+
+def _prompt_end(tokens: Sequence[str], text: str, usage: Any) -> int:
+    """Return how many of the reported tokens are the prompt's."""
+    written = ""
+    for i, token in enumerate(tokens):
+        written += token
+        if written.endswith(text):
+            return i + 1
+    # tokens that are not spelt as in the text are counted
+    count = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    # some count tokens that they do not report
+    if isinstance(count, int) and 0 < count <= len(tokens):
+        return count
+    return len(tokens) - 1
 
 
 class LikeliestTokens:
@@ -130,6 +178,7 @@ class LikeliestTokens:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._fewest = 0
         self.top = self._count_reported()
         self._grows = self.top == TOPS[0]
 
@@ -151,17 +200,29 @@ class LikeliestTokens:
 
     def _ask(self, prompt: str | Ids, top: int) -> NextTokens:
         body = {**greedy_request(prompt), "logprobs": top}
-        return next_tokens(self._client.post("completions", body, reuse=prompt not in TRIALS))
+
+        def read(answer: dict[str, Any]) -> NextTokens:
+            table = next_tokens(answer)
+            if table.count < self._fewest:
+                raise IncompleteAnswerError(
+                    f"{table.count} likeliest tokens, where {self._fewest} are the fewest"
+                )
+            return table
+
+        return self._client.post("completions", body, reuse=prompt not in TRIALS, read=read)
 
     def _count_reported(self) -> int:
         """The most that the server reports; one whose log-probabilities carry no information is
         refused."""
         for top in TOPS:
             try:
-                logps = self._ask(TRIALS[0], top).texts
+                table = self._ask(TRIALS[0], top)
             except RefusedError:
                 continue
-            self._validate(logps)
+            self._validate(table.texts)
+            # some tokens are spelt alike, so that a few more or less are reported each time; far
+            # fewer were lost on the way
+            self._fewest = table.count // 2
             return top
         raise UserError(
             f"{self._client.base} refuses every request with log-probabilities: use --endpoint "
@@ -259,6 +320,20 @@ class TokenLookupScorer(NextTokenScorer):
         after_text = self._likeliest.after(trial).ids
         return bool(after_ids) and _likeliest(after_ids) == _likeliest(after_text)
 
+    def find_beginning(self) -> str | None:
+        """The server's tokenizer adds the token to every text, or its properties name it."""
+        trial = TRIALS[0]
+        _, start = self._tokenize(("", trial))
+        if start > 0:
+            return ""
+        try:
+            # as locally: GPT-2 and its relatives separate texts by the end token
+            beginning = self._client.get_beside("props", _beginning_token)
+            _, start = self._tokenize((beginning, trial))
+        except UserError:
+            return None
+        return beginning if start == 1 else None
+
     def _tokenize(self, pair: Pair) -> tuple[Ids, int]:
         """Return the tokens of both texts together, and the first that covers any of the second."""
         context, target = pair
@@ -268,12 +343,15 @@ class TokenLookupScorer(NextTokenScorer):
             "add_special": True,
             "with_pieces": True,
         }
-        answer = self._client.post_beside("tokenize", request)
-        try:
-            ids = tuple(int(token["id"]) for token in answer["tokens"])
-            pieces = [_piece_bytes(token["piece"]) for token in answer["tokens"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{self._client.base} does not say how it tokenizes a text.") from error
+
+        def read(answer: Any) -> tuple[Ids, list[bytes]]:
+            try:
+                ids = tuple(int(token["id"]) for token in answer["tokens"])
+                return ids, [_piece_bytes(token["piece"]) for token in answer["tokens"]]
+            except (KeyError, TypeError, ValueError) as error:
+                raise IncompleteAnswerError("it does not say how it tokenizes a text") from error
+
+        ids, pieces = self._client.post_beside("tokenize", request, read)
         whole = b"".join(pieces)
         # a beginning-of-text token, or a space that the tokenizer adds, may come before the text
         if not whole.endswith(text.encode()):
@@ -341,6 +419,17 @@ def greedy_request(prompt: str | Ids) -> dict[str, Any]:
 
 def _likeliest(logps: dict[int, float]) -> int:
     return max(logps, key=logps.__getitem__)
+
+
+def _beginning_token(properties: Any) -> str:
+    """Return the text of a model's beginning-of-text token, or of its end-of-text token where it
+    has none, as llama.cpp reports them."""
+    names = ("bos_token", "eos_token")
+    tokens = [properties.get(name) for name in names] if isinstance(properties, dict) else []
+    for token in tokens:
+        if token and isinstance(token, str):
+            return token
+    raise UserError("The server does not say how its texts begin.")
 
 
 def _piece_bytes(piece: Any) -> bytes:

@@ -22,7 +22,7 @@ from seesay.models.pictures import open_picture, question
 from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
-from seesay.models.server.replies import positions, reply_of
+from seesay.models.server.replies import ReplyToken, positions, required_positions
 from seesay.questions import Prompt, Scores
 
 TOP = 20
@@ -61,10 +61,12 @@ class VisionServer(ChatServer):
     def _reports_logprobs(self) -> bool:
         trial = [{"role": "user", "content": [{"type": "text", "text": "Say yes or no."}]}]
         try:
-            answer = self._client.post(self.endpoint, self._body(trial, logprobs=True))
+            reply = self._client.post(
+                self.endpoint, self._body(trial, logprobs=True), read=positions
+            )
         except RefusedError:
             return False
-        return bool(_alternatives(answer))
+        return bool(_alternatives(reply))
 
     def _scores(self, prompt: Prompt) -> Scores:
         return choice_scores(prompt, self._logps(prompt))
@@ -75,11 +77,12 @@ class VisionServer(ChatServer):
         options = prompt.options
         messages = self._conversation(prompt, f" Answer with one word: {' or '.join(options)}.")
         body = self._body(messages, logprobs=self._logprobs)
-        answer = self._client.post(self.endpoint, body, reuse=True)
         if self._logprobs:
-            return reply_scores(_alternatives(answer), options)
-        reply = reply_of(answer, self._client.base).text.lower()
-        choices = [option for option in options if reply.startswith(option.lower())]
+            tokens = self._client.post(self.endpoint, body, reuse=True, read=required_positions)
+            return reply_scores(_alternatives(tokens), options)
+        reply = self._client.post(self.endpoint, body, reuse=True, read=self._read_reply)
+        text = reply.text.lower()
+        choices = [option for option in options if text.startswith(option.lower())]
         # a reply that begins like two options chooses neither
         if len(choices) != 1:
             return [NO_ANSWER] * len(options)
@@ -150,6 +153,6 @@ def data_url(path: str | None, name: str) -> str:
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 
-def _alternatives(answer: dict[str, Any]) -> dict[str, float]:
+def _alternatives(reply: Sequence[ReplyToken]) -> dict[str, float]:
     """The likeliest first tokens of the reply; none where the server reports none."""
-    return next((first.likely for first in positions(answer)), {})
+    return reply[0].likely if reply else {}

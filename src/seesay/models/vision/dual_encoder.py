@@ -65,13 +65,17 @@ class DualEncoder:
         """One row of length one per text."""
         import torch
 
+        from seesay.models.hf.tokenization import tokenize
+
         # SigLIP was trained with every text padded to its full length
         if self._network.config.model_type.startswith("siglip"):
             padding: str | bool = "max_length"
         else:
             padding = True
         with torch.inference_mode():
-            inputs = self._tokenizer(
+            inputs = tokenize(
+                self.name,
+                self._tokenizer,
                 list(texts),
                 return_tensors="pt",
                 padding=padding,

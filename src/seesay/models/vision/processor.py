@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.hf.loading import hub_arguments
+from seesay.models.hf.tokenization import unknown_ids
 from seesay.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ class Processor:
         for text in texts:
             ids = tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
             # spellings that become the same tokens count once
-            if ids and self.tokenizer.unk_token_id not in ids:
+            if ids and unknown_ids(self.tokenizer).isdisjoint(ids):
                 writable[ids] = None
         if not writable:
             raise UserError(

@@ -16,10 +16,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seesay.errors import UserError
+from seesay.errors import UserError, first_line
 from seesay.models.base import GREEDY, TEXT_AND_PICTURES, Model, Reply, Sampling
 from seesay.models.batches import compute_batches
 from seesay.models.chat import ChatFormat, Message, conversation
+from seesay.models.hf.tokenization import refuse_same_tokens
 from seesay.models.pictures import open_picture, picture_or_blank, question
 from seesay.models.vision.processor import Inputs, Processor
 from seesay.questions import Prompt, Scores
@@ -146,7 +147,15 @@ class VisionModel(Model):
         for picture, prompt in zip(pictures, prompts, strict=True):
             texts.append(self._ask(prompt, picture is not None))
             images.append(self._pictures(picture, prompt))
-        inputs = self._processor.inputs(images, texts)
+        try:
+            inputs = self._processor.inputs(images, texts)
+        except UserError:
+            raise
+        except Exception as error:  # a processor is other people's code, and so are its settings
+            raise UserError(
+                f"The processor of '{self.name}' fails on a picture or its text: "
+                f"{first_line(error)}"
+            ) from error
         return {name: tensor.to(self._network.device) for name, tensor in inputs.items()}
 
     def _ask(self, prompt: Prompt, shown: bool) -> str:
@@ -163,6 +172,10 @@ class VisionModel(Model):
         for prompt in prompts:
             for option in prompt.options:
                 spellings[option] = self._processor.spellings(option)
+            # an option and another one in capitals may share all their spellings
+            tokens = [tuple(sorted(spellings[option])) for option in prompt.options]
+            refuse_same_tokens(self.name, prompt.options, tokens)
+            for option in prompt.options:
                 for ids in spellings[option]:
                     beginnings |= {ids[:end] for end in range(len(ids))}
         # one pass for each beginning that some spelling has, for all prompts and options

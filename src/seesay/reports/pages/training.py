@@ -165,4 +165,5 @@ def _progress(history: Sequence[Mapping[str, float]], result: Result | None) -> 
         return f"So far: {so_far}; the training has not ended."
     if result.stopped_early:
         so_far += ", stopped early"
-    return f"{so_far}; the weights kept are those of step {result.best_step:,}."
+    ended = f"{so_far}; the weights kept are those of step {result.best_step:,}."
+    return f"{ended} {result.warning}".rstrip()

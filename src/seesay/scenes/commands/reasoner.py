@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -135,11 +135,11 @@ def train(
                 "network": network,
                 "task": name,
                 "items": source.splits,
-                **asdict(result),
+                **result.as_json(),
                 "validation": best_line(folder / "training", result.best_step),
                 "tests": tests,
             }
         )
     else:
         accuracy = "".join(f"; {split} {value:.3f}" for split, value in tests.items())
-        out.print(summary(folder, result) + accuracy)
+        out.print(summary(folder, result, accuracy))

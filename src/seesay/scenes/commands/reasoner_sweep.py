@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from seesay.scenes.reasoners.sources import ItemSource
     from seesay.scenes.reasoners.sweep import SweepPlan, SweepRow, SweepTraining
     from seesay.training.loop import Result
+
+log = logging.getLogger(__name__)
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
 SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
@@ -90,7 +93,7 @@ def sweep(
 
     If stopped, the same command resumes.
     """
-    from seesay.cli.output import err, out, print_json, table
+    from seesay.cli.output import out, print_json, table
     from seesay.files import lock_folder
     from seesay.scenes.reasoners import sweep as sweeps
     from seesay.scenes.reasoners.networks.registry import NAMES
@@ -147,10 +150,21 @@ def sweep(
             if section.table:
                 columns = ["", *(f">{name}" for name in section.table.header[1:])]
                 out.print(table(columns, section.table.rows, title=section.heading))
-        for row in failed:
-            err.print(f"{row.folder} failed: {row.error}")
+        _print_problems(results)
         if not quiet:
             out.print(f"{page}: {len(results)} trainings")
+
+
+def _print_problems(results: Iterable[SweepRow]) -> None:
+    """Print on stderr which trainings failed, and which learnt nothing."""
+    from seesay.cli.output import err
+
+    for row in results:
+        if row.error:
+            err.print(f"{row.folder} failed: {row.error}")
+        elif row.warning:
+            # as the training itself logs it: --silent prints errors only
+            log.warning("%s: %s", row.folder, row.warning)
 
 
 def _sweep(

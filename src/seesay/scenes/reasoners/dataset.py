@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seesay.digests import text_digest
 from seesay.errors import UserError
-from seesay.files import atomic_write, damage_as_user_error, lock_folder, read_json, write_json
+from seesay.files import atomic_write, damage_as_user_error, lock_folder, write_json
 from seesay.models.batches import chunks
 from seesay.progress import ProgressCallback
 from seesay.scenes.caches import REASONER_FEATURES
@@ -176,6 +176,15 @@ def size_and_time(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
+@dataclass(frozen=True, slots=True)
+class _CachedItems:
+    """`items.json`: the items whose features are in the cache."""
+
+    sentences: list[str]
+    answers: list[int]
+    answer_names: list[str]
+
+
 def extract_cached(
     name: str,
     labelled: Iterable[LabelledPictures],
@@ -185,6 +194,8 @@ def extract_cached(
     progress: ProgressCallback | None = None,
 ) -> ReasonerDataset:
     """Return the features of the pictures, from the cache if they have been extracted before."""
+    from pydantic import TypeAdapter
+
     folder = REASONER_FEATURES.folder / f"{name}-{extractor.fingerprint}"
     if not total:
         raise UserError(f"{folder.name} has no items.")
@@ -198,19 +209,19 @@ def extract_cached(
                 items = _extract(path, labelled, total, extractor, progress)
             write_json(table, {**items, "answer_names": answer_names}, indent=None)
     with damage_as_user_error(folder, "delete that folder and run the same command again"):
-        rows = read_json(table)
+        # by its types: an answer of 0.5 would become 0 in silence
+        rows = TypeAdapter(_CachedItems).validate_json(table.read_bytes(), strict=True)
         features = np.load(array, mmap_mode="r")
-        sentences = tuple(rows["sentences"])
-        answers = np.array(rows["answers"], dtype=np.int64)
-        if not len(features) == len(sentences) == len(answers) == total:
+        if not len(features) == len(rows.sentences) == len(rows.answers) == total:
             raise ValueError(f"it does not hold {total} items")
-        names = tuple(rows["answer_names"])
+        if not set(rows.answers) <= set(range(len(rows.answer_names))):
+            raise ValueError("it holds an answer that is none of its own")
         return ReasonerDataset(
             features,
-            sentences,
-            answers,
+            tuple(rows.sentences),
+            np.array(rows.answers, dtype=np.int64),
             extractor.fingerprint,
-            names,
+            tuple(rows.answer_names),
         )
 
 

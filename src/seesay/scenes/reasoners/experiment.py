@@ -135,7 +135,7 @@ def accuracies(
         try:
             cached: dict[str, Any] = read_json(path)
             if {name: cached.get(name) for name in key} == key:
-                return dict(cached["accuracy"])
+                return _check_accuracies(cached["accuracy"], splits)
         except (ValueError, AttributeError, KeyError, TypeError):
             log.warning("%s is damaged: the accuracies are computed again.", path)
     network, config, _ = checkpoints.load(folder)
@@ -149,3 +149,12 @@ def accuracies(
         accuracy[name] = round(share * len(items)) / len(items)
     write_json(path, {**key, "accuracy": accuracy})
     return accuracy
+
+
+def _check_accuracies(accuracy: Any, splits: Mapping[str, ReasonerDataset]) -> dict[str, float]:
+    """Return cached accuracies; those of other splits, or of another type, raise an error."""
+    for name in splits:
+        is_number = type(accuracy[name]) in (int, float)
+        if not is_number or not 0 <= accuracy[name] <= 1:
+            raise ValueError(f"{name} is no accuracy")
+    return {name: float(accuracy[name]) for name in splits}

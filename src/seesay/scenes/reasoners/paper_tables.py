@@ -40,6 +40,8 @@ class TableCell:
     """The standard deviation over seeds; None for a single one."""
     published: float | None
     """None where the paper has none, as for networks of our own."""
+    unlearnt: int = 0
+    """The seeds among them with weights as good as untrained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class BestConfiguration:
     sd: float | None
     highest: float
     best_run: Path
+    unlearnt: int = 0
+    """The seeds among them with weights as good as untrained."""
 
 
 def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
@@ -88,6 +92,7 @@ def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
             sd=_sd(values),
             highest=top.validation,
             best_run=top.folder,
+            unlearnt=_count_unlearnt(rows),
         )
         lines.append(line)
     return lines
@@ -96,6 +101,11 @@ def best_configurations(results: Iterable[SweepRow]) -> list[BestConfiguration]:
 def _sd(values: Sequence[float]) -> float | None:
     """Return the standard deviation, None for a single value."""
     return stdev(values) if len(values) > 1 else None
+
+
+def _count_unlearnt(rows: Iterable[SweepRow]) -> int:
+    """Return the number of trainings that learnt nothing."""
+    return sum(bool(row.warning) for row in rows)
 
 
 def summary(results: Iterable[SweepRow]) -> list[TableCell]:
@@ -117,6 +127,7 @@ def summary(results: Iterable[SweepRow]) -> list[TableCell]:
                 mean=fmean(values),
                 sd=_sd(values),
                 published=published(column, model),
+                unlearnt=_count_unlearnt(rows),
             )
             cells.append(cell)
     return cells

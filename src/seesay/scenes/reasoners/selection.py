@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seesay.errors import UserError
-from seesay.files import damage_as_user_error, read_json
+from seesay.files import read_state
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.evaluate import read_network_and_task
 from seesay.training.checkpoint import RESULT
+from seesay.training.loop import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,8 @@ def trained_reasoners(folders: Iterable[Path]) -> list[TrainedReasoner]:
         except UserError:
             # a language model, or a reasoner over other pictures
             continue
-        with damage_as_user_error(result, "train the reasoner again"):
-            best = float(read_json(result)["best"])
-        reasoners.append(TrainedReasoner(folder, network, task, best))
+        ended = read_state(result, Result, "train the reasoner again")
+        reasoners.append(TrainedReasoner(folder, network, task, ended.best))
     return reasoners
 
 

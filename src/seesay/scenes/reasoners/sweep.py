@@ -30,7 +30,11 @@ RESULTS = "results.csv"
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
 PAPER_GRID = ((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
 """The paper's 16 configurations: learning rate, dropout, batch norm."""
-_COLUMNS = ("network", "task", "config", "seed", "folder", "validation", *TESTS, "minutes", "error")
+_COLUMNS = (
+    *("network", "task", "config", "seed", "folder", "validation"),
+    *TESTS,
+    *("minutes", "error", "warning"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class SweepRow:
     minutes: float
     error: str = ""
     """Why the training failed."""
+    warning: str = ""
+    """Why its weights are as good as untrained."""
 
     @property
     def key(self) -> tuple[str, str, str, int]:
@@ -311,7 +317,13 @@ def _run(folder: Path, training: SweepTraining, train_and_test: TrainAndTest) ->
     # a mean of single precision: back to a whole number of right answers
     validation = round(result.best * held_out) / held_out
     minutes = round(result.seconds / 60, 2)
-    return replace(row, validation=validation, tests=tests, minutes=minutes)
+    return replace(
+        row,
+        validation=validation,
+        tests=tests,
+        minutes=minutes,
+        warning=result.warning,
+    )
 
 
 def _finished(folder: Path, training: SweepTraining) -> bool:
@@ -358,4 +370,5 @@ def _parse(folder: Path, line: Mapping[str, str]) -> SweepRow:
         tests={name: float(line[name]) for name in TESTS if line[name]},
         minutes=float(line["minutes"]),
         error=line["error"],
+        warning=line["warning"],
     )

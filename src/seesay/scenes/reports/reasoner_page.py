@@ -78,7 +78,9 @@ UNSEEN = (
 SWEEP = (
     "The best configuration of each network by validation accuracy: mean ± standard deviation "
     "over its seeds, with the number of seeds in brackets; the ceiling is that of the items "
-    "diagnosed below. Published figures are means over three runs of the best of sixteen "
+    "diagnosed below. A seed that learnt nothing (its best weights are those it started with, or "
+    "no better than guesses) is counted as such, and part of the mean.\n\n"
+    "Published figures are means over three runs of the best of sixteen "
     "configurations (Pezzelle & Fernández 2019)."
 )
 BEST = (
@@ -296,7 +298,7 @@ def _best_table(best: Sequence[BestConfiguration]) -> DataTable:
     body = []
     for line in best:
         name = f"{NAMES[line.network]}, {title_of(line.task)}"
-        run = [f"{line.seeds}", _mean(line), number(line.highest), line.best_run.name]
+        run = [_seeds(line), _mean(line), number(line.highest), line.best_run.name]
         body.append([name, *grid_cells(line), *run])
     return DataTable(header, body)
 
@@ -325,7 +327,14 @@ def _ceiling(diagnoses: Sequence[Diagnosis], column: str) -> float | None:
 def _cell(cell: TableCell | None) -> str:
     if cell is None:
         return NONE
-    return f"{_mean(cell)} ({cell.seeds})"
+    return f"{_mean(cell)} ({_seeds(cell)})"
+
+
+def _seeds(figures: TableCell | BestConfiguration) -> str:
+    """Return the number of seeds, and of those that learnt nothing, where there are any."""
+    if figures.unlearnt:
+        return f"{figures.seeds}, {figures.unlearnt} learnt nothing"
+    return f"{figures.seeds}"
 
 
 def _mean(figures: TableCell | BestConfiguration) -> str:

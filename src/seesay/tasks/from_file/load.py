@@ -4,18 +4,21 @@ once."""
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from seesay.braces import references
 from seesay.data import store
+from seesay.data.cells import BadValueError
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.tables import Table
-from seesay.data.task_files.texts import capital, column_of, references
+from seesay.data.task_files.texts import capital, check_text, column_of, with_article
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
 from seesay.questions import BadRow, Provenance, Question, Splits, Task, Training
@@ -28,6 +31,12 @@ log = logging.getLogger(__name__)
 Questions = tuple[Question, ...]
 Parts = dict[str, Questions]
 """The questions by split."""
+
+TAKES_NO_ARTICLE = re.compile(
+    r"(?:an?|the|this|that|these|those|some|any|every|each|one|another|other|it|they"
+    r"|(?:some|any|every)(?:thing|one|body))\b",
+    re.IGNORECASE,
+)
 
 FEW = 50
 """So few questions for training that a tenth of them would validate nothing."""
@@ -191,6 +200,7 @@ class _Builder:
             self.declaration.add(f"no row can be used{reason}", "rows")
             return None
         self._check_labels(questions)
+        self._check_texts(builder)
         self._check_metrics(builder)
         if self.file.nested_by and self.file.nested_by not in self.file.tag_sources:
             self.declaration.add(f"there is no tag '{self.file.nested_by}'", "nested_by")
@@ -301,9 +311,9 @@ class _Builder:
         """
         split = self.file.split
         if split is not None and split.seed is not None:
-            return lambda: split_by_object(parts["test"], split.seed or 0)
+            return lambda: _with_validation(split_by_object(parts["test"], split.seed or 0))
         if split is not None:
-            return lambda: parts
+            return lambda: _with_validation(parts)
         others = self.sources.other_splits()
         if others:
             return lambda: self._load_splits(builder, others, parts["test"])
@@ -338,9 +348,7 @@ class _Builder:
                     name,
                     bad[0],
                 )
-        if not splits["validation"]:
-            splits |= _split_off_validation(splits["train"])
-        return splits
+        return _with_validation(splits)
 
     def _check_labels(self, questions: Questions) -> None:
         """Report words for options that no question has: they would never be said."""
@@ -357,6 +365,22 @@ class _Builder:
         if label not in labels:
             self.declaration.add(f"no question has the option '{label}'", *at)
 
+    def _check_texts(self, builder: QuestionBuilder) -> None:
+        """Report words, neutral texts and options that no prompt may hold.
+
+        Those in rows are checked row by row; these are the file's, and stand in every prompt.
+        """
+        neutral = [(("neutral", name), text) for name, text in self.file.neutral.items()]
+        for place, text in [*neutral, *self.file.word_texts]:
+            try:
+                check_text(text, place[-1])
+            except BadValueError as error:
+                self.declaration.add(str(error), *place)
+        try:
+            builder.check_declared_options()
+        except BadValueError as error:
+            self.declaration.add(str(error), "options")
+
     def _check_metrics(self, builder: QuestionBuilder) -> None:
         """Report a metric that cannot judge the gold answers.
 
@@ -371,20 +395,23 @@ class _Builder:
             )
 
 
-def _split_off_validation(train: Questions) -> Parts:
+def _with_validation(parts: Splits) -> Splits:
     """Take every tenth of the questions for training, where none are for validation."""
+    train = parts["train"]
+    if parts["validation"]:
+        return parts
     # A tenth of a few would decide nothing: they are trained on and checked with alike.
     if len(train) < FEW:
-        return {"train": train, "validation": train}
+        return {**parts, "validation": train}
     others = tuple(question for number, question in enumerate(train) if number % 10)
-    return {"train": others, "validation": train[::10]}
+    return {**parts, "train": others, "validation": train[::10]}
 
 
 def _neutral(file: TaskFile) -> dict[str, str]:
     """Return the neutral filling of every form of a column that a template uses.
 
     A template may use a column as `{a thing}` or `{A thing}`, and its filling must have the same
-    capital.
+    article and capital. Words that take no article ("something", "one thing") stay as they are.
     """
     filling = dict(file.neutral)
     for entry in (*file.templates.values(), *file.choice_templates.values()):
@@ -393,5 +420,7 @@ def _neutral(file: TaskFile) -> dict[str, str]:
             if column is None or name in filling:
                 continue
             value = file.neutral[column]
+            if name[:2] in ("a ", "A ") and not TAKES_NO_ARTICLE.match(value):
+                value = with_article(value)
             filling[name] = capital(value) if name[:1].isupper() else value
     return filling

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import string
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from seesay.braces import references
 from seesay.data.cells import BadValueError
 from seesay.data.json_stream import parse_json
 from seesay.data.rows import Row
@@ -21,7 +24,6 @@ from seesay.data.task_files.texts import (
     check_text,
     column_of,
     reference_getter,
-    references,
     source_getter,
 )
 from seesay.files import path_below
@@ -234,6 +236,7 @@ class QuestionBuilder:
         declared = {name: source_getter(source, columns) for name, source in file.fields.items()}
         entries = (*file.templates.values(), *file.choice_templates.values())
         texts = [*(entry.text for entry in entries), file.linear_text]
+        texts += [word for _, word in file.word_texts]
         self._references = dict.fromkeys([name for text in texts for name in references(text)])
         getters: dict[str, Getter] = dict(declared)
         for name in self._references:
@@ -276,6 +279,17 @@ class QuestionBuilder:
             self._options_by_group[group] = self._check_options(answers)
         return self._options_by_group[group], ()
 
+    def check_declared_options(self) -> None:
+        """Refuse options that the file lists itself and that cannot be asked about."""
+        if isinstance(self.options, Options):
+            lists = list(self.options.sets.values())
+        elif self.file.pairs is None:
+            lists = [self.options]
+        else:
+            lists = []
+        for options in lists:
+            self._check_options(options)
+
     def _check_options(self, options: Sequence[str]) -> Labels:
         """Return options that can be asked about: two at least, all different, all usable.
 
@@ -288,7 +302,7 @@ class QuestionBuilder:
         if len(options) > MOST_OPTIONS:
             raise BadValueError(f"there are more than {MOST_OPTIONS:,} options")
         if len(set(options)) < len(options):
-            repeated = next(option for option in options if options.count(option) > 1)
+            ((repeated, _),) = Counter(options).most_common(1)
             raise BadValueError(f"the option '{repeated}' is there twice")
         for option in options:
             check_text(option, "option")
@@ -372,6 +386,9 @@ class QuestionBuilder:
         total = sum(weights.values())
         if not total:
             raise BadValueError(f"all {what} are 0: there is no gold answer")
+        # Each is finite, and the share of each would be 0.
+        if math.isinf(total):
+            raise BadValueError(f"the {what} add up to more than a number can hold")
         # Weights stay as the file has them; metrics see to their sum.
         scale = total if what == "votes" else 1.0
         return {label: weight / scale for label, weight in weights.items() if weight}

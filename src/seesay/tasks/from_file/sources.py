@@ -103,7 +103,13 @@ class RowSources:
         if source.startswith("hf:"):
             split_note = "" if "#" in source else f", split {split}"
             self.notes.append(f"rows of {source}{split_note}")
-            table = tables.read_hub(source, split, self.file.read, pictures=pictures)
+            table = tables.read_hub(
+                source,
+                split,
+                self.file.read,
+                folder=self.declaration.folder,
+                pictures=pictures,
+            )
         else:
             path = self._path(source)
             self.names_by_path[path] = source

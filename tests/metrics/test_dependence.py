@@ -9,14 +9,14 @@ import pytest
 
 from seesay.metrics import Resamples
 from seesay.metrics.base import FloatArray, weighted_mean
-from seesay.metrics.dependence import SharedThings, influence
+from seesay.metrics.dependence import ThingsInCommon, influence
 from seesay.metrics.paired import paired_bootstrap
 
 THINGS = [f"{number:03}" for number in range(1000)]
 
 
 def test_objects_of_one_thing_are_independent() -> None:
-    assert SharedThings([["cat"], ["dog"]]).widening(np.array([1.0, -1.0])) == 1
+    assert ThingsInCommon([["cat"], ["dog"]]).widening(np.array([1.0, -1.0])) == 1
 
 
 def test_a_shared_thing_adds_what_two_pairs_have_in_common() -> None:
@@ -25,13 +25,13 @@ def test_a_shared_thing_adds_what_two_pairs_have_in_common() -> None:
     deviations = np.zeros(len(many))
     deviations[:2] = 1.0
     deviations[2:] = 1e-9
-    assert SharedThings(many).widening(deviations) == pytest.approx(math.sqrt(2), abs=1e-4)
+    assert ThingsInCommon(many).widening(deviations) == pytest.approx(math.sqrt(2), abs=1e-4)
 
 
 def test_pairs_that_share_nothing_are_as_good_as_independent() -> None:
     pairs = [[f"a{i}", f"b{i}"] for i in range(5_000)]
     deviations = np.random.default_rng(0).normal(size=len(pairs))
-    assert SharedThings(pairs).widening(deviations) == pytest.approx(1, abs=1e-3)
+    assert ThingsInCommon(pairs).widening(deviations) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_influence_of_an_object_on_a_mean_is_its_deviation_over_the_number() -> None:

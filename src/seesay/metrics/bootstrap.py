@@ -19,7 +19,7 @@ import numpy.typing as npt
 from seesay.defaults import LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
-from seesay.metrics.dependence import SharedThings, influence
+from seesay.metrics.dependence import ThingsInCommon, influence
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
 _KEPT_BYTES = 1 << 27
@@ -95,9 +95,9 @@ class Resamples:
         self.clusters = Clusters(objects)
         self.resamples = resamples
         self.seed = seed
-        self._shared: SharedThings | None = None
+        self._shared: ThingsInCommon | None = None
         if things is not None:
-            self._shared = SharedThings([things[item] for item in self.clusters.first_items])
+            self._shared = ThingsInCommon([things[item] for item in self.clusters.first_items])
 
     def sums(self, stats: FloatArray, where: BoolArray | None = None) -> FloatArray:
         """Return statistics (t, n, k) summed per object, for `intervals`.

@@ -25,7 +25,7 @@ MOST_THINGS = 4
 _STEP = 1e-6
 
 
-class SharedThings:
+class ThingsInCommon:
     """Which objects share which things; objects are in the order of the sums they come with."""
 
     def __init__(self, things: Sequence[Sequence[str]]) -> None:

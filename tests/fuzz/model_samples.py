@@ -237,8 +237,9 @@ HISTORY = json_lines(
 add("training-history", "history.jsonl", [HISTORY], lambda path: read_history(path.parent))
 add("training-result", "result.json", [RESULT], lambda path: str(read_result(path.parent)))
 SWEEP = (
-    "network,task,config,seed,folder,validation,test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error\n"
-    "film,pos,a,0,film/pos/0,0.5,0.5,,,,,1.5,\n"
+    "network,task,config,seed,folder,validation,test,test_seen,test_unseen,pos-hard,"
+    "set+pos-hard,minutes,error,warning\n"
+    "film,pos,a,0,film/pos/0,0.5,0.5,,,,,1.5,,\n"
 )
 add("sweep-results", "results.csv", [SWEEP], lambda path: read_results(path.parent))
 

@@ -20,11 +20,11 @@ from seesay.scenes.reasoners.evaluate import Prediction
 from seesay.scenes.reasoners.selection import TrainedReasoner, best_reasoners, trained_reasoners
 
 RESULTS = """network,task,config,seed,folder,validation,\
-test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error
-film,pos,lr1,0,a,0.9,0.8,,,0.7,,1,
-film,pos,lr1,1,b,0.94,0.9,,,0.8,,1,
-film,pos,lr2,0,c,0.91,0.99,,,0.99,,1,
-cnn-lstm,compositional,lr1,0,d,0.6,,0.61,0.41,,,1,
+test,test_seen,test_unseen,pos-hard,set+pos-hard,minutes,error,warning
+film,pos,lr1,0,a,0.9,0.8,,,0.7,,1,,
+film,pos,lr1,1,b,0.94,0.9,,,0.8,,1,,
+film,pos,lr2,0,c,0.91,0.99,,,0.99,,1,,
+cnn-lstm,compositional,lr1,0,d,0.6,,0.61,0.41,,,1,,
 """
 
 

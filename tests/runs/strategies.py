@@ -8,6 +8,8 @@ from seesay.questions import Answer, BadRow, Provenance, Published, Question, Sc
 
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 fields = st.dictionaries(names, names, max_size=3)
+plain_texts = names.filter(lambda text: not set("[{}") & set(text))
+plain_words = st.dictionaries(names, plain_texts, max_size=3)
 logps = st.floats(max_value=0, allow_nan=False, allow_infinity=False) | st.just(float("-inf"))
 
 
@@ -46,7 +48,7 @@ def tasks(draw: st.DrawFn) -> Task:
             )
         )
     templates = [
-        Template(name, draw(names.filter(lambda text: "[" not in text)) + "[MASK].", draw(fields))
+        Template(name, draw(plain_texts) + "[MASK].", draw(plain_words))
         for name in draw(st.lists(names, min_size=1, max_size=3, unique=True))
     ]
     return Task(

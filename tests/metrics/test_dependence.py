@@ -51,12 +51,17 @@ class World:
         self.things = [sorted((THINGS[a], THINGS[b])) for a, b in zip(first, second, strict=True)]
         self.objects = ["|".join(pair) for pair in self.things]
         self._logits = effects[first] + effects[second]
-        self._rng = rng
+        self._seed = seed
 
-    def answers(self, templates: int = 3) -> FloatArray:
-        """Draw right and wrong answers; half are right in expectation over all worlds."""
-        shares = 1 / (1 + np.exp(-self._logits))
-        right = self._rng.random((templates, len(shares))) < shares
+    def answers(self, model: int = 0, templates: int = 3) -> FloatArray:
+        """Draw right and wrong answers; half are right in expectation over all worlds.
+
+        Of two models, the second is wrong about what the first is right about.
+        """
+        sign = -1 if model else 1
+        shares = 1 / (1 + np.exp(-sign * self._logits))
+        rng = np.random.default_rng([self._seed, model])
+        right = rng.random((templates, len(shares))) < shares
         return np.stack([right.astype(float), np.ones(right.shape)], axis=2)
 
 
@@ -82,12 +87,9 @@ def test_equal_models_are_told_apart_in_one_case_of_twenty(effect: float) -> Non
     worlds = 1_000
     told_apart = 0
     for seed in range(worlds):
-        # two models that are wrong about different things, and equally often
-        first = World(seed, 100, 400, effect)
-        second = World(seed, 100, 400, effect)
-        second._logits = -second._logits
-        draw = Resamples(first.objects, 400, seed, first.things)
-        test = paired_bootstrap(first.answers(), second.answers(), draw, weighted_mean)
+        world = World(seed, 100, 400, effect)
+        draw = Resamples(world.objects, 400, seed, world.things)
+        test = paired_bootstrap(world.answers(0), world.answers(1), draw, weighted_mean)
         told_apart += test.p <= 0.05
     print(f"effect {effect}: {told_apart / worlds:.3f} told apart")
     assert told_apart / worlds <= 0.08

@@ -1,5 +1,5 @@
 # make demo    install, ask the embedded default model the embedded battery, show the table and write the report
-# make check   install, run the linters and the tests that need no model and no browser: a minute
+# make check   install, run the linters and the tests that need no model and no browser: a minute and a half
 # make test    install, programs that tests need included (SYSTEM=no: without), run the tests
 # make docs    install, build the documentation site into site/
 PYTHON ?= python3

@@ -55,24 +55,27 @@ def map_parts(
     are for messages: who needs Ray, and what the parts are.
     """
     spread = partial(_on_ray, what=what) if Engine(engine) == Engine.RAY else _here
-    left = list(parts)
+    remaining_parts = list(parts)
     failed_attempts = 0
-    while left:
+    while remaining_parts:
         lost: list[Exception] = []
-        before = len(left)
+        before = len(remaining_parts)
         # A part that kills its process takes its neighbours along: after a failure each has a
         # process to itself.
         at_once = 1 if failed_attempts else workers
-        for part, result in spread(tuple(left), make_worker, workers, at_once, lost):
-            left.remove(part)
+        for part, result in spread(tuple(remaining_parts), make_worker, workers, at_once, lost):
+            remaining_parts.remove(part)
             yield part, result
-        failed_attempts = failed_attempts + 1 if len(left) == before else 0
+        failed_attempts = failed_attempts + 1 if len(remaining_parts) == before else 0
         if failed_attempts and at_once == 1:
-            left = [*left[1:], left[0]]  # the first of them is the one that kills
-        if left and failed_attempts == MAX_FAILED_ATTEMPTS:
+            remaining_parts = [
+                *remaining_parts[1:],
+                remaining_parts[0],
+            ]  # the first of them is the one that kills
+        if remaining_parts and failed_attempts == MAX_FAILED_ATTEMPTS:
             raise UserError(
-                f"{len(left)} of {len(parts)} {unit} could not be finished because workers died "
-                f"({first_line(lost[-1])}). What is finished is kept: run the same command again "
+                f"{len(remaining_parts)} of {len(parts)} {unit} could not be finished because "
+                f"workers died ({first_line(lost[-1])}). What is finished is kept: run the same command again "
                 "to resume."
             ) from lost[-1]
 

@@ -111,9 +111,9 @@ def score_replies(
             prompt.options,
             question=prompt.question_text,
         )
-        named = [i for i, option in enumerate(prompt.options) if option in matched.labels]
+        option_indices = [i for i, option in enumerate(prompt.options) if option in matched.labels]
         # a reply that names none says nothing: its share goes to all options alike
-        shared_by = named or range(len(weights))
+        shared_by = option_indices or range(len(weights))
         share = 1 / len(shared_by) / len(replies)
         for i in shared_by:
             weights[i] += share

@@ -178,8 +178,8 @@ def _naming_coefficients(
     judgements_of = Counter(judgement.item.id for judgement in judgements)
     judged = np.array([judgements_of[item.id] for item in items])
     # A label that nobody names has no kappa: all agree, and so would chance.
-    named = [label for label in counts.T if label.any()]
-    kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in named]
+    label_counts = [label for label in counts.T if label.any()]
+    kappas = [fleiss(np.stack([label, judged - label], axis=1)) for label in label_counts]
     meaning = "Fleiss' kappa of naming a label or not, mean over the labels that are named"
     # Everyone typed something else than a label.
     if not kappas:

@@ -31,7 +31,7 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
     one is an error."""
     prefix = f"{network.base_model_prefix}."
     # the first words of keys that the network reads: of a whole model, or of a trunk saved alone
-    known = _first_words(network) | _first_words(network.base_model)
+    network_words = _first_words(network) | _first_words(network.base_model)
     parts: dict[str, None] = {}
     strange = []
     for key in sorted(unexpected):
@@ -40,7 +40,9 @@ def unused_parts(name: str, network: Any, unexpected: Iterable[str]) -> tuple[st
         first = key.partition(".")[0]
         head = next((word for word in HEADS_WITHIN if f".{word}." in f".{key}"), None)
         of_network = (
-            key.startswith(prefix) or first in known or f".{CLIP_BERT_PROJECTION}." in f".{key}"
+            key.startswith(prefix)
+            or first in network_words
+            or f".{CLIP_BERT_PROJECTION}." in f".{key}"
         )
         if not of_network:
             parts[first] = None  # another head or tower, which stands beside the network

@@ -94,7 +94,7 @@ def quantization_config(text: str) -> Any:
     for pair in filter(None, settings.split(",")):
         name, _, value = pair.partition("=")
         values[name] = json_or_text(value)
-    # both widths of bitsandbytes have one class, which is told by an argument
+    # both widths of bitsandbytes share one class: an argument says which
     if method.startswith("bitsandbytes_"):
         values.setdefault(f"load_in_{method.removeprefix('bitsandbytes_')}", True)
     try:

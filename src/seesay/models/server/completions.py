@@ -100,10 +100,10 @@ class CompletionsServer(ServerModel):
         before, after = (resolve_separator(part, None) for part in prompt.parts)
         context = before.rstrip(" ")
         space = before[len(context) :] if context else ""
-        rest = after if self.scope == "sentence" else ""
+        ending = after if self.scope == "sentence" else ""
         if not context:
             context = self._open_text()
-        return context, [f"{space}{option}{rest}" for option in prompt.options]
+        return context, [f"{space}{option}{ending}" for option in prompt.options]
 
     def _open_text(self) -> str:
         """Return the context of an option that opens its text: what local models score it after,

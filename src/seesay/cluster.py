@@ -75,8 +75,8 @@ def map_parts(
         if remaining_parts and failed_attempts == MAX_FAILED_ATTEMPTS:
             raise UserError(
                 f"{len(remaining_parts)} of {len(parts)} {unit} could not be finished because "
-                f"workers died ({first_line(lost[-1])}). What is finished is kept: run the same command again "
-                "to resume."
+                f"workers died ({first_line(lost[-1])}). What is finished is kept: "
+                "run the same command again to resume."
             ) from lost[-1]
 
 

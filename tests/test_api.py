@@ -151,6 +151,7 @@ def test_a_failing_model_does_not_stop_the_others(tmp_path: Path) -> None:
         seesay.probe("mock", "core-color", how="guess", output=tmp_path)
 
 
+@pytest.mark.seconds
 def test_the_embedded_battery_can_be_asked_under_every_condition(tmp_path: Path) -> None:
     results_by_choice = seesay.probe(
         "mock", "core-space", how="choice", limit=4, resamples=100, output=tmp_path
@@ -163,6 +164,7 @@ def test_the_embedded_battery_can_be_asked_under_every_condition(tmp_path: Path)
     assert probed.runs[0].manifest.questions < len(seesay.load_task("core-size").questions)
 
 
+@pytest.mark.seconds
 def test_a_metric_that_does_not_fit_one_task_is_measured_of_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -65,6 +65,7 @@ def test_every_part_is_done_and_each_worker_is_made_once(tmp_path: Path, workers
     assert list(map_parts(partial(Touch, tmp_path / "no such folder"), [], workers)) == []
 
 
+@pytest.mark.seconds
 def test_a_user_error_is_passed_on_and_a_failure_keeps_its_traceback(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^This part is bad: fix it\.$"):
         run(tmp_path, 2, fail="part-3")
@@ -83,6 +84,7 @@ def test_a_killed_worker_here_costs_only_its_part(tmp_path: Path) -> None:
     assert (tmp_path / "killed").exists()
 
 
+@pytest.mark.seconds
 def test_a_part_that_kills_every_worker_is_given_up_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"^1 of 6 parts could not be finished because workers died \(.*resume\.$"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import sys
 
 import pytest
 from tests.needs import absent
-from tests.shared_data import shared
+from tests.shared_data import PUBLISHED_DATA, shared
 
 from seesay.captions import CaptionCorpus, MeteorResources, load
 
@@ -30,6 +31,7 @@ def corpus(multi30k: tuple[list[str], list[list[str]]]) -> CaptionCorpus:
 
 @pytest.fixture(scope="session")
 def resources() -> MeteorResources:
+    sys.audit(PUBLISHED_DATA, "METEOR's tables")
     resources = load()
     if not resources.complete:
         absent("METEOR's data not found: install pycocoevalcap or set SEESAY_METEOR")

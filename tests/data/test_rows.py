@@ -266,6 +266,7 @@ def test_a_table_of_too_many_columns_is_refused_at_once(tmp_path: Path) -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.seconds
 def test_a_megabyte_of_gzip_does_not_take_long(tmp_path: Path) -> None:
     """It took 40 seconds: the rows that came out of it were 256 MB."""
     path = tmp_path / "bomb.csv.gz"

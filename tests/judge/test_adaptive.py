@@ -113,6 +113,7 @@ def savings(seed: int, draws: int) -> tuple[float, list[float], list[float]]:
     return spent, adaptive, [saved[0], saved[1]]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_adaptive_design_saves_judgements_at_equal_error(seed: int) -> None:
     _, _, saved = savings(seed, 10)

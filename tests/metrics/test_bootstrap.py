@@ -145,6 +145,7 @@ def test_a_slice_has_the_interval_it_would_have_alone() -> None:
     assert sliced.high - sliced.low == pytest.approx(alone.high - alone.low, rel=0.06)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["relaxed_accuracy", "true_confidence", "macro_f1"])
 def test_coverage(name: str) -> None:
     """Of 95 % intervals, about 95 % hold the true value: objects of two questions from a known

@@ -25,6 +25,7 @@ def test_every_resample_is_as_large_as_the_sample(objects: int) -> None:
     assert (counts.sum(axis=1) == objects).all()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("margin", [0.0, 1.0, 5.0])
 def test_three_objects_by_enumeration(margin: float, monkeypatch: pytest.MonkeyPatch) -> None:
     # 27 equally likely resamples of three objects; a small margin lets Poisson counts take part,

@@ -19,6 +19,7 @@ def test_objects_of_one_thing_are_independent() -> None:
     assert ThingsInCommon([["cat"], ["dog"]]).widening(np.array([1.0, -1.0])) == 1
 
 
+@pytest.mark.seconds
 def test_a_shared_thing_adds_what_two_pairs_have_in_common() -> None:
     """(cat, dog) and (cat, cow) err alike: (1 + 1)² by what they share, 1 + 1 by whole pairs."""
     many = [["cat", "dog"], ["cat", "cow"], *([f"a{i}", f"b{i}"] for i in range(100_000))]

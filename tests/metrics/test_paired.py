@@ -121,6 +121,7 @@ def two_models(seed: int, name: str, gain: float = 0.0) -> tuple[FloatArray, Flo
     return metric.stats(better)[None], metric.stats(ScoredItems(other.scores, one.gold))[None]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["relaxed_accuracy", "macro_f1"])
 def test_p_values_are_uniform_under_the_null(name: str) -> None:
     metric, objects, trials = get(name), np.arange(120) // 2, 250

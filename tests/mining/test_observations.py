@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.mining.sample_pictures import DepthRegion, as_view, pictures, row, size_counts, table
@@ -35,6 +36,7 @@ def content(*counts: pa.Table) -> list[tuple[Any, ...]]:
     return as_view(*counts).execute(query).fetchall()
 
 
+@pytest.mark.seconds
 @settings(deadline=None)
 @given(pictures(), st.randoms(), st.integers(1, 4))
 def test_counts_do_not_depend_on_batches_or_order(

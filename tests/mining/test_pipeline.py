@@ -62,6 +62,7 @@ def mine_world(world: Path, output: Path, **options: Any) -> MiningResult:
     return mine(output=output, **defaults | thresholds | options)
 
 
+@pytest.mark.seconds
 def test_knowledge_of_rooms_is_nearly_true(world: Path, tmp_path: Path) -> None:
     titles: list[str] = []
 

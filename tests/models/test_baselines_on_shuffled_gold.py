@@ -136,6 +136,7 @@ templates: "A {thing} is [MASK]."
 }
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_task_files_of_every_shape(shape: Callable[[int], dict[str, Any]], tmp_path: Path) -> None:
     rows = [shape(number) for number in range(600)]

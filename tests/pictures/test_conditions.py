@@ -17,6 +17,7 @@ from seesay.runs.ask import Settings, limit_questions, run
 from seesay.tasks import load_task
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("name", "other"), [("prior-color", "counterfactual"), ("prior-size", "reversed")]
 )

@@ -161,6 +161,7 @@ def encode_slowly(folder: Path) -> None:
     VectorCache(Slow(), folder).rows([f"cab {i}" for i in range(400)])
 
 
+@pytest.mark.seconds
 def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path) -> None:
     process = multiprocessing.get_context("spawn").Process(target=encode_slowly, args=(tmp_path,))
     process.start()

@@ -120,6 +120,7 @@ def test_length_rules() -> None:
     assert calibrate(scores, neutral, "mean").tolist() == [-2.0, -2.0]
 
 
+@pytest.mark.seconds
 @given(st.permutations(range(3)), st.permutations(range(6)))
 @settings(deadline=None, max_examples=20)
 def test_the_order_of_questions_and_answers_changes_nothing(

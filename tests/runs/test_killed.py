@@ -71,6 +71,7 @@ def assert_same(one: Path, other: Path) -> None:
     }
 
 
+@pytest.mark.seconds
 def test_ten_kills_lose_nothing(tmp_path: Path) -> None:
     arguments = ["mock:0:120"]
     whole = finished(arguments, tmp_path / "whole")

@@ -208,6 +208,7 @@ def test_runs_that_cannot_be_read_are_left_out_with_a_sentence_each(
         store.find_runs([done[1].folder])
 
 
+@pytest.mark.seconds
 @given(st.data())
 @settings(deadline=None, max_examples=60)
 def test_a_changed_byte_never_ends_in_anything_but_a_run_or_a_sentence(data: st.DataObject) -> None:

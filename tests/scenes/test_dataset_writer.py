@@ -33,6 +33,7 @@ def digest(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.seconds
 def test_number_of_workers_does_not_change_the_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,7 @@ def test_classes() -> None:
     }
 
 
+@pytest.mark.seconds
 def test_impossible_scenes_are_refused() -> None:
     for bad in (
         {"objects": (2, 9)},

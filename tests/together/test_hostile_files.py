@@ -348,6 +348,7 @@ def test_a_number_that_overflows_is_one_sentence(tmp_path: Path) -> None:
         annotation.read(tmp_path / "annotation.json")
 
 
+@pytest.mark.seconds
 def test_pictures_are_opened_one_at_a_time_and_not_beyond_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

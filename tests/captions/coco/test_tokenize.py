@@ -84,6 +84,7 @@ def test_any_text_gives_clean_tokens(caption: str) -> None:
     assert "\n" not in tokens
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "text",
     ["a" * 60_000, "<a " * 20_000, "a." * 30_000, "a,b@" * 3_000, "'s-" * 5_000, "1 2/" * 9_000],

@@ -262,6 +262,7 @@ def test_links(tmp_path: Path) -> None:
     assert all(link.startswith("https://study.example.org/a/") for link in links)
 
 
+@pytest.mark.seconds
 def test_export(tmp_path: Path) -> None:
     study = rating_study(tmp_path, count=20, judgements=6)
     served = serve_in_test(study, "study.sqlite")

@@ -447,6 +447,7 @@ def test_invented_ids_are_limited(
     assert served.invite()  # the researcher's own links are not limited by this
 
 
+@pytest.mark.seconds
 def test_joins_of_one_address_are_limited(served: ServedStudy) -> None:
     replies = [join(served, PROLIFIC_PID="ann", SESSION_ID="s").status_code for _ in range(320)]
     assert replies[:300] == [303] * 300

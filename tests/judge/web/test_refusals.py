@@ -253,6 +253,7 @@ def test_researcher_pages_need_the_password(served: ServedStudy) -> None:
     assert served.client.get("/api/counts").status_code == 401
 
 
+@pytest.mark.seconds
 def test_wrong_passwords_are_limited(served: ServedStudy) -> None:
     assert served.login("wrong").status_code == 403
     replies = [served.login(f"wrong {i}").status_code for i in range(12)]
@@ -344,6 +345,7 @@ def test_repeated_fields_are_rejected(served: ServedStudy) -> None:
     )
 
 
+@pytest.mark.seconds
 def test_participant_requests_are_limited(tmp_path: Path) -> None:
     served = serve_in_test(choice_study(), str(tmp_path / "study.sqlite"))
     token = served.begin()

@@ -490,6 +490,7 @@ def test_full_disk_is_one_of_the_system(tmp_path: Path, limit: int) -> None:
     assert done.stdout == "an error of the system\n", done.stderr
 
 
+@pytest.mark.seconds
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """Four times the pictures take no more Python memory; in memory, the larger file would take
     over 5 MB."""
@@ -568,6 +569,7 @@ things = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.seconds
 @given(st.lists(things | JUNK, max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_every_region_is_kept_or_reported(

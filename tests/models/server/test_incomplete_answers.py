@@ -115,6 +115,7 @@ def test_a_server_that_loses_its_tokens_for_good_is_refused(layout: Answer, dama
             model.answer(PROMPTS)
 
 
+@pytest.mark.seconds
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("damage", [proxy_error, no_choice, no_logprobs, cut_logprobs])
 def test_stored_answers_are_checked_in_the_same_way(

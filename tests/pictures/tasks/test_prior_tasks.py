@@ -178,6 +178,7 @@ def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
         load_task("prior-color", tmp_path)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["prior-color", "prior-size"])
 def test_questions_with_twins_cannot_be_exported_as_a_task_file(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"A task file cannot express '{name}'"):

@@ -272,6 +272,7 @@ def test_slices_show_how_many_questions_they_rest_on() -> None:
     assert '<td class="num quiet">1,234</td>' in text
 
 
+@pytest.mark.seconds
 def test_a_full_run_stays_small() -> None:
     text = render([run(task(name, count=600)) for name in ("one", "two", "three", "four")])
     assert len(text.encode()) < 1_000_000

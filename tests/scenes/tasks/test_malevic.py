@@ -40,6 +40,7 @@ def accuracy(task: Task, rule: str) -> float:
     return right / len(prompts)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", NAMES)
 def test_generated_tasks(name: str) -> None:
     task = malevic.load(name)
@@ -51,6 +52,7 @@ def test_generated_tasks(name: str) -> None:
     assert accuracy(task, "fixed-k") >= (1 if name in ("sup1", "comparative") else 0.8)
 
 
+@pytest.mark.seconds
 def test_templates() -> None:
     task = malevic.load("set-pos")
     question = next(

@@ -38,6 +38,7 @@ def test_plain_words_stay(text: str) -> None:
     assert normalize(text, PREFIXES) == text.split()
 
 
+@pytest.mark.seconds
 @settings(deadline=None)
 @given(st.text())
 def test_no_word_holds_a_blank(text: str) -> None:

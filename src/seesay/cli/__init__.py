@@ -19,6 +19,7 @@ from seesay.cli.output import log_to_terminal, plain
 from seesay.command_line import typed_words
 from seesay.errors import UserError
 from seesay.plugins import collect
+from seesay.processors import share_processors
 from seesay.registry import load_address
 
 
@@ -113,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # names may hold what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
+    share_processors()
     words = typed_words() if arguments is None else list(arguments)
     try:
         try:

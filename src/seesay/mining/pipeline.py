@@ -9,7 +9,6 @@ in captions.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -54,6 +53,7 @@ from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
+from seesay.processors import count_processors
 from seesay.progress import ProgressBars, no_progress
 
 AUTO = "auto"
@@ -198,7 +198,7 @@ def mine(  # noqa: PLR0913
         }
         _refuse_unused(asdict(counting) | options)
     start = time.perf_counter()
-    workers = workers or os.cpu_count() or 1
+    workers = workers or count_processors()
     with lock_folder(output, hint="give another --output"):
         work = output / "work"
         _refuse_other_pictures(annotations, output, images, rows)

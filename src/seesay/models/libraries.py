@@ -6,10 +6,12 @@ from __future__ import annotations
 import os
 
 from seesay.errors import UserError, first_line, missing_extra
+from seesay.processors import share_processors
 
 
 def require_models() -> None:
     """One sentence with the install line where PyTorch or transformers is missing."""
+    share_processors()
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
     try:
         import torch  # noqa: F401

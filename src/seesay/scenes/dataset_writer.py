@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from seesay.files import (
     remove_unfinished,
     write_text,
 )
+from seesay.processors import count_processors
 from seesay.progress import ProgressCallback
 from seesay.scenes import annotation, published
 from seesay.scenes.config import SceneConfig
@@ -185,7 +185,7 @@ def write_dataset(
                 jobs.append(_Job(config, plan, output, split, start, stop))
         waiting = [job for job in jobs if not job.part.exists()]
         progress(total - sum(job.stop - job.start for job in waiting), total)
-        processes = workers or os.cpu_count() or 1
+        processes = workers or count_processors()
         for job, _ in map_parts(_chunk_maker, waiting, processes, unit="chunks"):
             progress(job.stop - job.start, total)
         _finish(config, plan, output, jobs, command)

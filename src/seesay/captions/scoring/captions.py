@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -27,6 +26,7 @@ from seesay.errors import UserError
 from seesay.metrics.base import Measurement
 from seesay.metrics.bootstrap import Resamples
 from seesay.metrics.paired import holm
+from seesay.processors import count_processors
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ def score_captions(  # noqa: PLR0913
     for name, captions in zip(system_names(sources), caption_sets, strict=True):
         texts = [captions.texts[image][0] for image in images]
         corpus = CaptionCorpus.tokenized(texts, reference_texts)
-        measurements = evaluate(corpus, resources, document_frequency, jobs or os.cpu_count() or 1)
+        measurements = evaluate(corpus, resources, document_frequency, jobs or count_processors())
         systems.append(SystemCaptions(name, corpus, measurements))
     line = signature(systems[0].corpus, resources, document_frequency, resamples, seed)
     # All figures share their resamples of images, so that differences of systems are paired.

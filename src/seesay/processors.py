@@ -1,0 +1,66 @@
+"""The processors that this process may use, and how threads wait for one another on them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+
+SHORT_WAIT = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
+"""How long a thread of OpenMP spins before it sleeps: rounds with GNU's library, milliseconds with
+LLVM's and Intel's."""
+
+
+def count_processors(cgroups: Path = _CGROUPS, own_cgroup: Path = _OWN_CGROUP) -> int:
+    """Return how many processors this process may use: those it is bound to, or fewer where a
+    container's quota gives it less time."""
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    else:
+        processors = os.cpu_count() or 1
+    quotas = [math.ceil(quota) for quota in _quotas(cgroups, own_cgroup)]
+    return max(1, min([processors, *quotas]))
+
+
+def share_processors() -> None:
+    """Let this process and those that it starts share processors with others.
+
+    Threads of OpenMP, on which PyTorch computes, spin where they wait for one another. On a busy
+    machine the one that they wait for is not running, and the time is lost to everybody: with a
+    few other programs a model answers at a fraction of its share. So they sleep soon. It has to be
+    said before PyTorch is imported; what the user has set stands.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        for name, value in SHORT_WAIT.items():
+            os.environ.setdefault(name, value)
+    processors = count_processors()
+    # OpenMP knows what the process is bound to, and nothing of quotas
+    if processors < (os.cpu_count() or 1):
+        os.environ.setdefault("OMP_NUM_THREADS", str(processors))
+
+
+def _quotas(cgroups: Path, own_cgroup: Path) -> Iterator[float]:
+    """Yield the processor time per second that each control group above this process allows."""
+    folders = [cgroups, cgroups / "cpu"]  # version 2, and version 1 as containers mount it
+    for line in _read(own_cgroup).splitlines():
+        _, _, path = line.partition("::")
+        below = Path(path.strip("/"))
+        folders += [cgroups / below, *(cgroups / parent for parent in below.parents)]
+    for folder in folders:
+        limit = _read(folder / "cpu.max").split()
+        if not limit:
+            limit = [_read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+        # "max", or -1 in version 1: no limit
+        if len(limit) == 2 and all(number.isdecimal() for number in limit) and int(limit[1]):
+            yield int(limit[0]) / int(limit[1])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -16,7 +16,7 @@ from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
-from seesay.progress import ProgressBars, no_progress
+from seesay.progress import ProgressBars, ProgressCallback, no_progress
 from seesay.questions import Task
 from seesay.runs import ask, learning_curve
 from seesay.runs.categories import add_categories
@@ -26,12 +26,14 @@ from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
 from seesay.runs.layers import LayerCurve, curves_json
 from seesay.runs.learning_curve import Point
+from seesay.runs.merge import merge_shards
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import Request, expand, progress_title, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.stability import Stability, ranking_stability
 from seesay.runs.store import find_runs
+from seesay.shards import Shard, parse_shard
 from seesay.tasks import load_task as load_named_task
 from seesay.tasks.several import load_tasks as load_tasks
 
@@ -253,6 +255,7 @@ def probe(
     resamples: int = RESAMPLES,
     output: str | Path = "runs",
     command: str = "",
+    shard: str | None = None,
     progress: ProgressBars = no_progress,
     **options: Any,
 ) -> Results:
@@ -263,7 +266,8 @@ def probe(
     `chat` asks through the models' chat templates, or "both" ways; `samples`, `temperature` and
     `max_tokens` are for generated answers. Further options are those of
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
-    are asked.
+    are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
+    once `merge` has all of them.
     """
     if parse_how(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -283,6 +287,7 @@ def probe(
     settings = ask.Settings(length, limit, seed, resamples, command)
     requested_models = _list_models(request, models)
     loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
+    share = None if shard is None else parse_shard(shard)
     runs: list[Run] = []
     for requested in requested_models:
         if isinstance(requested, str):
@@ -292,22 +297,45 @@ def probe(
                 # a task that this model cannot be asked does not keep it from the next
                 try:
                     with progress(progress_title(model, task), "prompts") as advance:
-                        runs.append(
-                            ask.run(
-                                model,
-                                task,
-                                Path(output),
-                                settings,
-                                advance,
-                            )
-                        )
+                        runs += _ask(model, task, Path(output), settings, share, advance)
                 except UserError as error:
                     errors.append(error)
         except UserError as error:  # the other models are still asked
             errors.append(error)
-    if not runs:
+    if not runs and errors:
         raise errors[0]
     return Results(tuple(runs), tuple(errors))
+
+
+def _ask(
+    model: Model,
+    task: Task,
+    output: Path,
+    settings: ask.Settings,
+    share: Shard | None,
+    progress: ProgressCallback,
+) -> list[Run]:
+    """The run; a share of one has answers, and no figures yet."""
+    if share is None:
+        return [ask.run(model, task, output, settings, progress)]
+    folder = ask.run_shard(model, task, output, settings, share, progress)
+    log.info(
+        "Share %s is answered in %s: `seesay merge` makes a run of all of them.", share, folder
+    )
+    return []
+
+
+def merge(
+    folders: Paths,
+    output: str | Path = "runs",
+    *,
+    progress: ProgressBars = no_progress,
+) -> Results:
+    """Make runs of the shares that `probe(shard=…)` has answered: folders that hold them, in any
+    order. They equal those of a call without `shard`."""
+    paths = [folders] if isinstance(folders, str | Path) else folders
+    runs = merge_shards([Path(path) for path in paths], Path(output), progress)
+    return Results(tuple(runs))
 
 
 def learning_curves(

@@ -24,9 +24,11 @@ _SETTING = re.compile(
 
 
 def recorded_command(argv: Sequence[str] | None = None) -> str:
-    """The command (default: this process's arguments) quoted for a shell, without secrets."""
+    """The command (default: this process's arguments) quoted for a shell, without secrets and
+    without the share that a job took of the work."""
     if argv is None:
         argv = typed_words()
+    argv = _without_shard(argv)
     words = ["seesay"]
     is_secret = False
     for argument in argv:
@@ -37,6 +39,20 @@ def recorded_command(argv: Sequence[str] | None = None) -> str:
     # Bytes of a file name that are not UTF-8 arrive as lone surrogates, which no JSON file can
     # hold.
     return " ".join(words).encode("utf-8", "backslashreplace").decode()
+
+
+def _without_shard(words: Sequence[str]) -> list[str]:
+    """
+    >>> _without_shard(["probe", "m", "--shard", "2/4", "-t", "x", "--shard=2/4"])
+    ['probe', 'm', '-t', 'x']
+    """
+    other_words = []
+    is_value = False
+    for word in words:
+        if not is_value and word != "--shard" and not word.startswith("--shard="):
+            other_words.append(word)
+        is_value = word == "--shard"
+    return other_words
 
 
 def remove_secrets(text: str) -> str:

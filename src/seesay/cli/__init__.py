@@ -29,6 +29,7 @@ class _Stopped(Exception):  # noqa: N818 - not an error
 
 CORE_COMMANDS = {
     "probe": "seesay.cli.probe:app",
+    "merge": "seesay.cli.merge:merge",
     "compare": "seesay.cli.compare:compare",
     "report": "seesay.cli.report:report",
     "site": "seesay.cli.site:site",

@@ -72,7 +72,7 @@ class ProbeCommand(Command):
             "--budget",
             "--reuse",
         ),
-        "Cluster": ("--engine", "--workers"),
+        "Cluster": ("--engine", "--workers", "--shard"),
         "Output": ("--report", "--resamples", "--json", "--quiet", "--silent", "--help"),
     }
 
@@ -273,6 +273,14 @@ def probe(
     workers: Annotated[
         int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")
     ] = 2,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Ask only this share of the prompts, in a job of its own: 2/4, auto in a Slurm "
+            "array, auto/N in an indexed job. `seesay merge` makes runs of all the shares.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -294,6 +302,7 @@ def probe(
 
     method = parse_how(how)
     uses_chat = chat or chat_both
+    _reject_share(shard, layers, method)
     _reject_contradictions(
         method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
     )
@@ -368,9 +377,11 @@ def probe(
             seed=seed,
             resamples=resamples,
             command=recorded_command(),
+            shard=shard,
         )
         errors = list(results.errors)
-        _show(results, target, output, seed, resamples, as_json)
+        if results.runs:
+            _show(results, target, output, seed, resamples, as_json)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
     # Several often fail for the same reason, which is said once.
     if errors:
@@ -395,6 +406,15 @@ def _reject_contradictions(
     if limit is not None and how is How.LEARNING_CURVE:
         raise UserError(
             "--limit does not go with --how learning-curve: it uses parts of the questions already."
+        )
+
+
+def _reject_share(shard: str | None, layers: str | None, how: How) -> None:
+    """Raise an error for a share of work that every job would have to do as a whole."""
+    if shard is not None and (layers is not None or how.trains):
+        raise UserError(
+            "--shard is for models that are asked: a probe, a learning curve or --layers would be "
+            "trained as a whole by every job."
         )
 
 

@@ -33,6 +33,7 @@ from seesay.runs.figures import figures
 from seesay.runs.journal import Journal, describe_flaw
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
+from seesay.shards import WHOLE, Shard
 
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
@@ -127,6 +128,32 @@ def run(
         return store.read_run(folder, answers, stored_task)
 
 
+def run_shard(
+    model: Model,
+    task: Task,
+    root: Path,
+    settings: Settings,
+    shard: Shard,
+    progress: ProgressCallback | None = None,
+) -> Path:
+    """Ask this share of the prompts, and return the folder in which `runs.merge` finds the
+    answers.
+
+    Batches are those of a run that is not shared out, and so are the digits.
+    """
+    task = prepare_task(model, task, settings)
+    manifest = describe(model, task, settings)
+    folder = store.folder_for(root / shard.folder, manifest)
+    with lock_folder(folder, hint="give this one its own --output"):
+        manifest = store.stored_manifest(folder, manifest)
+        store.write_shard(folder, shard, finished=False)
+        store.write_task(folder / store.QUESTIONS, task)
+        journal = Journal(folder / store.JOURNAL)
+        answer_prompts(model, distinct_prompts(task), journal, progress, folder=folder, shard=shard)
+        store.write_shard(folder, shard, finished=True)
+    return folder
+
+
 def _ask_into(
     folder: Path,
     model: Model,
@@ -136,10 +163,15 @@ def _ask_into(
 ) -> AnswerTable:
     """Ask the task, write the answers, and return them as they would be read."""
     answers = ask(model, task, Journal(folder / store.JOURNAL), progress, folder=folder)
-    store.write_replies(folder / store.REPLIES, answers)
-    store.write_answers(folder / store.ANSWERS, answers, task, settings.length)
-    answers.columns.drop_details()
+    write_answers(folder, answers, task, settings.length)
     return answers
+
+
+def write_answers(folder: Path, answers: AnswerTable, task: Task, length: str) -> None:
+    """Write the answers to a run's folder; the table keeps what would be read from there."""
+    store.write_replies(folder / store.REPLIES, answers)
+    store.write_answers(folder / store.ANSWERS, answers, task, length)
+    answers.columns.drop_details()
 
 
 def prepare_task(
@@ -167,23 +199,38 @@ def ask(
     *,
     folder: Path | None = None,
 ) -> AnswerTable:
-    """Ask every distinct prompt of the task, and return the answers to its questions. Prompts in
-    the journal are not asked again.
+    """Ask every distinct prompt of the task, and return the answers to its questions."""
+    # equal prompts are asked once, such as the one that names no object for hundreds of questions
+    by_key = distinct_prompts(task)
+    answered = answer_prompts(model, by_key, journal, progress, folder=folder)
+    return assemble(task, answered)
+
+
+def answer_prompts(
+    model: Model,
+    by_key: Mapping[str, Prompt],
+    journal: Journal,
+    progress: ProgressCallback | None = None,
+    *,
+    folder: Path | None = None,
+    shard: Shard = WHOLE,
+) -> PromptScores:
+    """Ask prompts, or a share of them, and return their scores. Those in the journal are not asked
+    again.
 
     Batches are planned over all prompts, answered or not, so that a resumed run computes the same
     batches and its digits equal those of a run that was never stopped. In `folder`, what the model
     notes is kept in the manifest.
     """
-    # equal prompts are asked once, such as the one that names no object for hundreds of questions
-    by_key = distinct_prompts(task)
     keys = list(by_key)
     prompts = list(by_key.values())
     answered = _read_journal(journal, by_key)
-    unanswered = [prompt for key, prompt in by_key.items() if key not in answered]
+    planned = shard.take(model.plan(prompts))
+    to_ask = sorted(i for indices in planned for i in indices)
+    unanswered = [prompts[i] for i in to_ask if keys[i] not in answered]
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
     warn_of_time = note_split_options(model, unanswered)
-    planned = model.plan(prompts)
     places: list[list[int]] = []
     batches: list[list[Prompt]] = []
     for indices in planned:
@@ -192,7 +239,7 @@ def ask(
             places.append(indices)
             batches.append([prompts[i] for i in indices])
     if progress and len(batches) < len(planned):
-        progress(len(prompts) - sum(map(len, batches)), len(prompts))
+        progress(len(to_ask) - sum(map(len, batches)), len(to_ask))
     start = monotonic()
     for number, answers in model.answer_batches(batches):
         batch = batches[number]
@@ -211,9 +258,9 @@ def ask(
         # now and not at the end, which a killed run does not reach
         collect_notes(model.notes(), folder)
         if progress:
-            progress(len(batch), len(prompts))
-    _keep_notes(model, answered.view(keys), folder)
-    return assemble(task, answered)
+            progress(len(batch), len(to_ask))
+    _keep_notes(model, answered.view(keys[i] for i in to_ask), folder)
+    return answered
 
 
 def distinct_prompts(task: Task) -> dict[str, Prompt]:

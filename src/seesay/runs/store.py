@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -17,7 +17,14 @@ from pydantic import TypeAdapter
 
 from seesay.digests import file_digest, json_digest, text_digest
 from seesay.errors import NewerVersionError, UserError
-from seesay.files import damage_as_user_error, refuse_newer, write_json_lines, write_text
+from seesay.files import (
+    damage_as_user_error,
+    read_json,
+    refuse_newer,
+    write_json,
+    write_json_lines,
+    write_text,
+)
 from seesay.questions import Task
 from seesay.runs.answer_file import read_answers as read_answers
 from seesay.runs.answer_file import write_answers as write_answers
@@ -25,6 +32,7 @@ from seesay.runs.answer_table import AnswerTable
 from seesay.runs.figures import figures, without_unasked_neutral
 from seesay.runs.records import FORMAT, Figure, Manifest
 from seesay.runs.run import Run
+from seesay.shards import Shard
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +42,8 @@ QUESTIONS = "questions.json"
 REPLIES = "replies.jsonl"
 ANSWERS = "answers.parquet"
 FIGURES = "metrics.json"
+SHARD = "shard.json"
+"""Which share of the run is in the folder, where it is only a share."""
 
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
@@ -100,6 +110,26 @@ def read_manifest(path: Path) -> Manifest:
     document = json.loads(path.read_bytes())
     refuse_newer(document, FORMAT, f"The run in {path.parent}")
     return Manifest.model_validate(document)
+
+
+def write_shard(folder: Path, shard: Shard, *, finished: bool) -> None:
+    """Say that the folder holds only a share of a run, and whether all of that is answered."""
+    write_json(folder / SHARD, {"format": FORMAT, **asdict(shard), "finished": finished})
+
+
+def read_shard(folder: Path) -> Shard:
+    """Return which share of a run a folder holds; one that is unfinished is refused."""
+    with damaged_run(folder):
+        document = read_json(folder / SHARD)
+        refuse_newer(document, FORMAT, f"The shard in {folder}")
+        shard = Shard(int(document["number"]), int(document["count"]))
+        is_finished = bool(document["finished"])
+    if not is_finished:
+        raise UserError(
+            f"Share {shard.number} of {shard.count} in {folder} is unfinished: run its command "
+            "again to resume it."
+        )
+    return shard
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
@@ -286,7 +316,12 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
 
 def _finished_below(path: Path) -> list[Path]:
     """Return the folders of finished runs at or below a folder; log how many are not finished."""
-    folders = sorted(manifest.parent for manifest in path.rglob(MANIFEST))
+    folders = sorted(
+        manifest.parent
+        for manifest in path.rglob(MANIFEST)
+        # a share of a run has no figures of its own: `seesay merge` makes a run of all of them
+        if not (manifest.parent / SHARD).is_file()
+    )
     # a run that is named itself is read, finished or not: reading it says what is missing
     if path in folders:
         return [path]

@@ -1,0 +1,139 @@
+"""Shares of a run, asked by jobs of their own, as the run that one job would have made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.files import lock_folder
+from seesay.progress import ProgressBars, no_progress
+from seesay.questions import Prompt
+from seesay.runs import ask, store
+from seesay.runs.answer_table import PromptScores
+from seesay.runs.figures import figures
+from seesay.runs.journal import Journal
+from seesay.runs.records import Manifest
+from seesay.runs.run import Run
+from seesay.shards import Shard
+
+Shares = dict[Shard, list[Path]]
+"""The folders of each share of a run: several where a job was repeated elsewhere."""
+
+
+def merge_shards(
+    folders: Sequence[Path],
+    root: Path,
+    progress: ProgressBars = no_progress,
+) -> list[Run]:
+    """Return the runs whose shares lie at or below the folders, finished below `root`.
+
+    All shares are looked at before the first run is written: what is missing is said at once.
+    """
+    by_run = _find_shares(folders)
+    for name, shares in by_run.items():
+        _refuse_missing(name, shares)
+    runs = []
+    with progress("Merging", "runs") as advance:
+        for shares in by_run.values():
+            runs.append(_merge(shares, root))
+            advance(1, len(by_run))
+    return runs
+
+
+def _find_shares(folders: Sequence[Path]) -> dict[str, Shares]:
+    """Return the shares by the run that they belong to: model, task and key."""
+    by_run: dict[str, Shares] = {}
+    for folder in folders:
+        # a folder may be given twice, or lie below another
+        for path in sorted({file.parent.resolve() for file in folder.rglob(store.SHARD)}):
+            places = by_run.setdefault("/".join(path.parts[-3:]), {})
+            places.setdefault(store.read_shard(path), []).append(path)
+    if not by_run:
+        raise UserError(
+            "There is no share of a run there: give folders that `seesay probe --shard` wrote."
+        )
+    return {name: by_run[name] for name in sorted(by_run)}
+
+
+def _refuse_missing(name: str, shares: Shares) -> None:
+    counts = {shard.count for shard in shares}
+    if len(counts) > 1:
+        several = " and ".join(map(str, sorted(counts)))
+        raise UserError(
+            f"{name} was shared out in {several} shares: give those of one division only."
+        )
+    count = counts.pop()
+    numbers = {shard.number for shard in shares}
+    missing = [str(number) for number in range(1, count + 1) if number not in numbers]
+    if missing:
+        raise UserError(
+            f"Of {name}, {_shares(missing, count)} missing: run the same command with "
+            f"--shard {missing[0]}/{count}, or give the folder that it wrote."
+        )
+
+
+def _shares(numbers: Sequence[str], count: int) -> str:
+    if len(numbers) == 1:
+        return f"share {numbers[0]} of {count} is"
+    return f"shares {', '.join(numbers)} of {count} are"
+
+
+def _merge(shares: Shares, root: Path) -> Run:
+    folders: list[Path] = []
+    for shard in sorted(shares, key=lambda shard: shard.number):
+        folders += shares[shard]
+    manifests = []
+    for folder in folders:
+        with store.damaged_run(folder):
+            manifests.append(store.read_manifest(folder / store.MANIFEST))
+    manifest = _merge_manifests(manifests)
+    with store.damaged_run(folders[0]):
+        task = store.read_task(folders[0] / store.QUESTIONS)
+    target = store.folder_for(root, manifest)
+    with lock_folder(target, hint="wait for the other command"):
+        if (target / store.FIGURES).is_file():
+            return store.read_run(target)
+        prompts = ask.distinct_prompts(task)
+        scores = _read_scores(shares, prompts)
+        answers = ask.assemble(task, scores)
+        store.write_manifest(target, manifest)
+        store.write_task(target / store.QUESTIONS, task)
+        ask.write_answers(target, answers, task, manifest.condition.length)
+        store.finish(target, figures(manifest, task, answers))
+        return store.read_run(target, answers, task)
+
+
+def _merge_manifests(manifests: Sequence[Manifest]) -> Manifest:
+    """Return the manifest of the whole run: of the first that was started, with everybody's
+    notes."""
+    first = min(manifests, key=lambda manifest: manifest.created)
+    notes = [note for manifest in manifests for note in manifest.notes]
+    return first.model_copy(update={"notes": list(dict.fromkeys(notes))})
+
+
+def _read_scores(shares: Shares, prompts: Mapping[str, Prompt]) -> PromptScores:
+    """Return the scores of every prompt; those of a share that was asked twice have to agree."""
+    scores = PromptScores()
+    places = scores.places
+    for shard, folders in shares.items():
+        for folder in folders:
+            journal = Journal(folder / store.JOURNAL)
+            for key, prompt_scores in journal.read().items():
+                if key not in prompts:
+                    continue
+                if key in places and scores.columns[places[key]] != prompt_scores:
+                    raise UserError(
+                        f"Share {shard} was answered twice, and not alike: give only one of "
+                        f"{' and '.join(map(str, folders))}."
+                    )
+                if key not in places:
+                    scores.add(key, prompt_scores)
+    unanswered = sum(key not in scores for key in prompts)
+    if unanswered:
+        raise UserError(
+            f"{unanswered:,} of {len(prompts):,} prompts have no answer though every share was "
+            "finished: a journal is damaged. Run the commands of the shares again, which asks "
+            "only what is missing."
+        )
+    return scores

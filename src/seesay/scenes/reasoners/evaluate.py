@@ -19,6 +19,7 @@ from seesay.scenes.labels import label_objects
 from seesay.scenes.plan import test_plan
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.sources import HARD, TASKS
+from seesay.scenes.reasoners.vocabulary import SPECIAL
 from seesay.scenes.sampling import SceneItem
 from seesay.scenes.scene_batches import scene_items
 from seesay.scenes.sentences import sentence
@@ -156,7 +157,7 @@ def predict(
     """
     answers = reasoner.config.answers
     # easy-VQA and prior-color have other answers
-    if set(answers) != {"no", "yes"}:
+    if set(answers) - set(SPECIAL) != {"no", "yes"}:
         raise UserError(
             f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed."
         )
@@ -166,7 +167,10 @@ def predict(
         batch = test.items[start : start + _BATCH]
         sentences = [test.sentence(item) for item in batch]
         logp = reasoner.log_probabilities(extract_items(reasoner, batch), sentences)
-        probabilities = np.exp(logp[:, answers.index("yes")]).tolist()
+        # networks with the published vocabulary have answers beside these two
+        logp_yes = logp[:, answers.index("yes")]
+        logp_no = logp[:, answers.index("no")]
+        probabilities = np.exp(logp_yes - np.logaddexp(logp_yes, logp_no)).tolist()
         for item, text, p_yes in zip(batch, sentences, probabilities, strict=True):
             by_rule = {}
             for name, rule in scene_rules.items():

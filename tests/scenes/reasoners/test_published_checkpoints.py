@@ -118,9 +118,9 @@ def test_the_command_tests_a_checkpoint_on_stored_features(
     scramble(theirs)
     write(tmp_path / "best.pt", theirs, True, 0.0)
     data, stored = write_published_data(tmp_path, "test")
+    where = ["--task", "set+pos", "--features", f"h5:{stored}", "--data", str(data)]
+    names = [str(tmp_path / "best.pt"), "-o", str(tmp_path / "sa")]
     with pytest.raises(SystemExit) as ended:
-        where = ["--task", "set+pos", "--features", f"h5:{stored}", "--data", str(data)]
-        names = [str(tmp_path / "best.pt"), "-o", str(tmp_path / "sa")]
         main(["reasoner", "import", *names, *where, "--json"])
     assert ended.value.code == 0
     printed = json.loads(capsys.readouterr().out)

@@ -79,15 +79,20 @@ class HardTest:
     @property
     def about(self) -> str:
         """Which reasoner this is, and how it was chosen."""
-        other = ""
-        if self.reasoner.network != "film":
-            other = " No FiLM trained on SET+POS is among the folders given."
         return (
             f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
             f"given ({number(self.reasoner.validation)}), on {self.overall.items:,} generated "
             f"items of SET+POS-hard: accuracy {number(self.overall.accuracy)} "
-            f"({interval(self.overall.low, self.overall.high)}).{other}{self.caution}"
+            f"({interval(self.overall.low, self.overall.high)})."
         )
+
+    @property
+    def about_film(self) -> str:
+        """The same for a figure of FiLM, with the caution."""
+        other = ""
+        if self.reasoner.network != "film":
+            other = " No FiLM trained on SET+POS is among the folders given."
+        return f"{self.about}{other}{self.caution}"
 
 
 def chance_caution(name: str, accuracy: GroupAccuracy) -> str:
@@ -174,7 +179,7 @@ def by_type_and_shape(material: Material) -> Rendered:
         small = share(HARD, (), say_small, len(test.predictions))
         paragraphs.append(
             f"{test.about} It says false of big and true of small, whichever the thing is, in "
-            f"{_percent(small)} of cases."
+            f"{_percent(small)} of cases.{test.caution}"
         )
     names = {test.reasoner.network for test in hard_tests(material)}
     paragraphs.append(
@@ -268,7 +273,7 @@ def by_distance(material: Material) -> Rendered:
     end = DISTANCE_EDGES[LEFTMOST - 1]
     errors = [row for row in test.predictions if not row.right]
     near = [row for row in errors if row.distance is not None and row.distance < end]
-    text = test.about
+    text = test.about_film
     if near:
         # what the thing is by the scene's own threshold, whatever the sentence says of it
         big = share(HARD, (), sum(row.is_high for row in near), len(near))
@@ -322,7 +327,7 @@ def max_pooled_features(material: Material) -> Rendered:
     same = len({example.sentence for example in examples}) == 1
     whole = same and len(examples) == PAIR
     text = (
-        f"{test.about}\n\nTwo borderline scenes in which a sentence with big is true: "
+        f"{test.about_film}\n\nTwo borderline scenes in which a sentence with big is true: "
         f"{'; '.join(parts)}. "
         + ("Both have the same sentence. " if whole else "")
         + "Of all such pairs it is the one closest to the threshold; none is chosen by hand. The "

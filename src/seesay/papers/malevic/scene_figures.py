@@ -50,6 +50,10 @@ def published_test(material: Material, name: str, split: str = "test") -> SceneT
     if data is None:
         return None
     folder = data / name.replace("+", "-")
+    # both tests of the compositional data are in one folder
+    if name.startswith("compositional-"):
+        folder = data / "set-pos-compositional"
+        split = f"test_{name.removeprefix('compositional-')}"
     needed = (annotation_path(folder, split), folder / "dataset" / f"{split}.json")
     if not all(map(Path.is_file, needed)):
         return None
@@ -82,8 +86,8 @@ def approach(material: Material) -> Rendered:
         verdicts.append(f"{name} {word} {target.shape}: {str(is_true).lower()}")
     text = (
         "A scene of ours, by the paper's rule: things whose area is above "
-        f"T = Max − k · (Max − Min) are big, all others small. k is drawn once per scene from Normal({RH_R.mean}, "
-        f"{RH_R.deviation}), whose curve stands over the sizes; here k = {k:.3f}, "
+        "T = Max − k · (Max − Min) are big, all others small. k is drawn once per scene from "
+        f"Normal({RH_R.mean}, {RH_R.deviation}), whose curve stands over the sizes; here k = {k:.3f}, "
         f"Max = {max(areas):,}, Min = {min(areas):,} and T = {threshold:,.0f} pixels."
     )
     body = []

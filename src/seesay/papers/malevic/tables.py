@@ -188,7 +188,8 @@ def _differences(runs: Trainings) -> str:
         return ""
     return (
         " All of them are from pixels, so that their highest validation accuracy stands in "
-        "brackets and the other columns are theirs, too; the paper's are from ResNet-101's features."
+        "brackets and the other columns are theirs, too; the paper's are from features of "
+        "ResNet-101."
     )
 
 

@@ -18,15 +18,6 @@ from seesay.papers.published import PublishedTable
 
 PAPERS = ("viphy", "malevic", "memory-colors", "spatial-relations")
 NOT_YET = {
-    ("malevic", place): "three decimals of our own rounding; the paper prints four, with the sd"
-    for place in ("Table 1", "Table 2", "Table 3")
-}
-NOT_YET |= {
-    ("malevic", place): "shares, where the text has percentages in a sentence"
-    for place in ("Accuracy of shortcuts", "FiLM on SET+POS-hard")
-}
-NOT_YET |= {
-    ("malevic", "tasks"): "their figures name no table yet",
     ("memory-colors", "Tables 2 and 3"): "after the repository, not as printed",
     ("memory-colors", "tasks"): "behind Figure 2a: their source has to name results.csv",
 }

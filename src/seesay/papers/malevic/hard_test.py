@@ -208,11 +208,20 @@ def k_by_sentence_type(material: Material) -> Rendered:
     for origin, test in tests.items():
         groups = k_groups(test)
         flips = {}
+        every_k = [item.scene.k for item in test.items if item.scene.k is not None]
         for kind in SENTENCE_TYPES:
             same, different = groups[kind]
             title = f"{kind} ({origin})"
             series = [("same", same), ("different", different)]
-            charts.append(histograms(series, title=title, x_label="k", y_label="items"))
+            charts.append(
+                histograms(
+                    series,
+                    title=title,
+                    x_label="k",
+                    y_label="items",
+                    x_ends=every_k,
+                )
+            )
             total = len(same) + len(different)
             flips[kind] = len(different)
             cells = [

@@ -79,16 +79,15 @@ def approach(material: Material) -> Rendered:
     areas = [area(thing.shape, thing.radius) for thing in scene.objects]
     # T = Max − k (Max − Min): the paper's section 4
     threshold = max(areas) - k * (max(areas) - min(areas))
-    name = f"The {target.color} {target.shape} is a"
     verdicts = []
-    for word in ("small", "big"):
+    for start, word in ((f"The {target.color} {target.shape} is", "small"), ("… is", "big")):
         is_true = words[item.target] == word
-        verdicts.append(f"{name} {word} {target.shape}: {str(is_true).lower()}")
+        verdicts.append(f"{start} a {word} {target.shape}: {str(is_true).lower()}")
     text = (
         "A scene of ours, by the paper's rule: things whose area is above "
         "T = Max − k · (Max − Min) are big, all others small. k is drawn once per scene from "
-        f"Normal({RH_R.mean}, {RH_R.deviation}), whose curve stands over the sizes; here k = {k:.3f}, "
-        f"Max = {max(areas):,}, Min = {min(areas):,} and T = {threshold:,.0f} pixels."
+        f"Normal({RH_R.mean}, {RH_R.deviation}), whose curve stands over the sizes; here "
+        f"k = {k:.3f}, Max = {max(areas):,}, Min = {min(areas):,} and T = {threshold:,.0f} pixels."
     )
     body = []
     for thing, size, label in zip(scene.objects, areas, labels, strict=True):

@@ -134,7 +134,8 @@ def _bar(
         class_="fill",
     )
     # shares have a fixed number of decimals, so that they can be compared down the column
-    figure = number(row.value) if abs(row.value) < 10 else brief(row.value)
+    is_share = abs(row.value) < 10 and not isinstance(row.value, int)
+    figure = number(row.value) if is_share else brief(row.value)
     return bar + whisker + text(WIDTH, middle + 4, figure, "note end")
 
 

@@ -33,7 +33,7 @@ PANEL = 205.0
 LINE = 16.0
 _THING = 0.17
 """Units of a drawn thing per pixel of the canvas."""
-_LANE = 50.0
+_LANE = 54.0
 _GROUPED = {
     "true": "by the adjective that is true of the thing",
     "used": "by the adjective of the sentence",
@@ -130,7 +130,7 @@ def threshold_chart(scene: Scene, words: Sequence[str], rule: Threshold, title: 
         if lane == len(lanes):
             lanes.append(0.0)
         lanes[lane] = x + max(size / 2, 14)
-        y = top + 26 + lane * _LANE
+        y = top + 30 + lane * _LANE
         fill = "#{:02x}{:02x}{:02x}".format(*RGB[thing.color])
         hint = tooltip(f"{thing.color} {thing.shape}, {areas[i]:,} pixels: {words[i]}")
         marks.append(
@@ -144,8 +144,10 @@ def threshold_chart(scene: Scene, words: Sequence[str], rule: Threshold, title: 
                 fill=fill,
             )
         )
-        marks.append(text(x, y + _LANE / 2 + 1, words[i], "middle small", fill="#fff"))
-    bottom = top + 14 + len(lanes) * _LANE
+        # the ground is black in light and dark pages alike
+        label = text(x, y + size / 2 + 11, words[i], "middle small", style="fill: #fff")
+        marks.append(label)
+    bottom = top + 20 + len(lanes) * _LANE
     ground = element("rect", x=0, y=top, width=WIDTH, height=bottom - top, fill="#000")
     parts += [ground, *marks]
     ends = (0.0, "Max"), (1.0, "Min")

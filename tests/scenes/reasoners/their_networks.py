@@ -74,7 +74,8 @@ class Attention(nn.Module):
     def forward(self, v: Tensor, u: Tensor) -> Tensor:
         h = torch.tanh(self.Wv(v) + self.Wu(u)[:, :, None, None])
         p = self.Wp(h).flatten(1).softmax(1).view(len(u), 1, 4, 4)
-        return u + (p * v).sum((2, 3))
+        query: Tensor = u + (p * v).sum((2, 3))
+        return query
 
 
 class StackedAttention(nn.Module):
@@ -117,7 +118,8 @@ class Block(nn.Module):
     def forward(self, x: Tensor, gamma: Tensor, beta: Tensor, places: Tensor) -> Tensor:
         x = self.input_proj(torch.cat([x, places], 1)).relu()
         modulated = gamma[:, :, None, None] * self.bn1(self.conv1(x)) + beta[:, :, None, None]
-        return x + modulated.relu()
+        out: Tensor = x + modulated.relu()
+        return out
 
 
 class FilmedNet(nn.Module):

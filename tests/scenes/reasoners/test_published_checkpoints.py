@@ -72,7 +72,7 @@ def test_an_older_film_has_outputs_that_are_not_used(tmp_path: Path) -> None:
 
 def test_what_is_no_checkpoint_is_refused_in_one_sentence(tmp_path: Path) -> None:
     class Evil:
-        def __reduce__(self) -> tuple[Any, tuple[str]]:
+        def __reduce__(self) -> tuple[Any, tuple[Path]]:
             return Path.touch, (tmp_path / "run",)
 
     evil = tmp_path / "evil.pt"

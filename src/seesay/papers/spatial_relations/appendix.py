@@ -123,8 +123,8 @@ def _parse_regions(entry: Mapping[str, Any]) -> list[Region]:
     for row in rows if isinstance(rows, list) else ():
         if not isinstance(row, dict) or not isinstance(row.get("phrase"), str):
             continue
-        sides = [row.get(side) for side in _SIDES]
-        if all(isinstance(side, int) for side in sides):
+        sides = [side for side in map(row.get, _SIDES) if isinstance(side, int)]
+        if len(sides) == len(_SIDES):
             left, top, width, height = sides
             box = (left, top, width, height)
             regions.append(Region(str(row.get("region_id", "")), box, row["phrase"].strip()))
@@ -201,7 +201,7 @@ def question_layout(material: Material) -> Rendered:
     """Appendix D, Figure 4: how the question is presented, from the page of `seesay judge`."""
     try:
         from seesay.judge.commands.options import require_extra
-        from seesay.judge.items import SLIDER_MAX
+        from seesay.judge.items import SLIDER_MAX, RatingItem
         from seesay.judge.study import StudyDesign
         from seesay.judge.study_builder import study_from_pairs
         from seesay.judge.web.languages import LocalTexts
@@ -219,11 +219,13 @@ def question_layout(material: Material) -> Rendered:
     page = sample_page(study)
     controls = []
     for number, page_item in enumerate(page):
-        a, b = page_item.item.words
+        # a study of pairs has items of this kind alone
+        assert isinstance(page_item.item, RatingItem)
+        words = " · ".join(page_item.item.words)
         if page_item.item.control:
-            controls.append(f"{a} · {b}")
+            controls.append(words)
         start = (page_item.start or 0) / SLIDER_MAX
-        parts += _slider(f"{a} · {b}", (texts.low, texts.high), start, ROW * number)
+        parts += _slider(words, (texts.low, texts.high), start, ROW * number)
     drawing = chart("sliders", WIDTH, ROW * len(page), texts.title, parts)
     sentence = (
         "The first page of a study of such pairs, as `seesay judge preview` shows it: pairs down "

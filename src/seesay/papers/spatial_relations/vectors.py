@@ -89,9 +89,9 @@ def contexts(material: Material) -> Rendered:
     header = ["relation", "varies", "word in Appendix C", "context in Appendix C"]
     header += [f"contexts of {model}" for model, _ in counts_of_models]
     examples = []
-    for relation, gaps in example_contexts().items():
+    for phrase, gaps in example_contexts().items():
         shown = [f"{before} … {after}" for before, after in gaps]
-        examples.append([relation, "; ".join(shown)])
+        examples.append([phrase, "; ".join(shown)])
     text = (
         f"{len(relations())} relations are in the published matrix; the paper shows "
         f"{len(shown_relations())} of them as words and {len(shown_contexts())} as contexts. A "

@@ -301,7 +301,7 @@ def _turn(name: str, layer: str, value: torch.Tensor, config: NetworkConfig) -> 
         return value[:, order]
     # an older layout has further outputs for each block, which are not used
     if layer == "modulate":
-        by_block = value.unflatten(0, (config.blocks, -1))
+        by_block = value.reshape(config.blocks, -1, *value.shape[1:])
         return by_block[:, : 2 * config.width].flatten(0, 1)
     # theirs puts the sentence before the picture, ours after it; a norm's counter is no vector
     if name == "cnn-lstm" and layer.startswith("classifier.") and value.ndim:

@@ -144,19 +144,18 @@ def threshold_chart(scene: Scene, words: Sequence[str], rule: Threshold, title: 
                 fill=fill,
             )
         )
-        # the ground is black in light and dark pages alike
-        label = text(x, y + size / 2 + 11, words[i], "middle small", style="fill: #fff")
-        marks.append(label)
+        # the ground is black in light and dark pages alike, so that the page's ink will not do
+        word = element("tspan", words[i], fill="#fff")
+        marks.append(element("text", word, x=x, y=y + size / 2 + 11, class_="middle small"))
     bottom = top + 20 + len(lanes) * _LANE
     ground = element("rect", x=0, y=top, width=WIDTH, height=bottom - top, fill="#000")
     parts += [ground, *marks]
-    ends = (0.0, "Max"), (1.0, "Min")
     k = 0.0 if scene.k is None else scene.k
     at = left + width * k
     line = vertical_line(at, top - 58, bottom, "threshold")
     parts.append(element("g", line, stroke="#c33", stroke_width="2", stroke_dasharray="7 4"))
-    for share, label in ends:
-        parts.append(text(left + width * share, bottom + 15, label, "middle"))
+    for share, end in ((0.0, "Max"), (1.0, "Min")):
+        parts.append(text(left + width * share, bottom + 15, end, "middle"))
     parts.append(text(at, bottom + 15, "T", "middle"))
     parts.append(text(at, top - 62, f"k = {k:.3f}", "small middle"))
     formula = "T = Max − k · (Max − Min)"

@@ -132,7 +132,6 @@ def method(material: Material) -> Rendered:
         sentences = [f"{before} {word} {after}" for ((before, after), *_) in gaps.values()]
         exchanged.append([word, *sentences])
     tables = [DataTable(["relation", *first], exchanged, "1. Relations exchanged")]
-    status = Status.IN_PART
     text = (
         "The steps of the method for three relations. Every relation is put into the contexts of "
         "every relation"
@@ -150,15 +149,15 @@ def method(material: Material) -> Rendered:
                 for word, row in zip(words, values, strict=True)
             ]
             tables.append(DataTable(["relation", *words], rows, title))
-        status = Status.SHOWN
         text += (
-            "; the language model's perplexity on these sentences fills a matrix, here the nine "
-            "cells of the published 97 x 97 that belong to them; columns are divided by their sum, "
-            "and a relation's row, scaled to length 1, is its P-vector."
+            "; the language model's perplexity on all sentences of a relation's contexts is one "
+            "cell of a matrix, of whose 97 x 97 nine are shown; columns are divided by their sum, "
+            "and a relation's row, scaled to length 1, is its P-vector (here of three contexts)."
         )
     else:
         text += "; the perplexities that follow need the published matrix (`--data FOLDER`)."
-    return Rendered(text, tables, status=status)
+    text += " The paper's own diagram was not at hand."
+    return Rendered(text, tables, status=Status.IN_PART)
 
 
 def heat_maps(material: Material) -> Rendered:

@@ -4,19 +4,32 @@ print."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.browser import chromium
 from tests.scenes.reasoners.one_epoch import train_one
+from tests.shared_data import shared
 
 from seesay.papers import load_paper
-from seesay.papers.malevic.hard_test import FILM, HardTest, hard_test
-from seesay.papers.malevic.tables import rule_table
+from seesay.papers.malevic.hard_test import (
+    HardTest,
+    borderline_pair,
+    by_distance,
+    by_type_and_shape,
+    hard_test,
+    k_by_sentence_type,
+    k_groups,
+)
+from seesay.papers.malevic.scene_figures import BIG, SENTENCE_TYPES, TASKS, scene_test
+from seesay.papers.malevic.tables import rule_table, sweep_table
 from seesay.papers.material import Material
 from seesay.papers.paper import Page, Rendered, Status, render_entries, write_paper
-from seesay.scenes.reasoners.evaluate import Prediction
+from seesay.scenes.labels import label_objects
+from seesay.scenes.reasoners.evaluate import Prediction, SceneTest
 from seesay.scenes.reasoners.selection import TrainedReasoner, best_reasoners, trained_reasoners
 
 RESULTS = """network,task,config,seed,folder,validation,\
@@ -59,49 +72,145 @@ def test_every_table_and_figure_of_the_paper_is_listed(page: Page) -> None:
     assert set(by_number(page)) == expected
 
 
-def test_a_film_gives_all_its_figures(page: Page) -> None:
+def test_a_film_gives_its_figures(page: Page) -> None:
     shown = by_number(page)
-    assert all(shown[f"Figure {n}"].status is Status.SHOWN for n in range(3, 8))
-    assert "published: 73 %" in shown["Figure 4"].text
-    assert "published for FiLM: 83 %" in shown["Figure 6"].text
-    assert all("published for FiLM: 0.651" in shown[f"Figure {n}"].text for n in (4, 6, 7))
-    assert list(FILM.values()) == [0.651, 0.73, 0.83]
+    for number in ("Figure 1", "Figure 2", "Figure 3", "Figure 5", "Figure 6"):
+        assert shown[number].status is Status.SHOWN, number
+    # Figure 4 is of two networks, of which one is here
+    assert shown["Figure 4"].status is Status.IN_PART
     table = shown["Figure 4"].numbers
     assert table is not None
-    assert [row[:2] for row in table.rows[:2]] == [["big", "circle"], ["big", "rectangle"]]
-    assert sum(int(str(row[3])) for row in table.rows) == 80
-
-
-def test_figure_5_counts_where_the_fixed_threshold_agrees(page: Page, material: Material) -> None:
-    table = by_number(page)["Figure 5"].numbers
-    assert table is not None
-    agreeing = sum(row.agrees for row in hard_test(material).predictions)
-    assert [row[:2] for row in table.rows] == [
-        ["agree", str(agreeing)],
-        ["differ", str(80 - agreeing)],
+    assert [row[:3] for row in table.rows[:2]] == [
+        ["FiLM", "big true", "circle"],
+        ["FiLM", "big true", "rectangle"],
     ]
-    away = [float(str(row[4])) for row in table.rows]
-    assert away[0] < away[1]  # k is farther from 0.29 where the answers differ
+    assert {row[1] for row in table.rows} == set(SENTENCE_TYPES)
+    assert sum(int(str(row[4])) for row in table.rows) == 80
+    assert "is that of CNN+LSTM+SA" in shown["Figure 4"].text
+    assert 'class="leader"' in str(shown["Figure 4"].charts[0])  # the dashed line of chance
 
 
-def test_figure_7_shows_the_items_next_to_the_threshold(material: Material) -> None:
-    test = hard_test(material)
-    by_right = {
-        right: sorted(row.distance or 1 for row in test.predictions if row.right is right)
-        for right in (True, False)
-    }
-    shown = {
-        right: [example for example in test.examples if example.right is right]
-        for right in (True, False)
-    }
-    assert len(test.examples) == 6
-    for right, examples in shown.items():
-        closest = by_right[right][: len(examples)]
-        distances = {(row.p_yes, row.distance) for row in test.predictions if row.right is right}
-        assert (
-            sorted(next(d or 1 for p, d in distances if p == example.p_yes) for example in examples)
-            == closest
-        )
+def test_every_network_is_in_figure_4(trained: Path, tmp_path: Path) -> None:
+    train_one("stacked-attention", "set+pos", tmp_path / "sa")
+    material = Material([trained, tmp_path], items=80)
+    figure = by_type_and_shape(material)
+    assert figure.status is Status.SHOWN
+    assert figure.numbers is not None
+    assert {row[0] for row in figure.numbers.rows} == {"FiLM", "CNN+LSTM+SA"}
+    assert len(figure.charts) == 2
+
+
+def test_figure_1_draws_max_min_and_t(page: Page) -> None:
+    """T = Max − k (Max − Min), by hand from the text; things above it are big in the table."""
+    figure = by_number(page)["Figure 1"]
+    chart = str(figure.charts[1])
+    assert all(f">{word}</text>" in chart for word in ("Max", "Min", "T"))
+    numbers = re.search(
+        r"k = ([\d.]+), Max = ([\d,]+), Min = ([\d,]+) and T = ([\d,]+)", figure.text
+    )
+    assert numbers is not None
+    k, most, least, threshold = (float(cell.replace(",", "")) for cell in numbers.groups())
+    # k is shown with three decimals
+    assert threshold == pytest.approx(most - k * (most - least), abs=0.0005 * (most - least) + 1)
+    assert figure.numbers is not None
+    for row in figure.numbers.rows:
+        area = float(str(row[1]).replace(",", ""))
+        assert row[2] == ("big" if area > threshold else "small")
+
+
+def test_figure_2_has_true_sentences() -> None:
+    """By the scene's own threshold, or its sizes: each sentence is true."""
+    for name in TASKS:
+        test = SceneTest(name, 80)
+        item = next(item for item in test.items if item.cell.answer)
+        labels = label_objects(item.scene, test.config.kind)
+        assert labels[item.target].word in test.sentence(item).split()
+
+
+def test_figure_3_counts_area_classes_from_40_to_110(page: Page) -> None:
+    """640 training items for 80 of each test; half of the sentences of each adjective are true."""
+    table = by_number(page)["Figure 3"].numbers
+    assert table is not None
+    assert [row[1] for row in table.rows] == [str(size) for size in range(40, 111, 10)]
+    columns = [sum(int(str(row[place])) for row in table.rows) for place in (2, 3, 4, 5)]
+    assert columns == [160, 160, 160, 160]
+    # big things are asked about in more of the large classes, small ones in more of the little
+    first, last = table.rows[0], table.rows[-1]
+    assert int(str(first[2])) < int(str(first[3]))
+    assert int(str(last[2])) > int(str(last[3]))
+
+
+def test_figure_5_has_four_panels_in_which_big_things_flip(material: Material) -> None:
+    """Big things flip by a k above 0.29, small ones by one below: so the rule has it."""
+    test = SceneTest("set+pos-hard", 400)
+    groups = k_groups(test)
+    assert list(groups) == list(SENTENCE_TYPES)
+    assert sum(len(same) + len(other) for same, other in groups.values()) == 400
+    for kind, (_, different) in groups.items():
+        if kind in BIG:
+            assert all(k > 0.29 for k in different)
+        else:
+            assert all(k < 0.29 for k in different)
+    flips = {kind: len(different) for kind, (_, different) in groups.items()}
+    assert sum(flips[kind] for kind in BIG) > sum(flips.values()) / 2
+    assert len(k_by_sentence_type(material).charts) == 4
+
+
+def test_what_the_authors_files_give_stands_beside_ours() -> None:
+    """Of the published test of seen combinations 97.6 % have the answer of k = 0.29
+    (docs/results/scenes.md)."""
+    data = shared("malevic/set-pos-compositional/annotation/test_seen_annotation.json").parents[2]
+    rows = rule_table(Material(data=data, items=80), "Table 3").rows
+    by_test = {(row[0], row[1]): row for row in rows}
+    ceiling = by_test["seen combinations", "k = 0.29 (ceiling)"]
+    assert ceiling[2:4] == ["–", "0.976"]
+    # of the unseen ones the scenes are not at hand
+    assert by_test["unseen combinations", "k = 0.29 (ceiling)"][3] == "–"
+
+
+def test_figure_6_counts_errors_of_the_two_leftmost_columns() -> None:
+    """Three errors nearer than 0.1, two of them on big things; a far one is counted apart."""
+    rows = [
+        hard_prediction("big", True, 0.1, 0.01),
+        hard_prediction("small", False, 0.9, 0.09),
+        hard_prediction("big", False, 0.9, 0.05),
+        hard_prediction("big", False, 0.9, 0.3),
+        hard_prediction("big", True, 0.9, 0.02),
+    ]
+    reasoner = TrainedReasoner(Path("x"), "film", "set+pos", 0.7)
+    material = Material(items=80)
+    material.once("reasoners", lambda: [reasoner])
+    material.once("hard tests", lambda: [HardTest(reasoner, rows)])
+    text = by_distance(material).text
+    assert "Of its 3 errors within the two leftmost columns (up to 0.1) 67 %" in text
+    assert "of all its 4 errors, 50 %" in text
+
+
+def test_figure_7_is_a_pair_with_one_sentence_that_is_true(material: Material) -> None:
+    test, scenes = hard_test(material), scene_test(material, "set+pos-hard")
+    # what a network of one epoch gets right is a matter of luck: half of the items, here
+    predictions = [
+        replace(row, p_yes=float(row.answer == (place % 2 == 0)))
+        for place, row in enumerate(test.predictions)
+    ]
+    right, wrong = borderline_pair(scenes, predictions)
+    assert predictions[right].right
+    assert not predictions[wrong].right
+    for place in (right, wrong):
+        assert (predictions[place].adjective, predictions[place].answer) == ("big", True)
+    assert not borderline_pair(scenes, [])
+
+
+def hard_prediction(adjective: str, answer: bool, yes: float, distance: float) -> Prediction:
+    return replace(prediction(adjective, answer, yes), distance=distance)
+
+
+def test_a_network_at_chance_has_a_caution() -> None:
+    reasoner = TrainedReasoner(Path("x"), "film", "set+pos", 0.5)
+    guesses = [prediction("big", answer, 0.9) for answer in (True, False) * 20]
+    assert "Caution: FiLM is at chance here" in HardTest(reasoner, guesses).about_film
+    learnt = [prediction("big", True, 0.9) for _ in range(40)]
+    assert "Caution" not in HardTest(reasoner, learnt).about_film
 
 
 def prediction(adjective: str, answer: bool, yes: float) -> Prediction:
@@ -126,11 +235,10 @@ def test_small_answers_and_errors_on_big_things_by_hand() -> None:
 
 
 def test_the_rules_come_out_as_in_print() -> None:
-    """Print: ceiling 1, .97, .97, .97; on SET+POS the whole scene about .65 and only the biggest
-    about .92."""
+    """Print: 97 % with k = 0.29; on SET+POS about 65 % with the whole scene and 92 % with only the
+    biggest."""
     rows = {(row[0], row[1]): row for row in rule_table(Material(items=480), "Table 1").rows}
     printed = {
-        ("SUP1", "k = 0.29 (ceiling)"): 1.0,
         ("POS1", "k = 0.29 (ceiling)"): 0.97,
         ("POS", "k = 0.29 (ceiling)"): 0.97,
         ("SET+POS", "k = 0.29 (ceiling)"): 0.97,
@@ -138,9 +246,9 @@ def test_the_rules_come_out_as_in_print() -> None:
         ("SET+POS", "only the biggest is big"): 0.92,
     }
     for key, value in printed.items():
-        _, _, accuracy, interval, _, published = map(str, rows[key])
+        _, _, published, _, accuracy, interval, _ = map(str, rows[key])
         low, high = map(float, interval.split("–"))
-        assert float(published) == value
+        assert published == f"{100 * value:.0f}%"
         # print is rounded to two decimals
         assert low - 0.005 <= value <= high + 0.005, (key, accuracy)
 
@@ -160,27 +268,55 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
         [
             "POS",
             "FiLM",
-            "lr1",
+            "0.9400",
+            "0.9200 ± 0.028",
+            "0.8500 ± 0.071",
+            "0.0003",
+            "0.5",
+            "yes",
             "2",
-            "0.0003, 0.5, yes",
             "2",
-            "0.940",
-            "0.920",
-            "0.028",
-            "0.850",
-            "0.071",
-            "0.933",
+            "0.9333",
             "−0.083",
         ]
     ]
     assert "CNN+LSTM on SUP1" in shown["Table 1"].text
     hard = next(table for table in shown["Table 2"].tables if table.title == "Ours")
-    assert hard.rows[0][9:12] == ["0.750", "0.071", "0.869"]
+    assert hard.rows[0][4] == "0.7500 ± 0.071"
+    assert hard.rows[0][10] == "0.8693"
     third = next(table for table in shown["Table 3"].tables if table.title == "Ours")
-    assert [(row[4], row[9]) for row in third.rows] == [("–, –, –", "0.610"), ("–, –, –", "0.410")]
-    assert shown["Figure 4"].status is Status.NOT_HERE
-    # as printed
-    assert shown["Table 1"].tables[0].rows[2] == ["FiLM", "0.999", "0.855", "0.933", "0.879"]
+    assert [(row[4], row[5], row[10]) for row in third.rows] == [
+        ("0.6100", "–", "0.608"),
+        ("0.4100", "–", "0.4036"),
+    ]
+    assert shown["Figure 4"].status is Status.NEEDS_RUN
+
+
+def test_max_val_is_over_all_runs_and_pixels_stand_in_brackets(tmp_path: Path) -> None:
+    """lr2 has the highest single validation, though lr1 is the best configuration by its mean; runs
+    from pixels are no further seeds of it."""
+    header = RESULTS.splitlines()[0]
+    sweeps = {
+        "features": ["lr1,0,a,0.9", "lr1,1,b,0.94", "lr2,0,c,0.95", "lr2,1,d,0.7"],
+        "pixels": ["lr1,0,a,0.99"],
+    }
+    for name, runs in sweeps.items():
+        lines = [header]
+        for run in runs:
+            folder = run.split(",")[2]
+            lines.append(f"film,pos,{run},0.8,,,0.7,,1,,")
+            training = tmp_path / name / folder / "training"
+            training.mkdir(parents=True)
+            features = "pixels" if name == "pixels" else "resnet101"
+            settings = {"features": features, "learning_rate": 3e-4, "sizes": {}}
+            (training / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        (tmp_path / name / "results.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rendered = sweep_table("Table 1")(Material([tmp_path], items=80))
+    row = rendered.tables[0].rows[0]
+    assert row[2:4] == ["0.9500 (0.9900)", "0.9200 ± 0.028"]
+    only_pixels = sweep_table("Table 1")(Material([tmp_path / "pixels"], items=80))
+    assert only_pixels.tables[0].rows[0][2:4] == ["– (0.9900)", "0.9900"]
+    assert "from pixels" in only_pixels.text
 
 
 def test_the_best_reasoner_is_chosen_by_validation_accuracy(trained: Path, tmp_path: Path) -> None:
@@ -202,9 +338,9 @@ def test_the_best_reasoner_is_chosen_by_validation_accuracy(trained: Path, tmp_p
 
 def test_another_network_is_shown_in_part() -> None:
     reasoner = TrainedReasoner(Path("x"), "stacked-attention", "set+pos", 0.7)
-    test = HardTest(reasoner, [prediction("big", True, 0.9)], [])
+    test = HardTest(reasoner, [prediction("big", True, 0.9)])
     assert test.status is Status.IN_PART
-    assert "No FiLM" in test.about
+    assert "No FiLM" in test.about_film
 
 
 def test_in_a_browser(page: Page, tmp_path: Path) -> None:

@@ -3,20 +3,26 @@ beside ours."""
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from tests.browser import chromium
 from tests.shared_data import shared
 
 from seesay.language.relations.inventory import shown_contexts, shown_relations
 from seesay.language.relations.published import p_vectors_of, read
-from seesay.language.relations.pvectors import write
+from seesay.language.relations.pvectors import PerplexityMatrix, write
 from seesay.papers import load_paper
 from seesay.papers.material import Material
 from seesay.papers.paper import Page, Rendered, Status, render_entries, write_paper
+from seesay.papers.published import published_tables
+from seesay.papers.spatial_relations.appendix import described_pictures, question_layout
 from seesay.papers.spatial_relations.vector_tests import perplexities, precision
+from seesay.papers.spatial_relations.vectors import example_contexts
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +138,91 @@ def test_the_examples_of_the_notes_by_hand() -> None:
     assert not math.isclose(plain, clipped)
 
 
+def write_visual_genome(folder: Path) -> None:
+    """Two pictures with the regions that the appendix prints, among others; one in capitals."""
+    (folder / "VG_100K").mkdir(parents=True)
+    entries: list[dict[str, object]] = [{"id": 1, "regions": []}]
+    for picture, phrases in published_tables("spatial_relations")["Appendix B"].rows.items():
+        regions = [{"region_id": 7, "phrase": "a tree", "x": 0, "y": 0, "width": 5, "height": 5}]
+        for place, phrase in enumerate(phrases):
+            box = {"x": 10 * place, "y": 20, "width": 100, "height": 50}
+            regions.append({"region_id": 8 + place, "phrase": phrase.capitalize(), **box})
+        entries.append({"id": int(picture), "regions": regions})
+        Image.new("RGB", (200, 150)).save(folder / "VG_100K" / f"{picture}.jpg")
+    (folder / "region_descriptions.json").write_text(json.dumps(entries), encoding="utf-8")
+
+
+def test_appendix_b_shows_pictures_and_the_regions_used(tmp_path: Path) -> None:
+    folder = tmp_path / "visual-genome"
+    write_visual_genome(folder)
+    material = Material(data=tmp_path, brief=True)
+    figure = described_pictures(material)
+    assert figure.status is Status.SHOWN
+    assert figure.tables[0].rows[1] == [
+        "2367586",
+        "Bench below the green trees",
+        "9",
+        "100 x 50 at 10, 20",
+    ]
+    assert [str(chart).count('stroke="currentColor"') for chart in figure.charts] == [3, 3]
+    assert all("data:image/jpeg" in str(chart) for chart in figure.charts)
+    assert "image_id = 2320485" in str(figure.charts[1])
+    (folder / "VG_100K" / "2320485.jpg").unlink()
+    partial = described_pictures(Material(data=tmp_path, brief=True))
+    assert partial.status is Status.IN_PART
+    assert "the picture 2320485.jpg" in partial.text
+
+
+def test_appendix_d_is_a_page_of_the_judge() -> None:
+    """Sliders between the study's own ends, one below the other, with both kinds of control."""
+    figure = question_layout(Material())
+    chart = str(figure.charts[0])
+    assert figure.status is Status.SHOWN
+    assert chart.count(">dissimilar</text>") == chart.count(">similar</text>") == 6
+    assert chart.count("<circle") == 6
+    assert "green · " in figure.text
+
+
+def test_table_1_and_the_steps_of_figure_1(page: Page) -> None:
+    """The six descriptions split around their relations; three columns of P-vectors by hand."""
+    shown = by_number(page)
+    assert example_contexts()["next to"] == [
+        ("car", "the water"),
+        ("a ball-pen", "the scissors"),
+    ]
+    exchanged, perplexities, vectors = shown["Figure 1"].tables
+    assert exchanged.rows[1][1] == "tall building below the bridge"
+    values = np.array([[float(str(cell)) for cell in row[1:]] for row in perplexities.rows])
+    shares = values / values.sum(0)
+    expected = shares / np.linalg.norm(shares, axis=1, keepdims=True)
+    ours = np.array([[float(str(cell)) for cell in row[1:]] for row in vectors.rows])
+    # both tables are rounded to three decimals
+    assert np.allclose(ours, expected, atol=2e-3)
+
+
+def test_own_matrices_need_no_published_files(tmp_path: Path) -> None:
+    """A heat map and the tests of one's own vectors; random ones are at chance, with a caution."""
+    words = shown_relations()
+    rng = np.random.default_rng(0)
+    matrix = PerplexityMatrix(words, words, rng.uniform(10, 20, (len(words), len(words))))
+    write(tmp_path, matrix, {"model": "dice"})
+    shown = by_number(
+        render_entries(load_paper("spatial-relations"), Material([tmp_path], brief=True))
+    )
+    heat = shown["Appendix C, Figure 3"]
+    assert heat.status is Status.IN_PART
+    assert ["P-vectors of dice" in str(chart) for chart in heat.charts] == [True]
+    table = shown["Table 4"]
+    assert table.status is Status.IN_PART
+    assert "Caution: at chance here" in table.text
+    assert "P-vectors of dice (odd one out, spearman)" in table.text
+
+
 def test_without_the_files_the_entries_say_what_they_need() -> None:
     shown = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
-    assert shown["Table 2"].status is Status.NOT_HERE
+    assert "visual-genome" in shown["Appendix B, Figures 1 and 2"].text
+    assert "relations matrix" in shown["Appendix C, Figure 3"].text
+    assert shown["Table 2"].status is Status.NEEDS_RUN
     assert "--data" in shown["Table 2"].text
     assert shown["Course notes, precision"].status is Status.SHOWN
 

@@ -260,7 +260,7 @@ class _Training(Generic[N, B]):
         at = self.at
         every = self.schedule.validate_every
         self.model.train()
-        if at.step == 0:
+        if at.step == 0 and self.schedule.validate_untrained:
             # the untrained network is the first point of the curve
             self.measure()
         while self.done < 1:
@@ -274,7 +274,9 @@ class _Training(Generic[N, B]):
                 if progress and (last or time.perf_counter() - self.shown > _REPORT_EVERY):
                     progress(TrainingProgress(self.done, at.step, at.means()))
                     self.shown = time.perf_counter()
-                validates = last or (every is not None and at.step % every == 0)
+                is_due = every is not None and at.step % every == 0
+                ends_epoch = last and self.schedule.validate_epochs
+                validates = is_due or ends_epoch or self.done >= 1
                 if validates:
                     self.measure()
                 overdue = time.perf_counter() - self.saved >= checkpoint_every

@@ -17,7 +17,7 @@ class Schedule:
     """How a network is trained.
 
     The learning rate rises over the warmup and then falls as `decay` says, or stays and falls
-    linearly over the cooldown at the end. Validation follows each epoch; the best weights are kept.
+    linearly over the cooldown at the end. The best weights of all validations are kept.
     """
 
     epochs: int
@@ -31,6 +31,10 @@ class Schedule:
     """The highest norm of a gradient."""
     validate_every: int | None = None
     """Steps between further validations."""
+    validate_epochs: bool = True
+    """Whether a validation follows each epoch; one follows the last step in any case."""
+    validate_untrained: bool = True
+    """Whether a validation comes before the first step, whose weights are then a candidate."""
     patience: int | None = None
     """Validations without improvement after which training ends: at once, or with its cooldown."""
     best_by: str = "loss"

@@ -358,11 +358,11 @@ def test_tables_by_hand() -> None:
     """Published figures: Pezzelle & Fernández 2019, Tables 1 to 3."""
     table_cells = summary(made_up())
     assert [(one.table, one.column, one.network, one.published) for one in table_cells] == [
-        ("Table 1", "POS", "film", 0.933),
-        ("Table 1", "SET+POS", "stacked-attention", 0.775),
+        ("Table 1", "POS", "film", 0.9333),
+        ("Table 1", "SET+POS", "stacked-attention", 0.7751),
         ("Table 1", "SET+POS", "object-centred", None),
-        ("Table 2", "POS-hard", "film", 0.869),
-        ("Table 3", "seen", "film", 0.849),
+        ("Table 2", "POS-hard", "film", 0.8693),
+        ("Table 3", "seen", "film", 0.8489),
         ("Table 3", "unseen", "film", 0.153),
         (OTHERS, "comparative test", "film", None),
     ]
@@ -432,7 +432,7 @@ def test_hours_of_a_cluster_by_hand() -> None:
 
 def test_published_ceiling() -> None:
     columns = ("SUP1", "POS", "POS-hard", "SET+POS-hard", "unseen", "comparative test")
-    assert [published(column) for column in columns] == [1.0, 0.97, 0.92, None, None, None]
+    assert [published(column) for column in columns] == [None, 0.97, 0.92, None, None, None]
 
 
 def test_seed_that_learnt_nothing_is_marked_in_the_table(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
+from tests.scenes.reasoners.one_epoch import load_one
 from tests.scenes.reasoners.small import ALL, OVER_PIXELS, scene_items, small_config
 
 from seesay.errors import UserError
@@ -21,6 +22,8 @@ from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners import train as train_module
 from seesay.scenes.reasoners.config import ReasonerConfig
 from seesay.scenes.reasoners.dataset import ReasonerDataset
+from seesay.scenes.reasoners.evaluate import SceneTest, predict
+from seesay.scenes.reasoners.experiment import accuracies
 from seesay.scenes.reasoners.networks.base import ReasonerNetwork
 from seesay.scenes.reasoners.train import ReasonerBatch, ReasonerBatches, train
 from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
@@ -249,3 +252,26 @@ def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     run(tmp_path / "film", small_config("film"))
     with pytest.raises(UserError, match="other layers"):
         run(tmp_path / "on", small_config("stacked-attention"), start=tmp_path / "film")
+
+
+def test_published_answers_and_validations(tmp_path: Path) -> None:
+    """64 items in batches of 16: 4 steps per epoch, validated every 3 steps and at the end, never
+    before the first; six answers, of which two are ever right."""
+    config = small_config(
+        "film", validate_every=3, validate_epochs=False, validate_untrained=False, epochs=2
+    )
+    run(tmp_path, replace(config, published_tokens=True))
+    assert [line["step"] for line in untimed(tmp_path)] == [3, 6, 8]
+    network, network_config, _ = checkpoints.load(tmp_path)
+    assert network_config.answers == ("<NULL>", "<START>", "<END>", "<UNK>", "no", "yes")
+    assert "The" in network_config.vocabulary.words
+    items = scene_items("film", split="val")
+    accuracy = accuracies(tmp_path, {"val": items}, "cpu")["val"]
+    with torch.no_grad():
+        words = torch.from_numpy(network_config.vocabulary.encode(items.sentences))
+        logits = network(torch.from_numpy(np.array(items.features)), words)
+    right = logits.argmax(1).numpy() == items.answers + 4
+    assert accuracy == right.mean()
+    rows = predict(load_one(tmp_path), SceneTest("pos", 8))
+    # yes and no share what the other four answers get
+    assert all(0 < row.p_yes < 1 for row in rows)

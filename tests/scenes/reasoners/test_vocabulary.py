@@ -60,3 +60,26 @@ def test_known_sentences_can_be_read_back(sentences: list[list[str]]) -> None:
 @given(st.permutations(["the red square is big", "a circle", "is it the smallest"]))
 def test_the_order_of_the_sentences_does_not_matter(sentences: list[str]) -> None:
     assert SentenceVocabulary.of(sentences) == SentenceVocabulary.of(sorted(sentences))
+
+
+def test_published_vocabularies_tell_capitals_apart() -> None:
+    """SUP1's has 18 entries, of which `The` is number 4 and `the` 14, as in its vocab.json."""
+    shapes, colors = ("circle", "rectangle", "square", "triangle"), ("blue", "green", "red")
+    sentences = [
+        f"The {color} {shape} is the {adjective} {shape}"
+        for color in (*colors, "white", "yellow")
+        for shape in shapes
+        for adjective in ("biggest", "smallest")
+    ]
+    words = SentenceVocabulary.of(sentences, cased=True)
+    assert (len(words), words.ids["The"], words.ids["the"]) == (18, 4, 14)
+    assert len(SentenceVocabulary.of(sentences)) == 17
+    # read from a file, it still tells them apart
+    again = SentenceVocabulary(words.words)
+    assert again.encode(["The circle is the biggest circle"]).tolist() == [
+        [START, 4, 7, 9, 14, 5, 7, END]
+    ]
+    tokens = published.vocabulary(sentences)["question_token_to_idx"]
+    assert again.encode(sentences).tolist() == [
+        published.encode(sentence, tokens, 9) for sentence in sentences
+    ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from seesay.papers.malevic.hard_test import (
-    by_adjective_and_shape,
     by_distance,
-    k_of_agreeing_and_differing,
+    by_type_and_shape,
+    k_by_sentence_type,
     max_pooled_features,
 )
 from seesay.papers.malevic.scene_figures import approach, examples, queried_areas
-from seesay.papers.malevic.tables import published_table, seen_and_unseen, sweep_table
+from seesay.papers.malevic.tables import seen_and_unseen, sweep_table
 from seesay.papers.paper import read_paper
-from seesay.scenes.tasks.malevic import CITATION
+from seesay.scenes.tasks.malevic import ACCURACY, CITATION, published_figures
 
 PAPER = read_paper(
     "malevic",
@@ -22,11 +22,11 @@ PAPER = read_paper(
         "Figure 3": queried_areas,
         "Table 1": sweep_table("Table 1"),
         "Table 2": sweep_table("Table 2"),
-        "Figure 4": by_adjective_and_shape,
-        "Figure 5": k_of_agreeing_and_differing,
+        "Figure 4": by_type_and_shape,
+        "Figure 5": k_by_sentence_type,
         "Figure 6": by_distance,
         "Figure 7": max_pooled_features,
         "Table 3": seen_and_unseen,
     },
-    {number: [published_table(number)] for number in ("Table 1", "Table 2", "Table 3")},
+    figures={f"malevic-{name}": published_figures(name) for name in ACCURACY},
 )

@@ -1,17 +1,25 @@
-"""Figures 4 to 7: the best FiLM, item by item, on SET+POS-hard."""
+"""Figures 4 to 7: the best networks, item by item, on SET+POS-hard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
-from statistics import fmean, stdev
+from functools import cached_property
+from itertools import product
+from statistics import fmean
 
 from seesay.errors import UserError
-from seesay.papers.malevic.scene_figures import scene_test
+from seesay.papers.malevic.scene_figures import (
+    AUTHORS,
+    BIG,
+    OURS,
+    SENTENCE_TYPES,
+    published_test,
+    scene_test,
+    sentence_type,
+)
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import published_tables
 from seesay.reports.charts import Bar, bars, histograms
 from seesay.reports.formatting import NONE, brief, interval, number
 from seesay.reports.pages.sections import DataTable
@@ -20,62 +28,86 @@ from seesay.scenes.reasoners.diagnostics import (
     DiagnosedExample,
     GroupAccuracy,
     bins,
-    example_items,
+    diagnosed_items,
     share,
     shares,
 )
-from seesay.scenes.reasoners.evaluate import CEILING, Prediction, predict
+from seesay.scenes.reasoners.evaluate import CEILING, Prediction, SceneTest, predict
+from seesay.scenes.reasoners.model import Reasoner
 from seesay.scenes.reasoners.networks.registry import NAMES
 from seesay.scenes.reasoners.selection import TrainedReasoner, best_reasoners, trained_reasoners
 from seesay.scenes.reports.attention_overlay import attention_chart
 from seesay.scenes.reports.reasoner_charts import between, right_and_wrong
 from seesay.scenes.reports.reasoner_page import ACCURACY_COLUMNS, accuracy_cells
-from seesay.scenes.rules import FIXED_K, holds
+from seesay.scenes.rules import holds
 
 HARD = "set+pos-hard"
-EXAMPLES = 6
-FILM = {
-    what: row["share"]
-    for what, row in published_tables("malevic")["FiLM on SET+POS-hard"].numbers.items()
-}
-"""What is published of FiLM on SET+POS-hard."""
+CHANCE = 0.5
+PAIR = 2
+LEFTMOST = 2
+"""Columns of Figure 6 that its text is about."""
 
 
 @dataclass(frozen=True)
 class HardTest:
-    """A reasoner's predictions of every item, and borderline examples with what it attended to."""
+    """A reasoner's predictions of every item."""
 
     reasoner: TrainedReasoner
     predictions: Sequence[Prediction]
-    examples: Sequence[DiagnosedExample]
+    model: Reasoner | None = None
 
     @property
     def name(self) -> str:
         return NAMES[self.reasoner.network]
 
+    @cached_property
+    def overall(self) -> GroupAccuracy:
+        """The accuracy on all items, as the published one is."""
+        right = sum(row.right for row in self.predictions)
+        return share(HARD, (), right, len(self.predictions))
+
     @property
     def status(self) -> Status:
-        """The figures are FiLM's: another network's are only like them."""
-        if self.reasoner.network == "film":
-            return Status.SHOWN
-        return Status.IN_PART
+        """Figures 6 and 7 are FiLM's: another network's are only like them."""
+        return Status.of(self.reasoner.network == "film")
+
+    @property
+    def caution(self) -> str:
+        """What a reader must know of a network that has learnt nothing that this test measures."""
+        return chance_caution(self.name, self.overall)
 
     @property
     def about(self) -> str:
         """Which reasoner this is, and how it was chosen."""
-        # on all items, as the published accuracy is
-        right = sum(row.right for row in self.predictions)
-        overall = share(HARD, (), right, len(self.predictions))
+        return (
+            f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
+            f"given ({number(self.reasoner.validation)}), on {self.overall.items:,} generated "
+            f"items of SET+POS-hard: accuracy {number(self.overall.accuracy)} "
+            f"({interval(self.overall.low, self.overall.high)})."
+        )
+
+    @property
+    def about_film(self) -> str:
+        """The same for a figure of FiLM, with the caution."""
         other = ""
         if self.reasoner.network != "film":
             other = " No FiLM trained on SET+POS is among the folders given."
-        printed = number(FILM["accuracy"])
-        return (
-            f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
-            f"given ({number(self.reasoner.validation)}), on {overall.items:,} generated items of "
-            f"SET+POS-hard: accuracy {number(overall.accuracy)} "
-            f"({interval(overall.low, overall.high)}); published for FiLM: {printed}.{other}"
-        )
+        return f"{self.about}{other}{self.caution}"
+
+
+def chance_caution(name: str, accuracy: GroupAccuracy) -> str:
+    """Return a paragraph of its own where an accuracy cannot be told from guessing, else nothing.
+
+    >>> chance_caution("FiLM", share("set+pos-hard", (), 90, 100))
+    ''
+    """
+    if not accuracy.low <= CHANCE <= accuracy.high:
+        return ""
+    return (
+        f"\n\nCaution: {name} is at chance here ({number(accuracy.accuracy)}, 95 % interval "
+        f"{interval(accuracy.low, accuracy.high)}): what is shown of it is what guesses look like, "
+        "not what the network has learnt."
+    )
 
 
 def reasoners(material: Material) -> list[TrainedReasoner]:
@@ -83,17 +115,24 @@ def reasoners(material: Material) -> list[TrainedReasoner]:
     return material.once("reasoners", lambda: trained_reasoners(material.folders["reasoner"]))
 
 
-def hard_test(material: Material) -> HardTest:
-    """Return the best FiLM trained on SET+POS, or else the best other network, on the hard test."""
+def hard_tests(material: Material) -> list[HardTest]:
+    """Return the best reasoner of each network trained on SET+POS, on the hard test."""
     candidates = [reasoner for reasoner in reasoners(material) if reasoner.task == "set+pos"]
     if not candidates:
         raise UserError("There is no reasoner trained on SET+POS among the folders given.")
     best = best_reasoners(candidates)
-    # the figures are of FiLM, so that a better network of another kind does not take its place
-    reasoner = best.get(("film", "set+pos"))
-    if reasoner is None:
-        reasoner = max(best.values(), key=lambda candidate: candidate.validation)
-    return material.once("hard test", lambda: _ask(material, reasoner))
+    order = [best[name, "set+pos"] for name in NAMES if (name, "set+pos") in best]
+    return material.once("hard tests", lambda: [_ask(material, reasoner) for reasoner in order])
+
+
+def hard_test(material: Material) -> HardTest:
+    """Return FiLM on the hard test, or else the network with the best validation accuracy."""
+    tests = hard_tests(material)
+    # Figures 6 and 7 are of FiLM, so that a better network of another kind does not take its place
+    for test in tests:
+        if test.reasoner.network == "film":
+            return test
+    return max(tests, key=lambda test: test.reasoner.validation)
 
 
 def _ask(material: Material, reasoner: TrainedReasoner) -> HardTest:
@@ -105,95 +144,154 @@ def _ask(material: Material, reasoner: TrainedReasoner) -> HardTest:
     model = load_reasoner(str(reasoner.folder), ModelOptions())
     with material.progress(f"{reasoner.folder} on {HARD}", "items") as advance:
         predictions = predict(model, test, lambda done: advance(done, len(test.items)))
-    examples = example_items(model, test, predictions, EXAMPLES, borderline=True)
-    return HardTest(reasoner, predictions, examples)
+    return HardTest(reasoner, predictions, model)
 
 
-def by_adjective_and_shape(material: Material) -> Rendered:
-    """Figure 4: accuracy by adjective and shape."""
-    test = hard_test(material)
-    rows = shares(test.predictions, lambda row: (row.adjective, row.shape))
-    chart_bars = []
-    for row in rows:
-        adjective, shape = row.group
-        chart_bars.append(Bar(shape, row.accuracy, row.low, row.high, adjective))
-    chart_bars.sort(key=lambda bar: bar.name)
-    printed = 100 * FILM["answers that say small"]
-    say_small = sum(row.predicts_low for row in test.predictions)
-    small = share(HARD, (), say_small, len(test.predictions))
-    text = (
-        f'{test.about}\n\nIts answers amount to "small" (yes to small, no to big) for '
-        f"{100 * small.accuracy:.0f} % "
-        f"of the items ({100 * small.low:.0f} to {100 * small.high:.0f}); published: {printed:.0f} "
-        "%. "
-        "Half of the items are about small things."
-    )
-    title = f"{test.name} on SET+POS-hard: by shape and adjective"
-    return Rendered(
-        text,
-        charts=[bars(chart_bars, title=title, x_label="accuracy")],
-        numbers=share_table(["adjective", "shape"], rows),
-        status=test.status,
-    )
+def type_of(row: Prediction) -> str:
+    """Return the sentence type of a prediction, as the paper calls it."""
+    return f"{row.adjective} {str(row.answer).lower()}"
 
 
-def k_of_agreeing_and_differing(material: Material) -> Rendered:
-    """Figure 5: the distribution of k, where the scene's threshold and the fixed one agree or
-    differ."""
-    test = scene_test(material, HARD)
-    # k = 0.29 is the mean of the distribution that k is drawn from, the best guess without knowing
-    # it
-    fixed = test.rules()[CEILING]
-    groups: dict[str, list[float]] = {"agree": [], "differ": []}
-    for item in test.items:
-        scene = item.scene
-        answer = holds(fixed, scene, test.sentence(item))
-        name = "agree" if answer == item.cell.answer else "differ"
-        groups[name].append(nan if scene.k is None else scene.k)
-    agree, differ = groups.values()
-    text = (
-        f"k of the scenes of {len(test.items):,} generated items of SET+POS-hard. The scene's own "
-        f"threshold and that of k = 0.29 give the same answer for {len(agree):,} of them and "
-        f"another one for {len(differ):,}: those whose k is far from the mean, in either "
-        "direction. Nothing in the picture tells them apart."
-    )
-    chart = histograms(
-        list(groups.items()),
-        title="SET+POS-hard: k where the two thresholds agree and differ",
-        x_label="k",
-        y_label="items",
-    )
-    body = [[name, brief(len(values)), *_spread(values)] for name, values in groups.items()]
-    header = ["thresholds", "items", "mean k", "sd", "mean distance of k from 0.29"]
-    numbers = DataTable(header, body)
-    tables: list[DataTable] = []
-    try:
-        hard = hard_test(material)
-    except UserError:
-        text += (
-            "\n\nWith a trained reasoner among the folders, its accuracy on both groups is shown "
-            "here, too."
+def by_type_and_shape(material: Material) -> Rendered:
+    """Figure 4: accuracy by sentence type and shape, for every network given."""
+    charts = []
+    body = []
+    paragraphs = []
+    for test in hard_tests(material):
+        rows = shares(test.predictions, lambda row: (type_of(row), row.shape))
+        rows.sort(key=lambda row: SENTENCE_TYPES.index(row.group[0]))
+        chart_bars = []
+        for row in rows:
+            kind, shape = row.group
+            chart_bars.append(Bar(kind, row.accuracy, row.low, row.high, shape))
+            body.append([test.name, kind, shape, *accuracy_cells(row)])
+        title = f"{test.name} on SET+POS-hard ({100 * test.overall.accuracy:.0f} % acc.)"
+        charts.append(
+            bars(
+                chart_bars,
+                title=title,
+                x_label="accuracy; the dashed line is chance",
+                x_end=1,
+                chance=CHANCE,
+            )
         )
-    else:
-        rows = shares(hard.predictions, lambda row: ("agree" if row.agrees else "differ",))
-        tables.append(share_table(["thresholds"], rows, f"{hard.name} on the two groups"))
-    return Rendered(text, tables, [chart], numbers)
+        say_small = sum(row.predicts_low for row in test.predictions)
+        small = share(HARD, (), say_small, len(test.predictions))
+        paragraphs.append(
+            f"{test.about} It says false of big and true of small, whichever the thing is, in "
+            f"{_percent(small)} of cases.{test.caution}"
+        )
+    names = {test.reasoner.network for test in hard_tests(material)}
+    paragraphs.append(
+        "The bias that the paper reports, 73 % of cases, is that of CNN+LSTM+SA; it says of FiLM "
+        "that big objects are harder for it than small ones."
+    )
+    header = ["network", "sentence type", "shape", *ACCURACY_COLUMNS]
+    return Rendered(
+        "\n\n".join(paragraphs),
+        charts=charts,
+        numbers=DataTable(header, body),
+        status=Status.of(names >= {"film", "stacked-attention"}),
+    )
+
+
+def k_by_sentence_type(material: Material) -> Rendered:
+    """Figure 5: the distribution of k by sentence type, where the fixed threshold gives the same
+    adjective or another."""
+    tests = {OURS: scene_test(material, HARD)}
+    authors = published_test(material, HARD)
+    if authors is not None:
+        tests[AUTHORS] = authors
+    charts = []
+    body = []
+    text = ""
+    for origin, test in tests.items():
+        groups = k_groups(test)
+        flips = {}
+        every_k = [item.scene.k for item in test.items if item.scene.k is not None]
+        for kind in SENTENCE_TYPES:
+            same, different = groups[kind]
+            title = f"{kind} ({origin})"
+            series = [("same", same), ("different", different)]
+            charts.append(
+                histograms(
+                    series,
+                    title=title,
+                    x_label="k",
+                    y_label="items",
+                    x_ends=every_k,
+                )
+            )
+            total = len(same) + len(different)
+            flips[kind] = len(different)
+            cells = [
+                origin,
+                kind,
+                brief(total),
+                brief(len(different)),
+                number(len(different) / total) if total else NONE,
+                _mean(same),
+                _mean(different),
+            ]
+            body.append(cells)
+        big = sum(flips[kind] for kind in BIG)
+        text += (
+            f"{len(test.items):,} items of SET+POS-hard ({origin}): the adjective would be "
+            f"another with k = 0.29 for {sum(flips.values()):,} of them, {big:,} of these about "
+            "things that count as big.\n\n"
+        )
+    text += (
+        "Four panels, one for each sentence type. Things that count as big are closer to the "
+        "threshold, so that they flip more often than small ones: by a k above 0.29, which puts "
+        "the threshold low enough for them to be big. Small things flip by a k below it. Nothing "
+        "in the picture shows k."
+    )
+    if authors is None:
+        text += (
+            " With the authors' files (`--data FOLDER`, its `set-pos-hard`) theirs are shown, too."
+        )
+    header = [
+        "items of",
+        "sentence type",
+        "items",
+        "different",
+        "share",
+        "mean k, same",
+        "mean k, different",
+    ]
+    tables = [DataTable(header, body, "Same and different with k = 0.29")]
+    return Rendered(text, tables, charts)
+
+
+def k_groups(test: SceneTest) -> dict[str, tuple[list[float], list[float]]]:
+    """Return k by sentence type: where the fixed k gives the same answer, and where it does not."""
+    fixed = test.rules()[CEILING]
+    groups: dict[str, tuple[list[float], list[float]]] = {kind: ([], []) for kind in SENTENCE_TYPES}
+    for item in test.items:
+        answer = holds(fixed, item.scene, test.sentence(item))
+        is_different = answer != item.cell.answer
+        if item.scene.k is not None:
+            groups[sentence_type(item)][is_different].append(item.scene.k)
+    return groups
 
 
 def by_distance(material: Material) -> Rendered:
     """Figure 6: right and wrong answers by the target's distance from the threshold."""
     test = hard_test(material)
     rows = bins(test.predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())
+    end = DISTANCE_EDGES[LEFTMOST - 1]
     errors = [row for row in test.predictions if not row.right]
-    text = test.about
-    if errors:
+    near = [row for row in errors if row.distance is not None and row.distance < end]
+    text = test.about_film
+    if near:
         # what the thing is by the scene's own threshold, whatever the sentence says of it
-        big = share(HARD, (), sum(row.is_high for row in errors), len(errors))
-        printed = 100 * FILM["errors that are on big things"]
+        big = share(HARD, (), sum(row.is_high for row in near), len(near))
+        every = share(HARD, (), sum(row.is_high for row in errors), len(errors))
         text += (
-            f"\n\nOf its {len(errors):,} errors {100 * big.accuracy:.0f} % ({100 * big.low:.0f} to "
-            f"{100 * big.high:.0f}) are on big things; published for FiLM: {printed:.0f} %. Errors "
-            "next to the threshold are due to vagueness, those far from it are the network's own."
+            f"\n\nOf its {len(near):,} errors within the two leftmost columns (up to {end:g}) "
+            f"{_percent(big)} are on things that count as big; of all its {len(errors):,} errors, "
+            f"{_percent(every)}. How wide the paper's columns are is not printed; ours are "
+            f"{DISTANCE_EDGES[0]:g} wide."
         )
     label = "distance from the threshold, in shares of the set's range"
     chart = right_and_wrong(rows, f"{test.name} on SET+POS-hard: right and wrong answers", label)
@@ -219,37 +317,70 @@ def by_distance(material: Material) -> Rendered:
 
 
 def max_pooled_features(material: Material) -> Rendered:
-    """Figure 7: where the features that FiLM keeps come from, on borderline items."""
+    """Figure 7: where the features that FiLM keeps come from, on two borderline items."""
     test = hard_test(material)
-    if not any(example.attention for example in test.examples):
+    scenes = scene_test(material, HARD)
+    places = borderline_pair(scenes, test.predictions)
+    examples: list[DiagnosedExample] = []
+    if test.model is not None:
+        examples = diagnosed_items(test.model, scenes, test.predictions, places)
+    if not any(example.attention for example in examples):
         raise UserError(
             f"{test.name} has no attention to show: give a FiLM or a stacked-attention reasoner."
         )
+    parts = []
+    for letter, place in zip("ab", places, strict=False):
+        row = test.predictions[place]
+        outcome = "right" if row.right else "wrong"
+        parts.append(f"({letter}) {outcome}, {number(row.distance)} from the threshold")
+    same = len({example.sentence for example in examples}) == 1
+    whole = same and len(examples) == PAIR
     text = (
-        f"{test.about}\n\nBorderline items: those next to the threshold, half of them answered "
-        "right and half wrong where there are enough; none is chosen by hand. The target is "
-        "framed. The overlay shows how many channels take their maximum from a cell, as far as "
-        "that exceeds an even share: all that the classifier gets to see."
+        f"{test.about_film}\n\nTwo borderline scenes in which a sentence with big is true: "
+        f"{'; '.join(parts)}. "
+        + ("Both have the same sentence. " if whole else "")
+        + "Of all such pairs it is the one closest to the threshold; none is chosen by hand. The "
+        "target is framed. The overlay shows how many channels take their maximum from a cell, as "
+        "far as that exceeds an even share: all that the classifier gets to see."
     )
+    status = test.status if whole else Status.IN_PART
     return Rendered(
         text,
-        charts=[attention_chart(example, test.name) for example in test.examples],
-        status=test.status,
+        charts=[attention_chart(example, test.name) for example in examples],
+        status=status,
     )
 
 
-def _spread(values: Sequence[float]) -> list[str]:
-    """Return mean, standard deviation, and mean distance from the fixed k."""
-    # of a single value there is neither a deviation nor a mean distance
-    if len(values) < 2:
-        only = number(values[0]) if values else NONE
-        return [only, NONE, NONE]
-    distance = fmean(abs(k - FIXED_K) for k in values)
-    return [
-        number(fmean(values)),
-        number(stdev(values)),
-        number(distance),
+def borderline_pair(test: SceneTest, predictions: Sequence[Prediction]) -> list[int]:
+    """Return an item answered right and one answered wrong, both with a true sentence with "big".
+
+    Of pairs with one sentence, it is the pair whose larger distance from the threshold is the
+    smallest; without such a pair, the closest item of each kind.
+    """
+    candidates: dict[bool, list[int]] = {True: [], False: []}
+    for place, row in enumerate(predictions):
+        if type_of(row) == "big true" and row.distance is not None:
+            candidates[row.right].append(place)
+
+    def distance(place: int) -> float:
+        return predictions[place].distance or 0.0
+
+    pairs = [
+        (right, wrong)
+        for right, wrong in product(candidates[True], candidates[False])
+        if test.sentence(test.items[right]) == test.sentence(test.items[wrong])
     ]
+    if pairs:
+        return list(min(pairs, key=lambda pair: max(map(distance, pair))))
+    return [min(places, key=distance) for places in candidates.values() if places]
+
+
+def _percent(row: GroupAccuracy) -> str:
+    return f"{100 * row.accuracy:.0f} % ({100 * row.low:.0f} to {100 * row.high:.0f})"
+
+
+def _mean(values: Sequence[float]) -> str:
+    return number(fmean(values)) if values else NONE
 
 
 def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:

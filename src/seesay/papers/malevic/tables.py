@@ -4,18 +4,20 @@ item by item."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from seesay.papers.malevic.hard_test import reasoners, share_table
-from seesay.papers.malevic.scene_figures import scene_test
+from seesay.papers.malevic.hard_test import chance_caution, reasoners, share_table
+from seesay.papers.malevic.scene_figures import published_test, scene_test
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable
-from seesay.scenes.reasoners.diagnostics import share, shares
-from seesay.scenes.reasoners.evaluate import CEILING, predict
+from seesay.scenes.reasoners import checkpoints
+from seesay.scenes.reasoners.diagnostics import GroupAccuracy, share, shares
+from seesay.scenes.reasoners.evaluate import CEILING, SceneTest, predict
 from seesay.scenes.reasoners.networks.registry import NAMES
 from seesay.scenes.reasoners.paper_tables import (
     TABLES,
@@ -23,40 +25,31 @@ from seesay.scenes.reasoners.paper_tables import (
     TableCell,
     best_configurations,
     column_test,
-    published,
     summary,
 )
 from seesay.scenes.reasoners.selection import best_reasoners
 from seesay.scenes.reasoners.sweep import SweepRow, read_results
 from seesay.scenes.reports.reasoner_charts import RULES, title_of
 from seesay.scenes.reports.reasoner_page import grid_cells
-from seesay.scenes.rules import holds
-from seesay.scenes.tasks.malevic import MODELS
+from seesay.scenes.rules import Positive, holds
+from seesay.scenes.tasks.malevic import CEILING_PLACE
 
 NETWORKS = ("cnn-lstm", "stacked-attention", "film")
 """The paper's networks, in its order."""
 SEEN = ("compositional-seen", "compositional-unseen")
-SHORTCUTS = published_tables("malevic")["Accuracy of shortcuts"].numbers
-"""What the paper's text reports of two shortcuts, rounded: by rule and test."""
-HEADER = (
-    "test",
-    "network",
-    "best configuration",
-    "of",
-    "learning rate, dropout, batch norm",
-    "seeds",
-    "validation: highest",
-    "mean",
-    "sd",
-    "test: mean",
-    "sd",
-    "published",
-    "difference",
-)
+RULE_ROWS = {
+    (CEILING, "POS1"): "POS1 and POS: ceiling",
+    (CEILING, "POS"): "POS1 and POS: ceiling",
+    (CEILING, "SET+POS"): "SET+POS: ceiling",
+    (CEILING, "POS-hard"): "POS-hard: ceiling",
+    ("whole-scene", "SET+POS"): "SET+POS: whole scene",
+    ("max-is-big", "SET+POS"): "SET+POS: max and min",
+}
+"""What the paper's text says of a rule on a test, as a row of the published table."""
 SWEEP = (
-    "The best configuration of each network by its mean validation accuracy, as in the paper, with "
-    "the spread over its seeds; published are means over three seeds of the best of 16 "
-    "configurations."
+    "Ours are of the sweeps given, in the paper's columns: `max val` is the highest validation "
+    "accuracy of all runs of an architecture on the task (in brackets, of those from pixels); the "
+    "other columns are of its best configuration by mean validation accuracy, over its seeds."
 )
 RULES_ALONE = (
     "There is no sweep with these trainings among the folders given, so that only the rules are "
@@ -65,33 +58,58 @@ RULES_ALONE = (
 )
 
 
-def published_table(table: str) -> DataTable:
-    """Return a table as printed."""
-    columns = list(TABLES[table])
-    body = []
-    for model in MODELS:
-        cells = [number(published(column, model)) for column in columns]
-        # a model that this table does not have
-        if any(cell != NONE for cell in cells):
-            body.append([model, *cells])
-    return DataTable(["published", *columns], body, "As published")
+@dataclass(frozen=True)
+class Trainings:
+    """The trainings of the sweeps at hand: those from features, and those from pixels."""
+
+    features: list[SweepRow]
+    pixels: list[SweepRow]
+
+    @cached_property
+    def compared(self) -> list[SweepRow]:
+        """Those of each network and task that the table is made of: from features if there are any.
+
+        The paper's main results are, and the two must not be taken for seeds of one configuration.
+        """
+        with_features = {(row.network, row.task) for row in self.features}
+        others = [row for row in self.pixels if (row.network, row.task) not in with_features]
+        return [*self.features, *others]
+
+    def highest(self, network: str, task: str) -> str:
+        """Return the column `max val (pixels)`."""
+        cells = []
+        for rows in (self.features, self.pixels):
+            values = [
+                row.validation
+                for row in rows
+                if (row.network, row.task) == (network, task) and not row.error
+            ]
+            cells.append(f"{max(values):.4f}" if values else NONE)
+        of_features, of_pixels = cells
+        return of_features if of_pixels == NONE else f"{of_features} ({of_pixels})"
 
 
-def sweep_rows(material: Material) -> list[SweepRow]:
+def trainings(material: Material) -> Trainings:
     """Return the trainings of every sweep at hand."""
-    return [row for folder in material.folders["sweep"] for row in read_results(folder)]
+    parts = Trainings([], [])
+    for folder in material.folders["sweep"]:
+        for row in read_results(folder):
+            settings = checkpoints.read_settings(row.folder)
+            is_pixels = settings.get("features") == "pixels"
+            (parts.pixels if is_pixels else parts.features).append(row)
+    return parts
 
 
 def sweep_table(table: str) -> Callable[[Material], Rendered]:
     """Return what renders one of the tables from the sweeps at hand."""
 
     def render(material: Material) -> Rendered:
-        results = sweep_rows(material)
+        runs = material.once("trainings", lambda: trainings(material))
         best = {}
-        for configuration in best_configurations(results):
+        for configuration in best_configurations(runs.compared):
             best[configuration.network, configuration.task] = configuration
         cells = {}
-        for cell in summary(results):
+        for cell in summary(runs.compared):
             if cell.table == table:
                 cells[cell.column, cell.network] = cell
         body = []
@@ -99,20 +117,80 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
         for column, (task, _) in TABLES[table].items():
             for network in NETWORKS:
                 if (column, network) in cells:
-                    body.append(_row(cells[column, network], best[network, task], results))
+                    row = _row(cells[column, network], best[network, task], runs)
+                    body.append(row)
                 else:
                     missing.append(f"{NAMES[network]} on {column}")
         text = RULES_ALONE
+        status = Status.NEEDS_RUN
         tables = [rule_table(material, table)]
         if body:
             # networks come before rules, as in print
             tables.insert(0, DataTable(HEADER, body, "Ours"))
-            text = SWEEP
+            text = SWEEP + _differences(runs)
+            status = Status.of(not missing)
             if missing:
                 text += f"\n\nNot trained here: {', '.join(missing)}."
-        return Rendered(text, tables, status=Status.of(not missing))
+        return Rendered(text, tables, status=status)
 
     return render
+
+
+HEADER = (
+    "test",
+    "model",
+    "max val (pixels)",
+    "avg val ± sd",
+    "avg test ± sd",
+    "lr",
+    "drop",
+    "b norm",
+    "seeds",
+    "configurations",
+    "published avg test",
+    "difference",
+)
+
+
+def _row(cell: TableCell, best: BestConfiguration, runs: Trainings) -> list[str | float | None]:
+    """Return a row of our table: the best configuration, and its distance from print."""
+    same_task = [
+        row for row in runs.compared if (row.network, row.task) == (best.network, best.task)
+    ]
+    configurations = {row.config for row in same_task}
+    difference = None
+    printed = NONE
+    if cell.published is not None:
+        difference = cell.mean - cell.published
+        printed = f"{cell.published:g}"
+    return [
+        cell.column,
+        NAMES[cell.network],
+        runs.highest(best.network, best.task),
+        _mean_and_sd(best.mean, best.sd),
+        _mean_and_sd(cell.mean, cell.sd),
+        *grid_cells(best),
+        str(cell.seeds),
+        str(len(configurations)),
+        printed,
+        number(difference, sign=True),
+    ]
+
+
+def _mean_and_sd(mean: float, sd: float | None) -> str:
+    """Return both as the paper prints them; one seed has no deviation."""
+    return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.3f}"
+
+
+def _differences(runs: Trainings) -> str:
+    """Say how the trainings differ from the published ones."""
+    if runs.features or not runs.pixels:
+        return ""
+    return (
+        " All of them are from pixels, so that their highest validation accuracy stands in "
+        "brackets and the other columns are theirs, too; the paper's are from features of "
+        "ResNet-101."
+    )
 
 
 def rule_table(material: Material, table: str) -> DataTable:
@@ -120,57 +198,46 @@ def rule_table(material: Material, table: str) -> DataTable:
 
     Nobody who does not know k does better than the first.
     """
+    printed = published_tables("malevic")[CEILING_PLACE].rows
     body = []
     for column in TABLES[table]:
         test = scene_test(material, column_test(column))
+        authors = published_test(material, test.name)
         for name, rule in test.rules().items():
-            answers = [holds(rule, item.scene, test.sentence(item)) for item in test.items]
-            right = sum(
-                answer == item.cell.answer for answer, item in zip(answers, test.items, strict=True)
-            )
-            row = share(test.name, (name,), right, len(test.items))
-            # of the ceiling the table itself prints a row, of shortcuts the paper's text
-            if name == CEILING:
-                printed = published(column)
-            else:
-                printed = SHORTCUTS.get(name, {}).get(column)
+            row = rule_share(test, name, rule)
+            of_authors = None
+            if authors is not None:
+                of_authors = rule_share(authors, name, rule).accuracy
+            place = RULE_ROWS.get((name, column))
             cells = [
                 title_of(test.name),
                 RULES[name],
+                printed[place][0] if place else NONE,
+                number(of_authors),
                 number(row.accuracy),
                 interval(row.low, row.high),
                 f"{row.items:,}",
-                number(printed),
             ]
             body.append(cells)
-    header = ["test", "rule", "accuracy", "95 % interval", "items", "published"]
-    return DataTable(header, body, "Rules on generated items of ours")
-
-
-def _row(
-    cell: TableCell, best: BestConfiguration, results: list[SweepRow]
-) -> list[str | float | None]:
-    """Return a row of our table: the best configuration, and its distance from print."""
-    same_task = [row for row in results if (row.network, row.task) == (best.network, best.task)]
-    configurations = {row.config for row in same_task}
-    difference = None
-    if cell.published is not None:
-        difference = cell.mean - cell.published
-    return [
-        cell.column,
-        NAMES[cell.network],
-        cell.config,
-        str(len(configurations)),
-        ", ".join(grid_cells(best)),
-        str(cell.seeds),
-        number(best.highest),
-        number(best.mean),
-        number(best.sd),
-        number(cell.mean),
-        number(cell.sd),
-        number(cell.published),
-        number(difference, sign=True),
+    header = [
+        "test",
+        "rule",
+        "published",
+        "from the authors' files",
+        "ours",
+        "95 % interval",
+        "items",
     ]
+    return DataTable(header, body, "Rules that know the scene")
+
+
+def rule_share(test: SceneTest, name: str, rule: Positive) -> GroupAccuracy:
+    """Return the accuracy of a rule on a test."""
+    right = 0
+    for item in test.items:
+        answer = holds(rule, item.scene, test.sentence(item))
+        right += answer == item.cell.answer
+    return share(test.name, (name,), right, len(test.items))
 
 
 def seen_and_unseen(material: Material) -> Rendered:
@@ -186,6 +253,7 @@ def seen_and_unseen(material: Material) -> Rendered:
     table = sweep_table("Table 3")(material)
     tables = list(table.tables)
     charts = []
+    cautions = ""
     for reasoner in best.values():
         model = load_reasoner(str(reasoner.folder), ModelOptions())
         rows = []
@@ -193,7 +261,13 @@ def seen_and_unseen(material: Material) -> Rendered:
         for name in SEEN:
             test = scene_test(material, name)
             group = name.removeprefix("compositional-")
-            for row in shares(predict(model, test), lambda row: (row.adjective, row.shape)):
+            predictions = predict(model, test)
+            if name == SEEN[0]:
+                right = sum(row.right for row in predictions)
+                overall = share(name, (), right, len(predictions))
+                # a network that has not learnt the seen combinations says nothing of the unseen
+                cautions += chance_caution(NAMES[reasoner.network], overall)
+            for row in shares(predictions, lambda row: (row.adjective, row.shape)):
                 # the table tells seen combinations from unseen ones, which are in two tests
                 rows.append(replace(row, group=(group, *row.group)))
                 combination = " ".join(row.group)
@@ -208,5 +282,6 @@ def seen_and_unseen(material: Material) -> Rendered:
             "combinations that its training has and on those that it lacks. A network that has "
             "learnt what small means is as good on small circles as on small squares; one that has "
             "learnt whole combinations answers the unseen ones the wrong way round, below chance."
+            + cautions
         )
     return Rendered(text, tables, charts, status=table.status)

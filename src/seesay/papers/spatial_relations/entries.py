@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from seesay.language.relations.published import SOURCE
 from seesay.papers.paper import read_paper
+from seesay.papers.spatial_relations.appendix import described_pictures, question_layout
 from seesay.papers.spatial_relations.vector_tests import (
     ANALOGY,
     ODD,
@@ -20,6 +21,7 @@ from seesay.papers.spatial_relations.vectors import (
     clusters,
     contexts,
     heat_maps,
+    method,
     templates,
     two_clusters,
 )
@@ -29,21 +31,24 @@ PAPER = read_paper(
     SOURCE,
     {
         "Table 1": contexts,
+        "Figure 1": method,
         "Table 2": clusters,
         "Figure 3": two_clusters,
         "Table 3": accuracy_table("analogy", ANALOGY),
         "Table 4": accuracy_table("odd one out", ODD),
         "Figure 4": human_judgements,
         "Table 5": correlations,
+        "Appendix B, Figures 1 and 2": described_pictures,
         "Appendix C, Figure 3": heat_maps,
+        "Appendix D, Figure 4": question_layout,
         "Spatial templates": templates,
         "Course notes, perplexity": perplexities,
         "Course notes, precision": precision,
     },
     {
-        "Table 2": [PRINTED_CLUSTERS],
-        "Table 3": [printed_table("Table 3", "accuracy")],
-        "Table 4": [printed_table("Table 4", "accuracy")],
-        "Table 5": [printed_table("Table 5", "Spearman's ρ")],
+        "Table 2": PRINTED_CLUSTERS,
+        "Table 3": printed_table("Table 3", "accuracy"),
+        "Table 4": printed_table("Table 4", "accuracy"),
+        "Table 5": printed_table("Table 5", "Spearman's ρ"),
     },
 )

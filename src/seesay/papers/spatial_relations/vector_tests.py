@@ -27,8 +27,14 @@ from seesay.language.relations.published import (
 from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered
-from seesay.papers.spatial_relations.vectors import own_matrices, published_files
+from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import PublishedTable
+from seesay.papers.spatial_relations.vectors import (
+    PAPER_SOURCE,
+    find_published,
+    own_matrices,
+    published_files,
+)
 from seesay.reports.charts import heat_map
 from seesay.reports.formatting import NONE, interval, number, p_value
 from seesay.reports.pages.sections import DataTable
@@ -50,11 +56,13 @@ ODD = (
 )
 
 
-def printed_table(number: str, value: str) -> DataTable:
-    """Return Tables 3 to 5 as printed."""
+def printed_table(number: str, value: str) -> PublishedTable:
+    """Return Tables 3 to 5, after the authors' source of the paper."""
     tests, by_vectors = TABLES[number]
-    body = [[vectors, *map(_printed, values)] for vectors, values in by_vectors.items()]
-    return DataTable(["published", *tests], body, f"As printed: {value}")
+    rows = {
+        vectors: [_printed(value) for value in values] for vectors, values in by_vectors.items()
+    }
+    return PublishedTable(["vectors", *tests], rows, value, PAPER_SOURCE)
 
 
 def _printed(value: float | None) -> str:
@@ -64,17 +72,24 @@ def _printed(value: float | None) -> str:
 
 def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
     """Return the published vectors and one's own: name, whose they are, vectors."""
-    files = published_files(material)
-    sets = [
-        # a phrase has no vector of its own: it is the sum of its words', as in print
-        (LM, "published files, phrases summed", phrase_embeddings(files)),
-        (P, "published files, 67 x 57", p_vectors_of(files, "67 x 57")),
-        (TEMPLATES, "published files", files.templates),
-    ]
+    files = find_published(material)
+    sets: list[tuple[str, str, WordVectors]] = []
+    if files is not None:
+        sets += [
+            # a phrase has no vector of its own: it is the sum of its words', as in print
+            (LM, "published files, phrases summed", phrase_embeddings(files)),
+            (P, "published files, 67 x 57", p_vectors_of(files, "67 x 57")),
+            (TEMPLATES, "published files", files.templates),
+        ]
     for model, folder, matrix, _ in own_matrices(material):
         sets.append((P, model, p_vectors(matrix)))
         if (folder / EMBEDDINGS).is_file():
             sets.append((LM, model, read_vectors(folder / EMBEDDINGS, matrix.words)))
+    if not sets:
+        raise UserError(
+            "There is neither the published matrix (--data) nor a folder of `seesay relations "
+            "matrix`."
+        )
     return sets
 
 
@@ -100,6 +115,7 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
 
     def render(material: Material) -> Rendered:
         body = []
+        at_chance = []
         for name, origin, tests in vector_tests(material):
             for test in tests:
                 if not test.test.startswith(kind) or not _is_informative(test, tests):
@@ -107,6 +123,8 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
                 ends = NONE
                 if test.low is not None and test.high is not None:
                     ends = interval(test.low, test.high)
+                    if test.low <= (test.chance or 0.0) <= test.high:
+                        at_chance.append(f"{name} of {origin} ({test.test})")
                 row = [
                     test.test,
                     name,
@@ -126,11 +144,24 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
             "95 % interval",
             "questions",
             "chance",
-            "published",
+            "authors' source",
         ]
-        return Rendered(text, [DataTable(header, body)])
+        is_whole = find_published(material) is not None
+        return Rendered(
+            text + _chance_caution(at_chance), [DataTable(header, body)], status=Status.of(is_whole)
+        )
 
     return render
+
+
+def _chance_caution(names: Sequence[str]) -> str:
+    """Return a paragraph about tests in which vectors cannot be told from guessing, if any."""
+    if not names:
+        return ""
+    return (
+        f"\n\nCaution: at chance here, by their 95 % intervals: {'; '.join(names)}. What these "
+        "figures show is what guesses look like."
+    )
 
 
 def _is_informative(test: VectorTest, tests: Sequence[VectorTest]) -> bool:
@@ -210,7 +241,7 @@ def correlations(material: Material) -> Rendered:
         "pairs",
         "p",
         "p, words shuffled",
-        "published",
+        "authors' source",
     ]
     return Rendered(text, [DataTable(header, body)])
 

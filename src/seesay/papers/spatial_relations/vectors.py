@@ -15,32 +15,45 @@ from seesay.language.relations.inventory import (
     shown_contexts,
     shown_relations,
 )
+from seesay.language.relations.lexicon import RelationLexicon
 from seesay.language.relations.page import pair_table
 from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors
 from seesay.language.relations.vectors import WordVectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import PublishedTable, published_tables
 from seesay.reports.charts import dendrogram, heat_map
 from seesay.reports.formatting import number
 from seesay.reports.pages.sections import DataTable
 
 RESTARTS = 1000
 """Of k-means, as published."""
-PRINTED_CLUSTERS = DataTable(
+PAPER_SOURCE = "the LaTeX source of the paper, github.com/GU-CLASP/mehdi_thesis, studies/splu2019"
+"""Where the paper's own tables are from: of its text only the appendix is at hand."""
+PRINTED_CLUSTERS = PublishedTable(
     ["cluster", "relations"],
-    [[str(i), ", ".join(cluster)] for i, cluster in enumerate(published.CLUSTERS, 1)],
-    f"As printed: k-means, k = {len(published.CLUSTERS)}",
+    {str(i): [", ".join(cluster)] for i, cluster in enumerate(published.CLUSTERS, 1)},
+    f"k-means, k = {len(published.CLUSTERS)}",
+    PAPER_SOURCE,
 )
 
 
 def published_files(material: Material) -> published.PublishedFiles:
     """Return the published matrix and tables."""
-    folder = material.data_of("spatial-relations")
-    if folder is None:
+    files = find_published(material)
+    if files is None:
         raise UserError(
             "The published matrix is not at hand: give the folder of the published files with "
             "--data."
         )
+    return files
+
+
+def find_published(material: Material) -> published.PublishedFiles | None:
+    """Return the published matrix and tables, if they are at hand."""
+    folder = material.data_of("spatial-relations")
+    if folder is None:
+        return None
     return material.once("relations", lambda: published.read(folder))
 
 
@@ -75,36 +88,105 @@ def contexts(material: Material) -> Rendered:
         body.append(row)
     header = ["relation", "varies", "word in Appendix C", "context in Appendix C"]
     header += [f"contexts of {model}" for model, _ in counts_of_models]
+    examples = []
+    for phrase, gaps in example_contexts().items():
+        shown = [f"{before} … {after}" for before, after in gaps]
+        examples.append([phrase, "; ".join(shown)])
     text = (
         f"{len(relations())} relations are in the published matrix; the paper shows "
         f"{len(shown_relations())} of them as words and {len(shown_contexts())} as contexts. A "
         "relation is put in the place of another in the captions that hold exactly that one; the "
         "longest relation wins. `seesay relations find CAPTIONS --examples 5` prints the "
-        "substitution table: each of the five most frequent relations in a context of each.\n\nThe "
-        "published contexts are Visual Genome's region descriptions, which are not at hand"
-        + ("; the counts are those of your own captions." if counts_of_models else ".")
+        "substitution table: each of the five most frequent relations in a context of each.\n\nOur "
+        "contexts are what the same rule makes of the six region descriptions that Appendix B "
+        "prints; Visual Genome has all of them."
+        + (" The counts are those of your own captions." if counts_of_models else "")
     )
+    title = "Ours: contexts in the descriptions of Appendix B"
     return Rendered(
         text,
+        [DataTable(["relation", "contexts"], examples, title)],
         numbers=DataTable(header, body),
-        status=Status.IN_PART,
     )
+
+
+def example_contexts() -> dict[str, list[tuple[str, str]]]:
+    """Return what stands before and after each relation in the descriptions of Appendix B."""
+    lexicon = RelationLexicon()
+    gaps: dict[str, list[tuple[str, str]]] = {}
+    for descriptions in published_tables("spatial_relations")["Appendix B"].rows.values():
+        for description in descriptions:
+            (match,) = lexicon.find(description)
+            gap = (match.before.strip(), match.after.strip())
+            gaps.setdefault(match.relation, []).append(gap)
+    return gaps
+
+
+def method(material: Material) -> Rendered:
+    """Figure 1: from sentences to P-vectors, step by step, for three relations."""
+    gaps = example_contexts()
+    words = tuple(gaps)
+    first = [f"in a context of {word}" for word in words]
+    exchanged = []
+    for word in words:
+        sentences = [f"{before} {word} {after}" for ((before, after), *_) in gaps.values()]
+        exchanged.append([word, *sentences])
+    tables = [DataTable(["relation", *first], exchanged, "1. Relations exchanged")]
+    text = (
+        "The steps of the method for three relations. Every relation is put into the contexts of "
+        "every relation"
+    )
+    files = find_published(material)
+    if files is not None:
+        matrix = files.matrix.take(words, words)
+        vectors = p_vectors(matrix)
+        for title, values in (
+            ("2. Perplexities, from the published matrix", matrix.perplexity),
+            ("3. P-vectors: columns divided by their sum, rows scaled to length 1", vectors.rows),
+        ):
+            rows = [
+                [word, *(number(float(value)) for value in row)]
+                for word, row in zip(words, values, strict=True)
+            ]
+            tables.append(DataTable(["relation", *words], rows, title))
+        text += (
+            "; the language model's perplexity on all sentences of a relation's contexts is one "
+            "cell of a matrix, of whose 97 x 97 nine are shown; columns are divided by their sum, "
+            "and a relation's row, scaled to length 1, is its P-vector (here of three contexts)."
+        )
+    else:
+        text += "; the perplexities that follow need the published matrix (`--data FOLDER`)."
+    text += " The paper's own diagram was not at hand."
+    return Rendered(text, tables, status=Status.IN_PART)
 
 
 def heat_maps(material: Material) -> Rendered:
     """Appendix C: the P-vectors of 67 relations over 57 contexts."""
-    vectors = published.p_vectors_of(published_files(material), "67 x 57")
-    # the 67 words and 57 contexts that Appendix C shows, of 97 that were computed
-    charts = [_heat_map(vectors, shown_contexts(), "P-vectors of the published matrix, 67 x 57")]
+    files = find_published(material)
+    charts = []
+    origin = ""
+    if files is not None:
+        vectors = published.p_vectors_of(files, "67 x 57")
+        # the 67 words and 57 contexts that Appendix C shows, of 97 that were computed
+        title = "P-vectors of the published matrix, 67 x 57"
+        charts.append(_heat_map(vectors, shown_contexts(), title))
+        origin = (
+            " The first is computed from the published 97 x 97 perplexities, rows and columns in "
+            "the paper's lists."
+        )
     for model, _, matrix, _ in own_matrices(material):
         charts.append(_heat_map(p_vectors(matrix), matrix.contexts, f"P-vectors of {model}"))
+    if not charts:
+        raise UserError(
+            "There is neither the published matrix (--data) nor a folder of `seesay relations "
+            "matrix`."
+        )
     text = (
         "Each row is a relation's P-vector: its perplexity in the contexts of every relation, "
         "columns divided by their sum and rows scaled to length 1. White is 0; the darker, the "
-        "worse the relation fits the contexts of the column. Computed from the published 97 x 97 "
-        "perplexities, rows and columns in the paper's lists."
+        f"worse the relation fits the contexts of the column.{origin}"
     )
-    return Rendered(text, charts=charts)
+    return Rendered(text, charts=charts, status=Status.of(files is not None))
 
 
 def _heat_map(vectors: WordVectors, columns: tuple[str, ...], title: str) -> Markup:

@@ -25,6 +25,7 @@ from seesay.reports.charts.kernel import (
     text,
     text_width,
     tooltip,
+    vertical_line,
     x_axis,
 )
 from seesay.reports.formatting import brief, number
@@ -51,10 +52,11 @@ def bars(
     title: str,
     x_label: str = "",
     x_end: float = 0.0,
+    chance: float | None = None,
 ) -> Markup:
     """Draw bars from zero with their numbers at the right, on an axis that reaches `x_end`.
 
-    A missing value leaves a gap.
+    A missing value leaves a gap; `chance` is a dashed line.
     """
     names = list(dict.fromkeys(row.name for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
@@ -92,6 +94,8 @@ def bars(
             y += thickness
         y += 6
     parts += x_axis(x, y, x_label, top)
+    if chance is not None:
+        marks.append(vertical_line(x.at(chance), top, y, "leader"))
     return chart(
         "bars",
         WIDTH,
@@ -130,7 +134,8 @@ def _bar(
         class_="fill",
     )
     # shares have a fixed number of decimals, so that they can be compared down the column
-    figure = number(row.value) if abs(row.value) < 10 else brief(row.value)
+    is_share = abs(row.value) < 10 and not isinstance(row.value, int)
+    figure = number(row.value) if is_share else brief(row.value)
     return bar + whisker + text(WIDTH, middle + 4, figure, "note end")
 
 

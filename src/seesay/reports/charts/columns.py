@@ -108,17 +108,19 @@ def histograms(
     x_label: str,
     y_label: str = "count",
     bins: int = 20,
+    x_ends: Sequence[float] = (),
 ) -> Markup:
     """Draw how many values of each sample fall into equal bins between round numbers.
 
-    Columns of several samples stand side by side; values that are not finite are not counted.
+    Columns of several samples stand side by side; values that are not finite are not counted. The
+    axis reaches `x_ends`, so that several charts can share one.
     """
     names = [name for name, _ in series]
     samples = [_finite(values) for _, values in series]
     if not any(samples):
         return empty_chart("histogram", title)
     x = axis(
-        [value for sample in samples for value in sample],
+        [*x_ends, *(value for sample in samples for value in sample)],
         LEFT,
         WIDTH - 8,
     )

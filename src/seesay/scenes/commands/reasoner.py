@@ -1,4 +1,4 @@
-"""`seesay reasoner train | curve | sweep | diagnose`: networks that judge a sentence."""
+"""`seesay reasoner train | curve | sweep | diagnose | import`: networks that judge a sentence."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
 from seesay.scenes.commands.reasoner_diagnose import diagnose
+from seesay.scenes.commands.reasoner_import import import_checkpoint
 from seesay.scenes.commands.reasoner_sweep import sweep
 from seesay.scenes.commands.reasoner_training import (
     Curriculum,
@@ -29,6 +30,7 @@ app = Application(help="Train networks to judge sentences about scenes.", no_arg
 app.command()(curve)
 app.command()(diagnose)
 app.command()(sweep)
+app.command("import")(import_checkpoint)
 
 
 @app.command()
@@ -102,7 +104,7 @@ def train(
     from seesay.scenes.reasoners.sources import open_source, scene_source
     from seesay.training.checkpoint import best_line
 
-    source = open_source(task, data, items)
+    source = open_source(task, data, items, features)
     config = preset_config(network, preset, source.name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}
     schedule = {

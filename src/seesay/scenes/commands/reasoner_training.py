@@ -37,7 +37,11 @@ ImageSize = Annotated[
     int | None, typer.Option(min=16, max=1024, help="Pixels per side of the pictures.")
 ]
 Features = Annotated[
-    str | None, typer.Option(help="pixels, objects, or a pretrained network, as in resnet101.")
+    str | None,
+    typer.Option(
+        help="pixels, objects, a pretrained network, as in resnet101, or h5:FOLDER with the "
+        "published features of --data."
+    ),
 ]
 Curriculum = Annotated[
     str | None,

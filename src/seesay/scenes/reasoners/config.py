@@ -71,6 +71,11 @@ class ReasonerConfig:
     """Fields of `NetworkConfig` that differ from the defaults."""
     curriculum: tuple[str, ...] = ()
     """The tasks that are learnt before, in this order."""
+    published_tokens: bool = False
+    """Whether words keep their capitals and `NULL`, `START`, `END` and `UNK` are answers, too.
+
+    The published vocabularies have both.
+    """
 
     def training_name(self, task: str) -> str:
         """Return the name of a training on a task.
@@ -99,13 +104,16 @@ class ReasonerConfig:
         )
 
 
-# Adam as published: no clipping, no warm-up, no decay; 10,000 steps, validated every 250
+# Adam as published: no clipping, no warm-up, no decay; 10,000 steps, validated every 250 and never
+# before the first, so that untrained weights are not kept
 _PAPER = Schedule(
     epochs=40,
     learning_rate=3e-4,
     optimizer="adam",
     clip=math.inf,
     validate_every=250,
+    validate_epochs=False,
+    validate_untrained=False,
     best_by="accuracy",
     highest=True,
 )
@@ -143,7 +151,14 @@ def _paper(network: str, weight_decay: float = 0.0, **sizes: int) -> ReasonerCon
     """Return the published config of a network: conv4 of a ResNet-101, at 224 pixels."""
     schedule = replace(_PAPER, weight_decay=weight_decay)
     sizes = {**sizes, "projection": 512, "classifier": 1024}
-    return ReasonerConfig(network, "resnet101", 224, schedule, sizes=sizes)
+    return ReasonerConfig(
+        network,
+        "resnet101",
+        224,
+        schedule,
+        published_tokens=True,
+        sizes=sizes,
+    )
 
 
 def _cpu(network: str, **sizes: int) -> ReasonerConfig:

@@ -25,6 +25,7 @@ from seesay.scenes.lookup import picture_path
 from seesay.scenes.plan import ScenePlan
 from seesay.scenes.published import SceneQuestion, read_questions
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor, Pictures, read_picture
+from seesay.scenes.reasoners.features.stored import StoredFeatures
 from seesay.scenes.scene_batches import batches
 
 NO_YES = ("no", "yes")
@@ -51,6 +52,11 @@ class ReasonerDataset:
 
     def __len__(self) -> int:
         return len(self.answers)
+
+    def renumber(self, answer_names: tuple[str, ...]) -> ReasonerDataset:
+        """Return the same items, their answers as places among these."""
+        places = np.array([answer_names.index(name) for name in self.answer_names])
+        return replace(self, answers=places[self.answers], answer_names=answer_names)
 
     def take(self, rows: NDArray[np.intp] | slice) -> ReasonerDataset:
         """Return a subset."""
@@ -143,6 +149,12 @@ def from_folder(
         raise UserError(
             f"{file}: {first.reason} (row {first.row}); a training set must be complete."
         )
+    # features of these pictures that are there already need no pictures
+    if isinstance(extractor, StoredFeatures):
+        rows: Any = extractor.rows(split, [question.index for question in questions])
+        answers = np.array([question.answer for question in questions], dtype=np.int64)
+        sentences = tuple(question.question for question in questions)
+        return ReasonerDataset(rows, sentences, answers, extractor.fingerprint)
     paths = [picture_path(folder, split, question.image) for question in questions]
 
     def label(row: tuple[SceneQuestion, Path]) -> LabelledPicture:

@@ -339,7 +339,16 @@ def example_items(
     wrong = [i for i in order if not predictions[i].right]
     # right ones take the place of missing wrong ones, and the reverse
     half = min(len(wrong), max(count // 2, count - len(right)))
-    places = [*right[: count - half], *wrong[:half]]
+    return diagnosed_items(reasoner, test, predictions, [*right[: count - half], *wrong[:half]])
+
+
+def diagnosed_items(
+    reasoner: Reasoner,
+    test: SceneTest,
+    predictions: Sequence[Prediction],
+    places: Sequence[int],
+) -> list[DiagnosedExample]:
+    """Return the items at some places, with what the reasoner attends to."""
     if not places:
         return []
     items = [test.items[i] for i in places]

@@ -14,14 +14,18 @@ from seesay.files import read_json
 from seesay.progress import ProgressCallback
 from seesay.scenes import rules
 from seesay.scenes.adjectives import ADJECTIVES
-from seesay.scenes.config import SceneConfig
+from seesay.scenes.annotation import read
+from seesay.scenes.config import DesignCell, SceneConfig
 from seesay.scenes.labels import label_objects
+from seesay.scenes.lookup import annotation_path
 from seesay.scenes.plan import test_plan
+from seesay.scenes.published import read_questions
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.sources import HARD, TASKS
+from seesay.scenes.reasoners.vocabulary import SPECIAL
 from seesay.scenes.sampling import SceneItem
 from seesay.scenes.scene_batches import scene_items
-from seesay.scenes.sentences import sentence
+from seesay.scenes.sentences import parse_sentence, sentence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,6 +99,26 @@ class SceneTest:
             if progress:
                 progress(1, count)
 
+    @classmethod
+    def read(cls, name: str, folder: Path, split: str = "test") -> SceneTest:
+        """Return the items of a data set in the published layout, whose annotation has scenes.
+
+        An item whose scene or target is not clear is left out.
+        """
+        test = cls(name, 0)
+        scenes = {scene.index: scene.scene for scene in read(annotation_path(folder, split))[0]}
+        for question in read_questions(folder / "dataset" / f"{split}.json")[0]:
+            scene = scenes.get(str(question.index))
+            parsed = parse_sentence(question.question)
+            if scene is None or parsed is None:
+                continue
+            color, shape, _, _, positive, _ = parsed
+            targets = scene.places(color, shape)
+            if len(targets) == 1:
+                cell = DesignCell(color, shape, positive, question.answer)
+                test.items.append(SceneItem(scene, cell, targets[0]))
+        return test
+
     def sentence(self, item: SceneItem) -> str:
         """Return the sentence of an item."""
         return sentence(self.config, item)
@@ -156,7 +180,7 @@ def predict(
     """
     answers = reasoner.config.answers
     # easy-VQA and prior-color have other answers
-    if set(answers) != {"no", "yes"}:
+    if set(answers) - set(SPECIAL) != {"no", "yes"}:
         raise UserError(
             f"{reasoner.name} does not answer yes or no: only reasoners over scenes are diagnosed."
         )
@@ -166,7 +190,10 @@ def predict(
         batch = test.items[start : start + _BATCH]
         sentences = [test.sentence(item) for item in batch]
         logp = reasoner.log_probabilities(extract_items(reasoner, batch), sentences)
-        probabilities = np.exp(logp[:, answers.index("yes")]).tolist()
+        # networks with the published vocabulary have answers beside these two
+        logp_yes = logp[:, answers.index("yes")]
+        logp_no = logp[:, answers.index("no")]
+        probabilities = np.exp(logp_yes - np.logaddexp(logp_yes, logp_no)).tolist()
         for item, text, p_yes in zip(batch, sentences, probabilities, strict=True):
             by_rule = {}
             for name, rule in scene_rules.items():

@@ -144,7 +144,8 @@ def accuracies(
     for name, items in splits.items():
         with torch.no_grad():
             words = config.vocabulary.encode(items.sentences)
-            share = validate(network, items, words)["accuracy"]
+            numbered = items.renumber(config.answers)
+            share = validate(network, numbered, words)["accuracy"]
         # a mean of single precision: back to a whole number of right answers
         accuracy[name] = round(share * len(items)) / len(items)
     write_json(path, {**key, "accuracy": accuracy})

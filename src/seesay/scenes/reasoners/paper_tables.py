@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean, stdev
 
+from seesay.reports.formatting import NONE
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import NetworkConfig
 from seesay.scenes.reasoners.networks.registry import NAMES, network_class
@@ -156,6 +157,18 @@ def column_test(column: str) -> str:
     if column in TABLES["Table 3"]:
         return f"compositional-{column}"
     return column.lower()
+
+
+def printed(column: str, model: str = CEILING) -> str:
+    """Return a published figure as the paper prints it: ceilings as percentages, in its text.
+
+    >>> printed("POS", "FiLM"), printed("POS"), printed("SUP1")
+    ('0.9333', '97%', '–')
+    """
+    value = published(column, model)
+    if value is None:
+        return NONE
+    return f"{100 * value:.0f}%" if model == CEILING else f"{value:g}"
 
 
 def published(column: str, model: str = CEILING) -> float | None:

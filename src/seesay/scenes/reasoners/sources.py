@@ -25,6 +25,7 @@ from seesay.scenes.reasoners.dataset import (
     size_and_time,
 )
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
+from seesay.scenes.reasoners.features.stored import PREFIX
 
 TASKS = tuple(name for name in NAMES if not name.endswith("-hard"))
 """Tasks to train on: every scene task but those that are only a test."""
@@ -54,19 +55,28 @@ class ItemSource:
 
 
 def open_source(
-    task: str | None = None, data: Path | None = None, items: int | None = None
+    task: str | None = None,
+    data: Path | None = None,
+    items: int | None = None,
+    features: str | None = None,
 ) -> ItemSource:
     """Open the source of a task's items, or of a data set on disk.
 
-    Several tasks are separated by commas; `items` is the number of training items of each.
+    Several tasks are separated by commas; `items` is the number of training items of each. A data
+    set whose `features` are in .h5 files needs no pictures.
     """
+    is_stored = (features or "").startswith(PREFIX)
+    if is_stored and data is None:
+        raise UserError(
+            "Stored features are of a data set's pictures: name the data set with --data."
+        )
     if data is not None:
         if items is not None:
             raise UserError(
                 "--items is for scenes made on the fly: with --data, all items of the data set are "
                 "used."
             )
-        source = folder_source(data)
+        source = folder_source(data, has_pictures=not is_stored)
         return replace(source, name=task or source.name)
     if task == "easy-vqa":
         from seesay.scenes.reasoners.easy_vqa import easy_vqa_source
@@ -172,8 +182,13 @@ def picture_set_source(pictures: PictureSet) -> ItemSource:
     return ItemSource(pictures.name, pictures.splits, pictures.settings, load)
 
 
-def folder_source(path: Path) -> ItemSource:
-    """Return the data set at this path, in MALeViC's layout; it must have `train` and `val`."""
+def folder_source(
+    path: Path,
+    *,
+    has_pictures: bool = True,
+    required: Iterable[str] = ("train", "val"),
+) -> ItemSource:
+    """Return the data set at this path, in MALeViC's layout; it must have the `required` splits."""
     path = path.expanduser().resolve()
     if not path.is_dir():
         raise UserError(f"There is no folder '{path}': give a data set in MALeViC's layout.")
@@ -186,18 +201,24 @@ def folder_source(path: Path) -> ItemSource:
             questions, _ = read_questions(file)
             splits[split] = len(questions)
             digest.update(file.read_bytes())
+            if not has_pictures:
+                continue
             # Data sets of other seeds may have the same sentences and answers; a copy has pictures
             # of the same sizes.
             pictures = [picture_path(path, split, question.image) for question in questions]
             sizes = [size_and_time(picture)[0] for picture in pictures]
             digest.update(str(sizes).encode())
-    for split in ("train", "val"):
+    for split in required:
         if split not in splits:
             raise UserError(
                 f"{path} has no {split} items: write dataset/{split}.json, as `seesay scenes make` "
                 "does."
             )
-    settings = {"data": path.name, "items": splits["train"], "digest": digest.hexdigest()}
+    settings: dict[str, object] = {
+        "data": path.name,
+        "items": splits.get("train", 0),
+        "digest": digest.hexdigest(),
+    }
     return ItemSource(path.name, splits, settings, partial(from_folder, path))
 
 

@@ -20,7 +20,7 @@ from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.dataset import ReasonerDataset
 from seesay.scenes.reasoners.networks.registry import build, network_class
-from seesay.scenes.reasoners.vocabulary import SentenceVocabulary
+from seesay.scenes.reasoners.vocabulary import SPECIAL, SentenceVocabulary
 from seesay.training import checkpoint, loop
 
 if TYPE_CHECKING:
@@ -125,14 +125,19 @@ def train(
             "have other answers."
         )
     checkpoint.refuse_foreign_model(folder)
-    vocabulary = SentenceVocabulary.of(items.sentences)
+    vocabulary = SentenceVocabulary.of(items.sentences, cased=config.published_tokens)
+    answer_names = items.answer_names
+    if config.published_tokens:
+        answer_names = (*SPECIAL, *answer_names)
+    items = items.renumber(answer_names)
+    validation = validation.renumber(answer_names)
     seed = config.schedule.seed
     # before the network is built: its first weights are drawn here
     torch.manual_seed(seed)
     shape = items.features.shape[1:]
     network_config = NetworkConfig(
         vocabulary,
-        items.answer_names,
+        answer_names,
         shape,
         **config.sizes,
     )

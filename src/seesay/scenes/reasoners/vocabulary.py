@@ -16,28 +16,41 @@ NULL, START, END, UNKNOWN = range(4)
 _WORD = re.compile(r"[\w'-]+")
 
 
-def split_words(sentence: str) -> list[str]:
-    """Return the sentence's words, lower-cased, without punctuation."""
-    return _WORD.findall(sentence.lower())
+def split_words(sentence: str, *, cased: bool = False) -> list[str]:
+    """Return the sentence's words without punctuation; those of a `cased` one keep their capitals.
+
+    >>> split_words("The red circle is the biggest circle.")[:4]
+    ['the', 'red', 'circle', 'is']
+    """
+    return _WORD.findall(sentence if cased else sentence.lower())
 
 
 @dataclass(frozen=True)
 class SentenceVocabulary:
-    """The words a network reads; any other word is read as UNK."""
+    """The words a network reads; any other word is read as UNK.
+
+    A vocabulary with capital letters tells them apart, as the published ones do, where `The` and
+    `the` are two words.
+    """
 
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, sentences: Iterable[str]) -> SentenceVocabulary:
+    def of(cls, sentences: Iterable[str], *, cased: bool = False) -> SentenceVocabulary:
         """Return the vocabulary of all words of the sentences, in ASCII order."""
         words: set[str] = set()
         # thousands of items share a few hundred sentences
         for sentence in set(sentences):
-            words.update(split_words(sentence))
+            words.update(split_words(sentence, cased=cased))
         return cls(tuple(sorted(words)))
 
     def __len__(self) -> int:
         return len(SPECIAL) + len(self.words)
+
+    @cached_property
+    def cased(self) -> bool:
+        """Return whether capitals count."""
+        return any(word != word.lower() for word in self.words)
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -48,8 +61,8 @@ class SentenceVocabulary:
         """Return one row per sentence: START, its words, END, and NULL up to the longest."""
         rows = []
         for sentence in sentences:
-            words = [self.ids.get(word, UNKNOWN) for word in split_words(sentence)]
-            rows.append([START, *words, END])
+            words = split_words(sentence, cased=self.cased)
+            rows.append([START, *(self.ids.get(word, UNKNOWN) for word in words), END])
         longest = max(map(len, rows), default=0)
         encoded = np.full((len(rows), longest), NULL, dtype=np.int64)
         for row, ids in zip(encoded, rows, strict=True):

@@ -26,6 +26,7 @@ from seesay.scenes.reasoners.paper_tables import (
     BestConfiguration,
     TableCell,
     column_test,
+    printed,
     published,
 )
 from seesay.scenes.reports import reasoner_charts
@@ -250,12 +251,12 @@ def _published_table(
     """Return one of the paper's tables, with our figures below the published ones."""
     body = []
     for network, name in NAMES.items():
-        printed = [number(published(column, name)) for column in ceilings]
+        published_cells = [printed(column, name) for column in ceilings]
         measured = [_cell(cells.get((network, column))) for column in ceilings]
-        body += [[f"{name}, published", *printed], [f"{name}, ours", *measured]]
-    printed = [number(published(column)) for column in ceilings]
+        body += [[f"{name}, published", *published_cells], [f"{name}, ours", *measured]]
+    published_cells = [printed(column) for column in ceilings]
     measured = [number(ceiling) for ceiling in ceilings.values()]
-    body += [[f"{_CEILING}, published", *printed], [f"{_CEILING}, ours", *measured]]
+    body += [[f"{_CEILING}, published", *published_cells], [f"{_CEILING}, ours", *measured]]
     # a network that is neither published nor trained has no row
     body = [row for row in body if set(row[1:]) != {NONE}]
     return DataTable(["", *(title_of(column_test(column)) for column in ceilings)], body)
@@ -384,7 +385,7 @@ def _accuracy_table(labelled: LabelledDiagnoses) -> DataTable:
                 by_rule = [diagnosis.of(row.test, rule) for rule in RULES]
                 rules = [number(other.accuracy) if other else "" for other in by_rule]
                 accuracy = [number(row.accuracy), interval(row.low, row.high), f"{row.items:,}"]
-                figure = number(published(row.test, NAMES[diagnosis.network]))
+                figure = printed(row.test, NAMES[diagnosis.network])
                 body.append([name, title_of(row.test), *accuracy, *rules, figure])
     return DataTable(header, body)
 

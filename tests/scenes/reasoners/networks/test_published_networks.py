@@ -33,15 +33,17 @@ MLP_NORM = {
     "film": 2 * (512 + 1024),
 }
 """Scale and shift of the classifier's batch norms, which the grid switches."""
+ANSWERS = ("<NULL>", "<START>", "<END>", "<UNK>", "no", "yes")
+"""The published vocabularies number the special tokens among the answers."""
 COUNTS = {
-    "cnn-lstm": 300 * len(WORDS) + LSTM + 512 * 1025 + 1024 * (25_088 + 256 + 1) + 2 * 1025,
+    "cnn-lstm": 300 * len(WORDS) + LSTM + 512 * 1025 + 1024 * (25_088 + 256 + 1) + 6 * 1025,
     "stacked-attention": (
         300 * len(WORDS)
         + LSTM
         + 256 * 1025
         + 2 * (2 * 512 * (256 + 1) + 512 + 1)  # a round: Wv, Wu, and 1 x 1 to one map
         + 1024 * 257
-        + 2 * 1025
+        + 6 * 1025
     ),
     "film": (
         200 * len(WORDS)
@@ -52,7 +54,7 @@ COUNTS = {
         + 4 * (128 * (130 + 1) + 128 * (128 * 9 + 1))
         + 512 * 131
         + 1024 * 513
-        + 2 * 1025
+        + 6 * 1025
     ),
 }
 
@@ -61,7 +63,7 @@ def published(network: str, input_shape: tuple[int, ...] = CONV4, **sizes: Any) 
     """The network as published, without memory for its weights."""
     with torch.device("meta"):
         config = NetworkConfig(
-            WORDS, ("no", "yes"), input_shape, **{**preset_config(network, "paper").sizes, **sizes}
+            WORDS, ANSWERS, input_shape, **{**preset_config(network, "paper").sizes, **sizes}
         )
         return build(network, config)
 
@@ -84,7 +86,7 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
         "reader.embedding": (len(WORDS), 300),
         "project": (512, 1024, 1, 1),
         "classifier.1": (1024, 25_344),
-        "classifier.4": (2, 1024),
+        "classifier.4": (6, 1024),
     },
     "stacked-attention": {
         "reader.embedding": (len(WORDS), 300),
@@ -96,7 +98,7 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
         "rounds.1.of_known": (512, 256),
         "rounds.1.weigh": (1, 512),
         "classifier.1": (1024, 256),
-        "classifier.4": (2, 1024),
+        "classifier.4": (6, 1024),
     },
     "film": {
         "reader.embedding": (len(WORDS), 200),
@@ -106,7 +108,7 @@ SHAPES: dict[str, dict[str, tuple[int, ...]]] = {
         **{f"blocks.{i}.look": (128, 128, 3, 3) for i in range(4)},
         "last": (512, 130, 1, 1),
         "classifier.0": (1024, 512),
-        "classifier.3": (2, 1024),
+        "classifier.3": (6, 1024),
     },
 }
 
@@ -211,6 +213,10 @@ def test_training_as_published(name: str) -> None:
         "none",
     )
     assert (schedule.cooldown, schedule.patience, schedule.validate_every) == (0, None, 250)
+    # untrained weights are never a candidate, and an epoch's end brings no validation of its own
+    assert not schedule.validate_untrained
+    assert not schedule.validate_epochs
+    assert config.published_tokens
     assert schedule.weight_decay == (1e-5 if name == "film" else 0)
     assert (schedule.best_by, schedule.highest) == ("accuracy", True)
     assert schedule.epochs * 16_000 == 10_000 * config.batch_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,8 +21,11 @@ class FeatureExtractor(Protocol):
     `name` is how a user asks for it.
     """
 
-    name: str
-    image_size: int
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def image_size(self) -> int: ...
 
     @property
     def fingerprint(self) -> str:
@@ -61,14 +65,18 @@ class ObjectExtractor:
 
 
 def open_extractor(name: str, image_size: int) -> FeatureExtractor:
-    """Open the extractor of this name: `pixels`, `objects`, or a pretrained network.
+    """Open the extractor of this name: `pixels`, `objects`, `h5:FOLDER`, or a pretrained network.
 
-    See `pretrained` for the names of the latter.
+    See `pretrained` for the names of the latter, and `stored` for the folder.
     """
     if name == "pixels":
         return PixelExtractor(image_size)
     if name == "objects":
         return ObjectExtractor()
+    if name.startswith("h5:"):
+        from seesay.scenes.reasoners.features.stored import StoredFeatures
+
+        return StoredFeatures(Path(name.removeprefix("h5:")), image_size)
     # PyTorch is loaded only where a network computes the features
     from seesay.scenes.reasoners.features.pretrained import open_pretrained
 

@@ -1,0 +1,311 @@
+"""The checkpoints of the published reasoners, as the code of Johnson et al. (2017) and Perez et al.
+(2018) writes them.
+
+A checkpoint is a dictionary that `torch.save` wrote: the arguments of the training, the vocabulary,
+the weights that were best on the validation items, and how accurate they were. FiLM's are in two
+parts: `program_generator` reads the sentence, `execution_engine` looks at the picture. Each layer
+is written to the place it has in our network; what computes the same in another order is turned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seesay.errors import UserError, first_line
+from seesay.files import write_json
+from seesay.scenes.reasoners import checkpoints
+from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig, preset_config
+from seesay.scenes.reasoners.networks.registry import NAMES, build
+from seesay.scenes.reasoners.vocabulary import SPECIAL, SentenceVocabulary
+from seesay.training import checkpoint
+from seesay.training.loop import Result
+
+if TYPE_CHECKING:
+    import torch
+
+    from seesay.scenes.reasoners.features.extractor import FeatureExtractor
+    from seesay.scenes.reasoners.networks.base import ReasonerNetwork
+
+_NETWORKS = {name: key for key, name in NAMES.items()}
+
+
+@dataclass(frozen=True)
+class PublishedCheckpoint:
+    """A network of ours with the weights of a checkpoint."""
+
+    config: ReasonerConfig
+    network_config: NetworkConfig
+    network: ReasonerNetwork
+    validation: float
+    """The accuracy of its weights on the authors' validation items."""
+    step: int
+    """The step after which they were the best."""
+
+
+def read_checkpoint(path: Path) -> PublishedCheckpoint:
+    """Read a checkpoint of the published code; only tensors and plain values are unpickled."""
+    import torch
+
+    if not path.is_file():
+        raise UserError(f"There is no file '{path}': give a checkpoint of the published code.")
+    try:
+        # without weights_only, a pickle could run any code
+        fields = torch.load(path, map_location="cpu", weights_only=True)
+        return _convert(fields)
+    # a file that is none fails in many ways: unpickling, missing fields, other sizes
+    except Exception as error:
+        raise UserError(
+            f"'{path}' is no checkpoint of the published CNN+LSTM, CNN+LSTM+SA or FiLM: "
+            f"{type(error).__name__} {first_line(error)}"
+        ) from error
+
+
+def _convert(fields: Mapping[str, Any]) -> PublishedCheckpoint:
+    """Return our network with the weights of a checkpoint's fields."""
+    vocab = fields["vocab"]
+    words = _tokens(vocab["question_token_to_idx"])
+    answers = _tokens(vocab["answer_token_to_idx"])
+    baseline = fields["baseline_type"]
+    if baseline is None:
+        name = "film"
+        kwargs = fields["program_generator_kwargs"] | fields["execution_engine_kwargs"]
+        weights = fields["program_generator_state"] | fields["execution_engine_state"]
+        sizes = _film_sizes(kwargs)
+        shape = kwargs["feature_dim"]
+    else:
+        name = _NETWORKS[baseline]
+        kwargs = fields["baseline_kwargs"]
+        weights = fields["baseline_state"]
+        sizes = _baseline_sizes(name, kwargs)
+        shape = kwargs["cnn_feat_dim"]
+    config = preset_config(name, "paper")
+    config = config.override(sizes=sizes, learning_rate=fields["args"]["learning_rate"])
+    if sizes.get("strided_layers"):
+        config = replace(config, features="pixels")
+    vocabulary = SentenceVocabulary(words[len(SPECIAL) :])
+    network_config = NetworkConfig(vocabulary, answers, tuple(shape), **config.sizes)
+    network = build(name, network_config)
+    state = network.state_dict()
+    places = _film_layers(weights, state) if name == "film" else _baseline_layers(weights, state)
+    for layer, published in places:
+        for key, value in _tensors(weights, published).items():
+            expected = state[f"{layer}.{key}"].shape
+            turned = _turn(name, layer, value, network_config)
+            if turned.numel() != expected.numel():
+                raise ValueError(f"{published}.{key} has another size than {tuple(expected)}")
+            # a 1 x 1 convolution there may be a linear layer here
+            state[f"{layer}.{key}"] = turned.reshape(expected)
+    network.load_state_dict(state)
+    return PublishedCheckpoint(
+        config,
+        network_config,
+        network.eval(),
+        float(fields["best_val_acc"]),
+        int(fields["model_t"]),
+    )
+
+
+def write_reasoner(
+    published: PublishedCheckpoint,
+    folder: Path,
+    task: str,
+    extractor: FeatureExtractor,
+    digest: str,
+) -> None:
+    """Write the folder of a reasoner, with the record of a training on this task.
+
+    `digest` is that of the checkpoint.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"'{folder}' is not empty: give a new folder.")
+    config = replace(published.config, features=extractor.name, image_size=extractor.image_size)
+    settings = checkpoints.training_settings(config, {"task": task, "checkpoint": digest})
+    checkpoint.check_settings(folder / "training", config.schedule.settings() | settings)
+    checkpoints.save(
+        folder,
+        published.network,
+        config,
+        published.network_config,
+        extractor.fingerprint,
+    )
+    result = Result(
+        steps=published.step,
+        epochs=published.step / 250,
+        seconds=0.0,
+        best=published.validation,
+        best_step=published.step,
+        stopped_early=False,
+    )
+    write_json(folder / "training" / checkpoint.RESULT, result.as_json())
+
+
+def _tokens(numbers: Mapping[str, int]) -> tuple[str, ...]:
+    """Return tokens in the order of their numbers, which begin with the special ones."""
+    tokens = tuple(sorted(numbers, key=lambda token: numbers[token]))
+    are_consecutive = sorted(numbers.values()) == list(range(len(tokens)))
+    if tokens[: len(SPECIAL)] != SPECIAL or not are_consecutive:
+        raise ValueError("its vocabulary is not numbered as CLEVR's")
+    return tokens
+
+
+def _film_sizes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sizes of a FiLM; refuse options that the published scripts do not use."""
+    expected = {
+        "encoder_type": "gru",
+        "decoder_type": "linear",
+        "bidirectional": False,
+        "output_batchnorm": False,
+        "gamma_option": "linear",
+        "gamma_baseline": 1,
+        "module_num_layers": 1,
+        "module_input_proj": 1,
+        "module_kernel_size": 3,
+        "module_residual": True,
+        "module_batchnorm": True,
+        "module_batchnorm_affine": False,
+        "stem_batchnorm": True,
+        "classifier_downsample": "maxpoolfull",
+        "condition_method": "bn-film",
+        "use_gamma": True,
+        "use_beta": True,
+        "use_coords": 1,
+    }
+    _refuse_other(kwargs, expected)
+    strided = kwargs["stem_stride"] > 1
+    layers = kwargs["stem_num_layers"]
+    (hidden,) = kwargs["classifier_fc_layers"]
+    return {
+        "width": kwargs["module_dim"],
+        "strided_layers": layers if strided else 0,
+        "plain_layers": 0 if strided else layers,
+        "blocks": kwargs["num_modules"],
+        "embedding": kwargs["wordvec_dim"],
+        "hidden": kwargs["hidden_dim"],
+        "recurrent_layers": kwargs["rnn_num_layers"],
+        "projection": kwargs["classifier_proj_dim"],
+        "classifier": hidden,
+        "batch_norm": bool(kwargs["classifier_batchnorm"]),
+        "dropout": float(kwargs["classifier_dropout"]),
+    }
+
+
+def _baseline_sizes(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sizes of a CNN+LSTM or CNN+LSTM+SA."""
+    if name == "cnn-lstm":
+        _refuse_other(kwargs, {"cnn_num_res_blocks": 0, "cnn_pooling": "maxpool2"})
+        projection = kwargs["cnn_proj_dim"]
+    else:
+        _refuse_other(kwargs, {"num_stacked_attn": 2})
+        projection = kwargs["stacked_attn_dim"]
+    (hidden,) = kwargs["fc_dims"]
+    return {
+        "embedding": kwargs["rnn_wordvec_dim"],
+        "hidden": kwargs["rnn_dim"],
+        "recurrent_layers": kwargs["rnn_num_layers"],
+        "projection": projection,
+        "classifier": hidden,
+        "batch_norm": bool(kwargs["fc_use_batchnorm"]),
+        "dropout": float(kwargs["fc_dropout"]),
+    }
+
+
+def _refuse_other(kwargs: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Refuse a network that would compute something else here."""
+    for option, value in expected.items():
+        if kwargs[option] != value:
+            raise ValueError(f"its {option} is {kwargs[option]}, not {value}")
+
+
+def _film_layers(
+    weights: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+) -> Iterator[tuple[str, str]]:
+    """Yield our layers and theirs, for FiLM."""
+    yield "reader.embedding", "encoder_embed"
+    yield "reader.recurrent", "encoder_rnn"
+    yield "modulate", "decoder_linear"
+    yield from _in_order(state, ["stem.layers"], weights, "stem")
+    for layer in _numbered(state, "blocks"):
+        block = layer.removeprefix("blocks.")
+        yield f"{layer}.narrow", f"{block}.input_proj"
+        yield f"{layer}.look", f"{block}.conv1"
+        yield f"{layer}.norm", f"{block}.bn1"
+    # our last convolution and its norm, which are part of their classifier
+    yield from _in_order(state, ["last", "last_norm", "classifier"], weights, "classifier")
+
+
+def _baseline_layers(
+    weights: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+) -> Iterator[tuple[str, str]]:
+    """Yield our layers and theirs, for the networks with an LSTM."""
+    yield "reader.embedding", "rnn.embed"
+    yield "reader.recurrent", "rnn.rnn"
+    yield "project", "cnn.0" if "cnn.0.weight" in weights else "image_proj"
+    for layer in _numbered(state, "rounds"):
+        attention = layer.replace("rounds.", "stacked-attn-")
+        yield f"{layer}.of_cells", f"{attention}.Wv"
+        yield f"{layer}.of_known", f"{attention}.Wu"
+        yield f"{layer}.weigh", f"{attention}.Wp"
+    yield from _in_order(state, ["classifier"], weights, "classifier")
+
+
+def _in_order(
+    state: Mapping[str, torch.Tensor],
+    parts: list[str],
+    weights: Mapping[str, torch.Tensor],
+    prefix: str,
+) -> Iterator[tuple[str, str]]:
+    """Yield the layers that have weights in parts of ours, and in a sequence of theirs.
+
+    The sequences number layers without weights, too, such as dropout, which ours has and theirs may
+    lack.
+    """
+    layers = [layer for part in parts for layer in _numbered(state, part)]
+    yield from zip(layers, _numbered(weights, prefix), strict=True)
+
+
+def _numbered(state: Mapping[str, torch.Tensor], prefix: str) -> list[str]:
+    """Return the layers of a sequence in order; a part that is a layer itself is the only one."""
+    numbers = set()
+    for key in state:
+        if not key.startswith(f"{prefix}."):
+            continue
+        number = key.removeprefix(f"{prefix}.").partition(".")[0]
+        if not number.isdecimal():
+            return [prefix]
+        numbers.add(int(number))
+    return [f"{prefix}.{number}" for number in sorted(numbers)]
+
+
+def _tensors(weights: Mapping[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
+    """Return the weights of one of their layers by what they are."""
+    start = f"{layer}."
+    return {
+        key.removeprefix(start): value for key, value in weights.items() if key.startswith(start)
+    }
+
+
+def _turn(name: str, layer: str, value: torch.Tensor, config: NetworkConfig) -> torch.Tensor:
+    """Return a tensor in the order of ours, where both compute the same in another order."""
+    import torch
+
+    reads_coordinates = layer == "last" or layer.endswith(".narrow")
+    if layer == "stem.layers.0" and not config.strided_layers:
+        reads_coordinates = True
+    # theirs appends columns and then rows to a map, ours rows and then columns
+    if reads_coordinates and value.ndim > 1:
+        channels = value.shape[1]
+        order = [*range(channels - 2), channels - 1, channels - 2]
+        return value[:, order]
+    # an older layout has further outputs for each block, which are not used
+    if layer == "modulate":
+        by_block = value.reshape(config.blocks, -1, *value.shape[1:])
+        return by_block[:, : 2 * config.width].flatten(0, 1)
+    # theirs puts the sentence before the picture, ours after it; a norm's counter is no vector
+    if name == "cnn-lstm" and layer.startswith("classifier.") and value.ndim:
+        cells = config.input_shape[1] // 2 * (config.input_shape[2] // 2)
+        if value.shape[-1] == config.hidden + config.projection * cells:
+            return torch.roll(value, -config.hidden, dims=-1)
+    return value

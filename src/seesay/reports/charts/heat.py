@@ -46,13 +46,15 @@ def heat_map(
     low_label: str = "less",
     high_label: str = "more",
     zero: bool = False,
+    ends: Sequence[float] = (),
 ) -> Markup:
     """Draw rows × columns, each cell shaded between the least and the greatest value; a missing
     value is an empty cell.
 
     A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
     With `zero` a cell is the darker the farther its value is from 0, values below 0 in a second
-    hue, and the scale shows where 0 is.
+    hue, and the scale shows where 0 is. `ends` belong to the scale whatever the values are, so that
+    charts below one another can be compared.
     """
     if len(matrix) != len(rows) or any(len(line) != len(columns) for line in matrix):
         raise ValueError(
@@ -61,7 +63,8 @@ def heat_map(
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
         return empty_chart("heat-map", title)
-    scale = _Scale(min(finite), max(finite), zero)
+    all_values = [*ends, *finite]
+    scale = _Scale(min(all_values), max(all_values), zero)
     left = text_width(rows, ROOM) + 8
     top = text_width(columns, ROOM) + 8
     cell_width = min((WIDTH - left) / len(columns), 44.0)

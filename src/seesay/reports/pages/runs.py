@@ -17,7 +17,7 @@ from seesay.plugins import collect
 from seesay.registry import load_address
 from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
-from seesay.reports.chance import LEGEND
+from seesay.reports.chance import LEGEND, standings
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
@@ -136,6 +136,7 @@ def _task(
         "group": group,
         "index": index,
         "headline": run_views.headline(group),
+        "standings": standings(group),
         "templates": run_views.templates(group),
         "curves": run_views.curves(group),
         "slices": run_views.slices(group),

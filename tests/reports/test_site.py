@@ -17,7 +17,7 @@ from tests.reports.made_up import comparison, hostile_run, run, task
 
 from seesay.errors import UserError
 from seesay.questions import Published, Template
-from seesay.reports.site import parameters, write_site
+from seesay.reports.site import stated_parameters, write_site
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
@@ -151,7 +151,7 @@ def test_sizes_are_read_from_names() -> None:
         "made-2B-it",
         "gpt4all",
     ]
-    assert [parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
+    assert [stated_parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
 
 
 def test_mistakes(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
     """
     names = _short_names([name for c in comparisons for name in (c.a, c.b)])
     other_tests = ("p flip", "p boot", "p McN") if all_tests else ()
-    numbers = ("difference", "95 % interval", "p", *other_tests, "n")
+    numbers = ("A − B", "95 % interval", "p", *other_tests, "n")
     table = _table("task, metric, A vs B", numbers=numbers)
     previous_task = ""
     by_metric = group_by(comparisons, lambda c: (c.task, c.metric, c.slice))
@@ -220,7 +220,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
                 str(c.n),
             )
     caption = (
-        "difference: A − B. p: paired sign-flip test, corrected (Holm) for all comparisons of the "
+        "p: paired sign-flip test, corrected (Holm) for all comparisons of the "
         "task. Bold: p at most 0.05, and the interval excludes zero."
     )
     if all_tests:

@@ -220,7 +220,7 @@ def template_pieces(template: Template) -> list[tuple[str, str | None]]:
 
 
 def payload(
-    group: TaskRuns, choices_of_runs: Sequence[Choices], most_pictures: int = MAX_PICTURES
+    group: TaskRuns, choices_of_runs: Sequence[Choices], most_pictures: int
 ) -> dict[str, Any]:
     """Return a task's questions and all answers, column by column.
 

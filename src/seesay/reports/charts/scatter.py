@@ -58,11 +58,11 @@ def scatter(
         y_values.append(chance)
     y = axis(y_values, HEIGHT, 20)
     left = y_room(y, LEFT)
-    right = WIDTH - 8
+    right = WIDTH - 8 if chance is None else WIDTH - 48
     x = log_axis(
         [spot.x for spot in spots],
         left + 8,
-        WIDTH - 16,
+        right - 8,
     )
     parts = [*y_axis(y, left, right, y_label), *x_axis(x, HEIGHT, x_label)]
     parts.append(horizontal_line(left, right, HEIGHT, "base"))
@@ -70,7 +70,7 @@ def scatter(
         # named at its end: a legend for one line would take more room than the line
         at = y.at(chance)
         parts.append(horizontal_line(left, right, at, "chance"))
-        parts.append(text(right, at - 4, "chance", "note end"))
+        parts.append(text(right + 5, at + 3.5, "chance", "note"))
     for spot in spots:
         place = f"{brief(spot.x)}, {brief(spot.y)}"
         tip = tooltip(f"{spot.name}: {place} ({brief(spot.low)} to {brief(spot.high)})")

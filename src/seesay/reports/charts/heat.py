@@ -28,7 +28,7 @@ NUMBERED = 30.0
 CROWDED = 13.0
 """Cells lower than this have no gaps between them, and smaller names."""
 
-_DIGIT = 5.8
+_DIGIT = 6.5
 """The width of a digit in a cell."""
 
 FAINTEST = 0.04

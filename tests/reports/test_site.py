@@ -154,6 +154,21 @@ def test_sizes_are_read_from_names() -> None:
     assert [stated_parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
 
 
+def test_parameters_are_those_of_the_network_where_they_were_counted(tmp_path: Path) -> None:
+    runs = [run(task("core-color"), name) for name in ("small-7B", "large-70M")]
+    counted = [
+        replace(each, manifest=each.manifest.model_copy(update={"parameters": count}))
+        for each, count in zip(runs, (260_032, None), strict=True)
+    ]
+    text = write_site(tmp_path, counted).read_text(encoding="utf-8")
+    rows = text.split("<tr")
+    small = next(row for row in rows if 'data-name="small-7b"' in row)
+    large = next(row for row in rows if 'data-name="large-70m"' in row)
+    assert ">260 K<" in small
+    # known by its name alone
+    assert ">70 M<" in large
+
+
 def test_mistakes(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least one run"):
         write_site(tmp_path, [])

@@ -5,6 +5,7 @@ Every sentence is a strip of words, with one row per model, and shows where two 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,10 +62,13 @@ class _Scales:
     @classmethod
     def of(cls, sentences: Sequence[SentenceSurprisal]) -> _Scales:
         """Return scales that hold every word of these sentences."""
-        bits = [value for row in sentences for strip in _bits(row) for value in strip]
-        gaps = [abs(value) for row in sentences for value in _differences(_bits(row))]
-        most = max(gaps, default=0.0)
-        return cls((0.0, max(bits, default=0.0)), (-most, most))
+        bits = [0.0]
+        gaps = [0.0]
+        for row in sentences:
+            strips = _bits(row)
+            bits += [value for strip in strips for value in strip if math.isfinite(value)]
+            gaps += [abs(gap) for gap in _differences(strips) if math.isfinite(gap)]
+        return cls((min(bits), max(bits)), (-max(gaps), max(gaps)))
 
 
 def _bits(row: SentenceSurprisal) -> list[list[float]]:

@@ -77,13 +77,14 @@ class Results:
         """Models by tasks as "markdown" or "latex", the best bold where a paired test says so;
         every figure as "csv" or "json"."""
         from seesay.reports.formats import FORMATS, as_text
+        from seesay.reports.groups import without_people
 
         if format not in FORMATS[1:]:
             raise UserError(
                 f"There is no table format '{format}': choose {', '.join(FORMATS[1:])}."
             )
-        if format in ("markdown", "latex"):  # only these mark what a test shows to be best
-            comparisons = self.compare()
+        if format in ("markdown", "latex"):  # only these mark which model a test shows to be best
+            comparisons = Results(without_people(self.runs)).compare()
         else:
             comparisons = []
         return as_text(format, self.runs, comparisons)
@@ -194,13 +195,19 @@ class Results:
         url: str | None = None,
         hub_dataset: str | None = None,
     ) -> Path:
-        """Write a leaderboard as a static site below `folder`; returns its first page."""
+        """Write a leaderboard as a static site below `folder`; returns its first page.
+
+        One model under two names is one there.
+        """
+        from seesay.reports.groups import unite_names, without_people
         from seesay.reports.site import write_site
 
+        runs = unite_names(self.runs)
+        models = Results(without_people(runs))
         return write_site(
             Path(folder),
-            self.runs,
-            self.compare(headline_only=True),
+            runs,
+            models.compare(headline_only=True),
             url=url,
             hub_dataset=hub_dataset,
         )

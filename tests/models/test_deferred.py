@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file
 from tests.tiny import save_tiny
 
 import seesay
@@ -23,6 +24,16 @@ from seesay.tasks import load_task
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     return save_tiny("bert", tmp_path / "bert")
+
+
+def test_parameters_are_counted_and_remembered(folder: Path) -> None:
+    """As many as the tensors of the file have elements: none of this network's is used twice."""
+    tensors = load_file(folder / "model.safetensors")
+    elements = sum(tensor.size for tensor in tensors.values())
+    loaded = load_when_asked(str(folder), ModelOptions())
+    remembered = load_when_asked(str(folder), ModelOptions())
+    assert isinstance(remembered, DeferredModel)
+    assert loaded.parameters == remembered.parameters == elements
 
 
 def test_a_finished_run_is_shown_without_pytorch(folder: Path, tmp_path: Path) -> None:

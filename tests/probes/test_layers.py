@@ -4,6 +4,7 @@ a time."""
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,6 +130,11 @@ def test_the_last_layer_equals_the_plain_probe(folder: str, task: Task, tmp_path
     assert [row["layer"] for row in stored[0]["figures"]] == [0, 1, 2]
     page = write_layers(tmp_path / "layers.html", curves).read_text()
     assert "selectivity" in page
+    # the strips of figure, control and selectivity have one scale, which holds 0 and 1
+    legends = re.findall(r">less ([^<]*)<.*?>([^<]*) more<", page)
+    assert len(legends) == 3
+    assert len(set(legends)) == 1
+    assert legends[0][1] == "1"
     assert (tmp_path / "layers-1.svg").is_file()
     with pytest.raises(KeyError):  # texts must be kept before a probe reads them
         layer_logps(cache, parts, [0])

@@ -136,6 +136,18 @@ def test_cells_stand_in_their_row_and_column_and_darken_with_the_value() -> None
     assert title_of(missing) == "c, y: –"
 
 
+def test_heat_maps_with_the_same_ends_have_the_same_shades() -> None:
+    low = heat_map([[0.2, 0.4]], ["a"], ["x", "y"], title="low", ends=(0, 1))
+    high = heat_map([[0.4, 0.9]], ["a"], ["x", "y"], title="high", ends=(0, 1))
+
+    def shades(chart: Markup) -> list[str | None]:
+        return [cell.get("fill-opacity") for cell in elements(chart, "heat") if title_of(cell)]
+
+    assert shades(low)[1] == shades(high)[0]
+    # alone, each would go from the faintest to the darkest
+    assert len({*shades(low), *shades(high)}) == 3
+
+
 def test_a_large_heat_map_keeps_room_for_its_names() -> None:
     chart = heat_map(
         [[i * j for j in range(57)] for i in range(67)], ["row"] * 67, ["column"] * 57, title="t"

@@ -54,6 +54,25 @@ def test_only_what_a_corrected_test_shows_is_bold() -> None:
         assert "textbf" not in as_text("latex", runs, comparisons)
 
 
+def test_people_have_a_rule_of_their_own_and_are_no_rivals() -> None:
+    runs, shown = two_models()
+    people = run(runs[0].task, "people here", 3)
+    family = people.manifest.model_copy(update={"family": "people"})
+    higher = tuple(
+        f.model_copy(update={"value": 0.9, "low": 0.85, "high": 0.95}) for f in people.figures
+    )
+    table = as_text("latex", [replace(people, manifest=family, figures=higher), *runs], [shown])
+    blocks = table.split("\\midrule\n")
+    # after the header: models, people as measured and as published, chance and n
+    assert [line.split(" & ")[0] for line in blocks[1].splitlines()] == ["a\\_model", "b-model"]
+    people_rows = [line.split(" & ")[0] for line in blocks[2].splitlines()]
+    assert people_rows == ["people here", "people (Norlund 2021)"]
+    assert blocks[3].startswith("chance")
+    # 0.6 is the best of the models, and bold although people are at 0.9
+    assert "\\textbf{0.600}" in blocks[1]
+    assert "textbf" not in blocks[2]
+
+
 def test_markdown_renders_as_one_table_of_these_cells() -> None:
     runs, shown = two_models()
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(as_text("markdown", runs, [shown]))
@@ -68,9 +87,9 @@ def test_markdown_renders_as_one_table_of_these_cells() -> None:
     assert rows == [
         ["a\\_model", "**0.600** (0.500–0.700)", "–"],
         ["b-model", "0.412 (0.362–0.462)", "0.412 (0.362–0.462)"],
+        ["people (Norlund 2021)", "0.940", "–"],
         ["chance", "0.091", "0.091"],
         ["n", "3", "3"],
-        ["people (Norlund 2021)", "0.940", "–"],
     ]
     rendered = MarkdownIt("gfm-like", {"linkify": False}).render(as_text("markdown", runs, [shown]))
     assert "<strong>0.600</strong> (0.500–0.700)" in rendered

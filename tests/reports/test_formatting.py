@@ -29,10 +29,10 @@ def test_numbers_have_three_decimals_and_a_real_minus() -> None:
 @pytest.mark.parametrize(
     ("difference", "metric", "sentence"),
     [
-        (0.05, "accuracy", "a is ahead of b by 0.050 (0.020 to 0.080)."),
-        (-0.05, "accuracy", "b is ahead of a by 0.050 (0.020 to 0.080)."),
-        (-0.05, "jensen_shannon", "a is ahead of b by 0.050 (0.020 to 0.080)."),
-        (0.01, "accuracy", "No difference shown between a and b: +0.010 (−0.020 to 0.040)."),
+        (0.05, "accuracy", "a vs b: +0.050 (0.020 to 0.080), a is ahead."),
+        (-0.05, "accuracy", "a vs b: −0.050 (−0.080 to −0.020), a is behind."),
+        (-0.05, "jensen_shannon", "a vs b: −0.050 (−0.080 to −0.020), a is ahead."),
+        (0.01, "accuracy", "a vs b: +0.010 (−0.020 to 0.040), no difference shown."),
     ],
 )
 def test_a_finding_claims_no_more_than_its_interval(
@@ -75,4 +75,4 @@ def test_swatches_and_marks() -> None:
 
 def test_a_difference_that_correction_takes_away_is_not_called_ahead() -> None:
     corrected = comparison("a", "b", 0.05).model_copy(update={"p_holm": 0.06})
-    assert finding(corrected) == "No difference shown between a and b: +0.050 (0.020 to 0.080)."
+    assert finding(corrected) == "a vs b: +0.050 (0.020 to 0.080), no difference shown."

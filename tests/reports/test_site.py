@@ -17,7 +17,7 @@ from tests.reports.made_up import comparison, hostile_run, run, task
 
 from seesay.errors import UserError
 from seesay.questions import Published, Template
-from seesay.reports.site import parameters, write_site
+from seesay.reports.site import stated_parameters, write_site
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
@@ -151,7 +151,22 @@ def test_sizes_are_read_from_names() -> None:
         "made-2B-it",
         "gpt4all",
     ]
-    assert [parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
+    assert [stated_parameters(name) for name in names] == [135e6, 1.4e9, None, None, 2e9, None]
+
+
+def test_parameters_are_those_of_the_network_where_they_were_counted(tmp_path: Path) -> None:
+    runs = [run(task("core-color"), name) for name in ("small-7B", "large-70M")]
+    counted = [
+        replace(each, manifest=each.manifest.model_copy(update={"parameters": count}))
+        for each, count in zip(runs, (260_032, None), strict=True)
+    ]
+    text = write_site(tmp_path, counted).read_text(encoding="utf-8")
+    rows = text.split("<tr")
+    small = next(row for row in rows if 'data-name="small-7b"' in row)
+    large = next(row for row in rows if 'data-name="large-70m"' in row)
+    assert ">260 K<" in small
+    # known by its name alone
+    assert ">70 M<" in large
 
 
 def test_mistakes(tmp_path: Path) -> None:

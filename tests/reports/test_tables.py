@@ -103,14 +103,24 @@ def test_comparisons() -> None:
     assert "…" not in text
     for expected in (
         "bert-base-uncased",
-        "− SmolLM2-135M",
+        "vs SmolLM2-135M",
         "+0.050",
         "0.020–0.080",
         "−0.040 to 0.020",
-        "p Holm",
-        "0.020",
+        "A vs B",
     ):
         assert expected in text
+
+
+def test_one_test_is_shown_and_the_others_on_demand() -> None:
+    row = comparison().model_copy(update={"p_mcnemar": 0.777})
+    one = "\n".join(printed(comparison_table([row])))
+    assert one.count("0.020") == 2  # p after correction, and the interval's lower end
+    assert not any(p in one for p in ("0.012", "<0.001", "0.777"))
+    lines = printed(comparison_table([row], all_tests=True))
+    assert max(map(len, lines)) <= 80
+    figures = next(line for line in lines if "+0.050" in line).split()
+    assert figures[-6:] == ["0.020–0.080", "0.020", "0.012", "<0.001", "0.777", "3"]
 
 
 def test_many_models_with_one_reference_have_a_line_each() -> None:

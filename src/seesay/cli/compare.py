@@ -31,6 +31,10 @@ def compare(
     all_pairs: Annotated[
         bool, typer.Option("--all-pairs", help="Compare every run with every other.")
     ] = False,
+    all_tests: Annotated[
+        bool,
+        typer.Option("--all-tests", help="Show the p-values of the other tests, too."),
+    ] = False,
     plan: Annotated[
         bool,
         typer.Option(
@@ -94,7 +98,7 @@ def compare(
     if as_json:
         print_json([comparison.model_dump() for comparison in comparisons])
         return
-    out.print(comparison_table(comparisons))
+    out.print(comparison_table(comparisons, all_tests=all_tests))
     if report is not None:
         remark(f"Report: {report}")
 
@@ -121,7 +125,7 @@ def _print_plan(
     rows = [
         (
             f"{c.task}, {c.metric}",
-            f"{c.a} − {c.b}",
+            f"{c.a} vs {c.b}",
             f"{c.difference:+.3f}",
             c.n,
             f"{plan.target:.3f}",
@@ -130,7 +134,7 @@ def _print_plan(
         )
         for c, plan in plans
     ]
-    columns = ["task, metric", "a − b", ">now", ">n", ">to show", ">questions", ">with n"]
+    columns = ["task, metric", "A vs B", ">now", ">n", ">to show", ">questions", ">with n"]
     out.print(table(columns, rows))
     out.print(
         "Questions that it takes to show the difference (two-sided, p at most 0.05, power "

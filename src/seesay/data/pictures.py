@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 MOST_PIXELS = 40_000_000
 """Pixels that a picture may have: a few kilobytes of PNG can hold hundreds of millions."""
+
+
+THUMBNAIL = 96
+"""The longer side of a thumbnail in pixels: it takes at most 10 kB of a page."""
 
 
 class TooManyPixelsError(ValueError):
@@ -94,3 +99,11 @@ def contact_sheet(
             baseline = top + size + style.below + number * style.line_height
             pen.text((left, baseline), text, fill=color, font=font)
     return sheet
+
+
+@lru_cache(maxsize=512)
+def thumbnail(path: str) -> str:
+    """Return a small PNG of a picture file as a data address."""
+    picture = open_rgb(path)
+    picture.thumbnail((THUMBNAIL, THUMBNAIL))
+    return png_address(picture)

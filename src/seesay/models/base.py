@@ -28,6 +28,7 @@ IDENTITY = (
     "name",
     "family",
     "fingerprint",
+    "parameters",
     "scope",
     "accepts",
     "whole_words",
@@ -113,6 +114,9 @@ class Model:
     fingerprint: str
     """A digest that changes when the weights, the tokenizer or a setting that shapes the answers
     changes."""
+
+    parameters: int | None = None
+    """How many parameters its network has, where that is known."""
 
     scope: str = "option"
     """What is scored: `sentence`, `option`, `slot`, `answer`, `reply` or `choice`; part of the

@@ -132,6 +132,8 @@ def _fits(field: str, value: Any) -> bool:
     """Return whether a value has the type of what a model states in this field."""
     if field in SETS:
         return isinstance(value, list) and all(isinstance(member, str) for member in value)
+    if field == "parameters":
+        return value is None or type(value) is int
     # fields without a default are texts, as are those that may be None
     default = getattr(Model, field, "")
     if default is None:

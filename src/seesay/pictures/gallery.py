@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 
-from seesay.data.pictures import open_rgb, png_address
+from seesay.data.pictures import thumbnail
 from seesay.pictures.conditions import Contrast, contrasts
 from seesay.pictures.pull import LEAST
 from seesay.questions import Question
@@ -25,7 +24,6 @@ from seesay.reports.layout import templates
 
 SHOWN = 12
 """Pictures per model and source of the pull."""
-_SIZE = 96
 
 
 @dataclass(frozen=True)
@@ -138,11 +136,3 @@ def _exhibit(
         log_odds=float(np.log(pulled) - np.log(right)),
         is_pulled=answer in suggested,
     )
-
-
-@lru_cache(maxsize=512)
-def thumbnail(path: str) -> str:
-    """Return a small PNG as a data address."""
-    picture = open_rgb(path)
-    picture.thumbnail((_SIZE, _SIZE))
-    return png_address(picture)

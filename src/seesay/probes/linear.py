@@ -55,6 +55,7 @@ class LinearProbe(Model):
         seed: int,
     ) -> None:
         self.name = vectors.encoder.name
+        self.parameters = vectors.encoder.parameters
         self._how = how
         self._seed = seed
         parts = [vectors.encoder.fingerprint, *trained_on, asdict(layer.config), seed]

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from seesay.data.pictures import thumbnail
 from seesay.metrics.relaxed_accuracy import top_credit
+from seesay.quantities import quantity
 from seesay.questions import SLOT, Question, Task, Template
 from seesay.reports.charts.kernel import RAMP, hue, swatch, swatches
 from seesay.reports.groups import TaskRuns
@@ -22,6 +24,12 @@ from seesay.runs.run import Run
 MAX_SHARES = 600_000
 """Beyond this many numbers a page leaves out the probability of every option and keeps that of the
 chosen one."""
+
+MAX_PICTURES = 300
+"""Thumbnails on a page, shared by its tasks: 3 MB at most."""
+
+BIAS = 0.2
+"""A place among the options that is chosen so much more often than it is right is a bias."""
 
 MAX_TAG_VALUES = 40
 """A tag with more values than this is not offered as a filter."""
@@ -155,6 +163,50 @@ def confusion(task: Task, by_key: Choices, labels: Sequence[str]) -> list[list[f
     return [(line / line.sum()).tolist() if line.sum() else None for line in counts]
 
 
+@dataclass(frozen=True, slots=True)
+class PlaceBias:
+    """A place among the options, how often it is chosen, and how often it is right."""
+
+    place: str
+    chosen: float
+    right: float
+
+
+def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
+    """Return the place that a model chooses far more often than it is right.
+
+    That is at least BIAS more often, and by three standard errors over questions; None where there
+    is no such place, or where questions have differently many options.
+    """
+    sizes = {len(question.options) for question in task.questions}
+    if len(sizes) != 1 or len(task.questions) < 2:
+        return None
+    # questions x places
+    chosen = np.zeros((len(task.questions), sizes.pop()))
+    right = np.zeros_like(chosen)
+    for row, question in enumerate(task.questions):
+        places = {option: place for place, option in enumerate(question.options)}
+        choices = [by_key.get((question.id, template.name)) for template in task.templates]
+        for choice in choices:
+            for label in choice.labels if choice else ():
+                chosen[row, places[label]] += 1 / (len(choices) * len(choice.labels))
+        for label, share in question.gold_shares.items():
+            right[row, places[label]] += share
+    excess = chosen - right
+    errors = excess.std(axis=0, ddof=1) / np.sqrt(len(excess))
+    means = excess.mean(axis=0)
+    place = int(means.argmax())
+    if means[place] < BIAS or means[place] < 3 * errors[place]:
+        return None
+    options = shared_options(task)
+    name = f"'{options[place]}'" if options else f"option {place + 1} of {chosen.shape[1]}"
+    return PlaceBias(
+        name,
+        float(chosen[:, place].mean()),
+        float(right[:, place].mean()),
+    )
+
+
 def template_pieces(template: Template) -> list[tuple[str, str | None]]:
     """Return a template as pairs of a text and the field that follows it.
 
@@ -167,7 +219,9 @@ def template_pieces(template: Template) -> list[tuple[str, str | None]]:
     return [(text, field) for text, field, _, _ in Formatter().parse(text_of_template)]
 
 
-def payload(group: TaskRuns, choices_of_runs: Sequence[Choices]) -> dict[str, Any]:
+def payload(
+    group: TaskRuns, choices_of_runs: Sequence[Choices], most_pictures: int
+) -> dict[str, Any]:
     """Return a task's questions and all answers, column by column.
 
     Numbers are in per mille, and labels are given by their index.
@@ -198,10 +252,48 @@ def payload(group: TaskRuns, choices_of_runs: Sequence[Choices]) -> dict[str, An
         "options": swatches(options) if options else None,
         "objects": [question.object for question in questions],
         "fields": {field: _field_column(questions, field) for field in fields},
+        "pictures": _pictures(questions, most_pictures),
         "gold": [_gold(question, label_index) for question in questions],
         "tags": _tags(task),
         "models": [{"label": entry.label, "hue": hue(entry.series)} for entry in group.entries],
         "answers": answers,
+    }
+
+
+def has_pictures(task: Task) -> bool:
+    """Return whether any question of the task comes with a picture."""
+    return any(question.picture for question in task.questions)
+
+
+def _pictures(questions: Sequence[Question], most: int) -> dict[str, Any] | None:
+    """Return thumbnails of the first pictures, for every question the index of its own, and what is
+    not shown; None for questions without pictures.
+    """
+    paths = [question.picture for question in questions]
+    distinct = list(dict.fromkeys(path for path in paths if path))
+    if not distinct:
+        return None
+    addresses: list[str] = []
+    places: dict[str | None, int] = {}
+    for path in distinct[:most]:
+        # a run may be read on a machine that lacks its pictures, or the library that opens them
+        try:
+            address = thumbnail(path)
+        except Exception:  # other people's pictures fail in more ways than can be listed
+            continue
+        places[path] = len(addresses)
+        addresses.append(address)
+    tried = min(len(distinct), most)
+    notes = []
+    if len(distinct) > most:
+        notes.append(f"The first {most:,} of {quantity(len(distinct), 'picture')} are shown.")
+    if len(addresses) < tried:
+        missing = quantity(tried - len(addresses), "picture")
+        notes.append(f"{missing} could not be opened where this page was made.")
+    return {
+        "addresses": addresses,
+        "of": [places.get(path) for path in paths],
+        "note": " ".join(notes),
     }
 
 

@@ -24,7 +24,7 @@ from seesay.reports.formatting import (
     ranking_sign,
     with_part,
 )
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, group_runs, is_people
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
@@ -92,14 +92,18 @@ def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison])
 def significantly_best(
     group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]
 ) -> LabelledRun | None:
-    """Return the run that is better than every other which asked as many questions.
+    """Return the model that is better than every other which asked as many questions.
 
-    Each comparison is a corrected paired test; None where one of them shows nothing.
+    Each comparison is a corrected paired test; None where one of them shows nothing. People are no
+    rivals of models.
     """
     figures = group.headline_figures(part)
     most = max((figure.n for figure in figures.values()), default=0)
     # a run of fewer questions was tested on these alone, and neither wins nor loses here
-    rivals = [entry for entry, figure in figures.items() if figure.n == most]
+    rivals = []
+    for entry, figure in figures.items():
+        if figure.n == most and entry.run.manifest.family != PEOPLE:
+            rivals.append(entry)
     if len(rivals) < 2:
         return None
     sign = ranking_sign(group.headline)
@@ -127,6 +131,8 @@ class _Column:
     title: str
     metric: str
     cells: dict[str, tuple[str, str]]
+    people: frozenset[str]
+    """Which of the labels, and of the published names, are of people."""
     best: str | None
     chance: str
     n: str
@@ -144,31 +150,42 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     cells = {}
     for entry, figure in figures.items():
         cells[entry.label] = (number(figure.value), interval(figure.low, figure.high))
+    people = {entry.label for entry in figures if entry.run.manifest.family == PEOPLE}
+    published = {}
+    for row in group.published(part):
+        name = f"{row.model} ({row.source})"
+        published[name] = number(row.value)
+        if is_people(row.model):
+            people.add(name)
     return _Column(
         title=with_part(title, part),
         metric=metric_name(group.headline).replace("_", " "),
         cells=cells,
+        people=frozenset(people),
         best=best.label if best else None,
         chance=chances.pop() if len(chances) == 1 else NONE,
         n=count_range(figure.n for figure in figures.values()) or NONE,
-        published={
-            f"{row.model} ({row.source})": number(row.value) for row in group.published(part)
-        },
+        published=published,
     )
 
 
 _ABOUT = (
     "Headline figure of each task with its 95 % interval (bootstrap clustered by object). Bold: "
-    "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05). Made with "
-    "seesay {version}."
+    "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05); people "
+    "are apart. Made with seesay {version}."
 )
 
 
 def _rows(
     columns: Sequence[_Column], escape: Callable[[str], str], cell: Callable[[str, str, bool], str]
 ) -> list[list[list[str]]]:
-    """Return measured rows; chance and n; published rows. Every text is escaped."""
-    measured = []
+    """Return the rows of models; of people; chance and n; published models. Every text is escaped.
+
+    A block may be empty.
+    """
+    all_people = frozenset[str]().union(*(column.people for column in columns))
+    models = []
+    people = []
     for label in dict.fromkeys(label for column in columns for label in column.cells):
         row = [escape(label)]
         for column in columns:
@@ -177,15 +194,18 @@ def _rows(
                 row.append(cell(value, ends, column.best == label))
             else:
                 row.append(escape(NONE))
-        measured.append(row)
-    chance = ["chance", *(escape(column.chance) for column in columns)]
-    counts = ["n", *(escape(column.n) for column in columns)]
+        block = people if label in all_people else models
+        block.append(row)
     published = []
     for name in dict.fromkeys(name for column in columns for name in column.published):
         values = [column.published.get(name, NONE) for column in columns]
-        published.append([escape(name), *map(escape, values)])
+        block = people if name in all_people else published
+        block.append([escape(name), *map(escape, values)])
+    chance = ["chance", *(escape(column.chance) for column in columns)]
+    counts = ["n", *(escape(column.n) for column in columns)]
     return [
-        measured,
+        models,
+        people,
         [chance, counts],
         published,
     ]
@@ -218,7 +238,7 @@ def _latex(columns: Sequence[_Column]) -> str:
     def line(cells: Sequence[str]) -> str:
         return " & ".join(cells) + " \\\\"
 
-    # two rules in a row would be drawn where nothing is published
+    # two rules in a row would be drawn where no people were asked, or nothing is published
     blocks = [block for block in _rows(columns, _latex_text, cell) if block]
     body = "\n\\midrule\n".join("\n".join(map(line, block)) for block in blocks)
     return "\n".join(

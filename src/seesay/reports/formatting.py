@@ -43,6 +43,18 @@ def brief(value: float) -> str:
     return text.replace("-", "−")
 
 
+def size(count: float) -> str:
+    """Return a number of parameters with three digits.
+
+    >>> size(260_032), size(134_515_008), size(1.1e9)
+    ('260 K', '135 M', '1.1 B')
+    """
+    for power, unit in ((9, "B"), (6, "M"), (3, "K")):
+        if count >= 10**power:
+            return f"{float(f'{count:.3g}') / 10**power:g} {unit}"
+    return f"{count:.0f}"
+
+
 def cell(value: str | float | None) -> str:
     """Return the text of a table cell: text as it is, numbers in brief, a dash for None."""
     if isinstance(value, str):
@@ -161,22 +173,17 @@ def is_shown(comparison: Comparison) -> bool:
     return comparison.p_holm <= SIGNIFICANT and excludes_zero
 
 
-def finding(comparison: Comparison) -> str:
-    """Return one comparison as a plain sentence.
+def verdict(comparison: Comparison) -> str:
+    """Return who is ahead in words; it claims no more than the corrected test and the interval."""
+    if not is_shown(comparison):
+        return "no difference shown"
+    is_a_higher = comparison.difference > 0
+    place = "behind" if is_a_higher == lower_is_better(comparison.metric) else "ahead"
+    return f"{comparison.a} is {place}"
 
-    It claims no more than the corrected test and the interval do.
-    """
+
+def finding(comparison: Comparison) -> str:
+    """Return one comparison in a line, with the sign that its difference has everywhere else."""
     c = comparison
-    if not is_shown(c):
-        ends = f"{number(c.difference, sign=True)} ({number(c.low)} to {number(c.high)})"
-        return f"No difference shown between {c.a} and {c.b}: {ends}."
-    is_a_higher = c.difference > 0
-    ahead = c.a
-    behind = c.b
-    if is_a_higher == lower_is_better(c.metric):
-        ahead = c.b
-        behind = c.a
-    # how far one is ahead of the other has no sign, and neither have its ends
-    low, high = sorted((abs(c.low), abs(c.high)))
-    lead = f"{number(abs(c.difference))} ({number(low)} to {number(high)})"
-    return f"{ahead} is ahead of {behind} by {lead}."
+    ends = f"{number(c.low)} to {number(c.high)}"
+    return f"{c.a} vs {c.b}: {number(c.difference, sign=True)} ({ends}), {verdict(c)}."

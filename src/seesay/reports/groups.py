@@ -16,6 +16,71 @@ from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Figure
 from seesay.runs.run import Run, run_labels
 
+PEOPLE = "people"
+LAST_FAMILIES = (PEOPLE, "baseline")
+"""Families whose runs come after the models', in this order."""
+
+
+def is_people(model: str) -> bool:
+    """Return whether a published row is of people.
+
+    >>> is_people("Human majority"), is_people("people"), is_people("humanoid-7b")
+    (True, True, False)
+    """
+    return re.search(r"\b(people|humans?)\b", model, re.IGNORECASE) is not None
+
+
+def without_people(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the runs of models and baselines: people are no rivals of theirs."""
+    return tuple(run for run in runs if run.manifest.family != PEOPLE)
+
+
+def unite_names(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Return the runs with one name per model, known by its fingerprint; of runs that differ in
+    nothing but the name, the latest.
+
+    The name is the shortest, of equally short ones the first: a path says where a model lies, not
+    which it is.
+    """
+    names = group_by(runs, _identity)
+    shortest = {
+        identity: min((run.manifest.model for run in members), key=len)
+        for identity, members in names.items()
+    }
+    latest: dict[str, Run] = {}
+    for run in sorted(runs, key=lambda run: run.manifest.created):
+        latest[_nameless_signature(run)] = run
+    united = []
+    for run in runs:
+        if latest[_nameless_signature(run)] is run:
+            name = shortest[_identity(run)]
+            manifest = run.manifest.model_copy(update={"model": name})
+            united.append(replace(run, manifest=manifest))
+    return tuple(united)
+
+
+def _identity(run: Run) -> str:
+    """Return what tells one model from another: the digest of its weights, else its name."""
+    fingerprint = run.manifest.model_fingerprint
+    # a model of another package may state something that is no digest, and then so may two
+    if re.match(r"[0-9a-f]{16}", fingerprint):
+        return fingerprint
+    return run.manifest.model
+
+
+def _nameless_signature(run: Run) -> str:
+    """Return all that shapes the run's figures, whatever the model is called."""
+    manifest = run.manifest
+    signature = manifest.signature.replace(f"|model:{manifest.model}@", "|model:@")
+    return f"{_identity(run)} {signature}"
+
+
+def family_place(family: str) -> int:
+    """Return a key that puts models before people, and baselines last."""
+    if family not in LAST_FAMILIES:
+        return 0
+    return 1 + LAST_FAMILIES.index(family)
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRun:
@@ -158,7 +223,7 @@ def tell_apart(how: How, templates: str, alternatives: Collection[tuple[How, str
 
 
 def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
-    """Return runs by task, in order of first appearance.
+    """Return runs by task, in order of first appearance, models before people and baselines.
 
     A limited run and a full one are of one task. Runs that share its name but not its templates,
     its headline or what its questions say form groups of their own: their figures are not
@@ -171,6 +236,8 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
             members = _Members([])
             merged.append(members)
         members.add(run)
+    for members in merged:
+        members.runs.sort(key=lambda run: family_place(run.manifest.family))
     labels = [run_labels(members.runs) for members in merged]
     # a label has one color and one mark throughout the report, whatever tasks it was asked
     all_labels = dict.fromkeys(label for names in labels for label in names)

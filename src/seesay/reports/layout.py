@@ -16,7 +16,7 @@ from seesay import __version__
 from seesay.data.colors import COLORS
 from seesay.quantities import quantity
 from seesay.reports.charts.dotplot import legend_key
-from seesay.reports.formatting import cell, interval, number, p_value, part_name
+from seesay.reports.formatting import cell, interval, number, p_value, part_name, size
 
 
 def prose(text: str) -> Markup:
@@ -38,6 +38,7 @@ FILTERS = {
     "cell": cell,
     "prose": prose,
     "part": part_name,
+    "size": size,
 }
 
 

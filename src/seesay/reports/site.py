@@ -19,6 +19,7 @@ from seesay.errors import UserError
 from seesay.files import write_text
 from seesay.grouping import group_by
 from seesay.questions import Published, Slice
+from seesay.reports.chance import LEGEND, Standings, standings
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
 from seesay.reports.formatting import (
@@ -29,11 +30,11 @@ from seesay.reports.formatting import (
     ranking_sign,
     with_part,
 )
-from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.reports.groups import PEOPLE, LabelledRun, TaskRuns, family_place, group_runs, is_people
 from seesay.reports.layout import render_page
 from seesay.reports.pages import run_views
 from seesay.reports.pages import runs as runs_page
-from seesay.runs.records import Comparison, Figure
+from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 from seesay.runs.store import slug
 from seesay.tasks import task_groups
@@ -92,6 +93,7 @@ class Cell:
     ends: str = ""
     n: int | None = None
     best: bool = False
+    standing: str = ""
     page: str = ""
     origin: str = ""
 
@@ -140,11 +142,16 @@ def write_site(
     return index
 
 
-def parameters(model: str) -> float | None:
+def parameters(manifest: Manifest) -> float | None:
+    """Return how many parameters a run's model has: as counted, else as its name says."""
+    return manifest.parameters or stated_parameters(manifest.model)
+
+
+def stated_parameters(model: str) -> float | None:
     """Return how many parameters a model's name says that it has.
 
-    >>> parameters("SmolLM2-135M"), parameters("pythia-1.4b"), parameters("bert-base")
-    (135000000.0, 1400000000.0, None)
+    >>> stated_parameters("SmolLM2-135M"), stated_parameters("bert-base")
+    (135000000.0, None)
     """
     sizes = _SIZE.findall(model)
     if not sizes:
@@ -217,6 +224,7 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     best = {
         column: significantly_best(column.group, column.part, comparisons) for column in columns
     }
+    by_column = {column: standings(column.group) for column in columns}
     labels: dict[str, dict[Column, LabelledRun]] = {}
     for column in columns:
         for entry in column.group.entries:
@@ -225,15 +233,23 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
     rows = []
     for label, entries in labels.items():
         manifest = next(iter(entries.values())).run.manifest
-        cells = tuple(_cell(column, entries.get(column), best[column]) for column in columns)
+        cells = tuple(
+            _cell(column, entries.get(column), best[column], by_column[column])
+            for column in columns
+        )
         row = BoardRow(
-            label, manifest.family, _page_of(manifest.model), parameters(manifest.model), cells
+            label, manifest.family, _page_of(manifest.model), parameters(manifest), cells
         )
         rows.append(row)
     return sorted(rows, key=lambda row: _order(row, columns))
 
 
-def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -> Cell | None:
+def _cell(
+    column: Column,
+    entry: LabelledRun | None,
+    best: LabelledRun | None,
+    by_figure: Standings,
+) -> Cell | None:
     """Return a run's number in a column, or None where it was not asked."""
     if entry is None:
         return None
@@ -246,18 +262,20 @@ def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -
         ends=interval(figure.low, figure.high),
         n=figure.n,
         best=entry is best,
+        standing=by_figure.get((entry, column.part), ""),
         page=f"{_page_of(manifest.model)}#{column.group.anchor}",
         origin=f"{figure.signature}\n{manifest.command}",
     )
 
 
-def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, float]:
-    """Return a key by the number of tasks asked, then by the mean of the headline figures."""
+def _order(row: BoardRow, columns: Sequence[Column]) -> tuple[int, int, float]:
+    """Return a key that puts models first; by the number of tasks asked, then by the mean of the
+    headline figures."""
     values = []
     for cell, column in zip(row.cells, columns, strict=True):
         if cell:
             values.append(ranking_sign(column.group.headline) * cell.value)
-    return -len(values), sum(values) / max(len(values), 1)
+    return family_place(row.kind), -len(values), sum(values) / max(len(values), 1)
 
 
 def _published(columns: Sequence[Column]) -> list[BoardRow]:
@@ -270,8 +288,8 @@ def _published(columns: Sequence[Column]) -> list[BoardRow]:
     rows = []
     for (model, source), by_place in figures.items():
         kind = "published"
-        if re.search(r"\b(people|humans?)\b", model, re.IGNORECASE):
-            kind = "people"
+        if is_people(model):
+            kind = PEOPLE
         cells: list[Cell | None] = [None] * len(columns)
         for place, published in by_place.items():
             cells[place] = Cell(published.value)
@@ -280,7 +298,7 @@ def _published(columns: Sequence[Column]) -> list[BoardRow]:
                 model,
                 kind,
                 "",
-                parameters(model),
+                stated_parameters(model),
                 tuple(cells),
                 source,
             )
@@ -297,6 +315,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         columns=columns,
         rows=rows,
         kinds=sorted({row.kind for row in rows}),
+        chance_legend=LEGEND,
         categories=[name for name in (*CATEGORIES, "other") if name in present],
         charts=[chart for chart in charts if chart],
         models=len({run.manifest.model for run in runs}),
@@ -310,7 +329,7 @@ def _against_size(column: Column) -> Any:
     spots = []
     chances = set()
     for entry, figure in column.group.headline_figures(column.part).items():
-        size = parameters(entry.run.manifest.model)
+        size = parameters(entry.run.manifest)
         if size:
             spots.append(
                 Spot(
@@ -330,7 +349,7 @@ def _against_size(column: Column) -> Any:
     return scatter(
         spots,
         title=column.title,
-        x_label="million parameters, by name",
+        x_label="million parameters",
         y_label=column.metric,
         chance=chance,
     )
@@ -352,12 +371,11 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
     reference = references.pop() if len(references) == 1 else None
     sign = ranking_sign(group.headline)
 
-    def rank(entry: LabelledRun) -> float:
+    def rank(entry: LabelledRun) -> tuple[int, float]:
         figure = entry.figure(group.headline, part=group.parts[0])
-        # a run without a figure comes last
-        if figure is None:
-            return float("inf")
-        return sign * figure.value
+        # a run without a figure comes last among its like
+        value = float("inf") if figure is None else sign * figure.value
+        return family_place(entry.run.manifest.family), value
 
     ranked = replace(group, entries=tuple(sorted(group.entries, key=rank)))
     tests_by_row = {(comparison.signature_a, comparison.slice): comparison for comparison in tests}
@@ -375,6 +393,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         reference=reference,
         pages=pages,
         home="../index.html",
+        chance_legend=LEGEND,
     )
 
 

@@ -178,14 +178,16 @@ def _by_task(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    """Return paired tests; a significant difference is bold.
+def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = False) -> Table:
+    """Return paired tests, each with its one p-value or with all of them; a significant difference
+    is bold.
 
     Several models with one reference have a line each.
     """
     names = _short_names([name for c in comparisons for name in (c.a, c.b)])
-    numbers = ("a − b", "95 % interval", "p flip", "p Holm", "p McN", "n")
-    table = _table("task, metric, a − b", numbers=numbers)
+    other_tests = ("p flip", "p boot", "p McN") if all_tests else ()
+    numbers = ("A − B", "95 % interval", "p", *other_tests, "n")
+    table = _table("task, metric, A vs B", numbers=numbers)
     previous_task = ""
     by_metric = group_by(comparisons, lambda c: (c.task, c.metric, c.slice))
     for (task, metric, part), rows in by_metric.items():
@@ -200,24 +202,30 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
         # one reference is named once, above the models that are compared with it
         has_one_reference = len(rows) > 1 and len({c.b for c in rows}) == 1
         if has_one_reference:
-            table.add_row(_name(f"  − {names[rows[0].b]}"))
+            table.add_row(_name(f"  each vs {names[rows[0].b]}"))
         for c in rows:
             pair = _name(f"    {names[c.a]}")
             if not has_one_reference:
-                pair = _lines(pair, _name(f"  − {names[c.b]}"))
+                # one below the other, so that neither name is cut on a narrow terminal
+                pair = _lines(pair, _name(f"    vs {names[c.b]}"))
             style = "bold" if is_shown(c) else ""
+            p_values = [c.p_holm]
+            if all_tests:
+                p_values += [c.p_signflip, c.p_bootstrap, c.p_mcnemar]
             table.add_row(
                 pair,
                 Text(number(c.difference, sign=True), style=style),
                 interval(c.low, c.high),
-                p_value(c.p_signflip),
-                p_value(c.p_holm),
-                p_value(c.p_mcnemar),
+                *map(p_value, p_values),
                 str(c.n),
             )
-    _add_caption(
-        table, "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05."
+    caption = (
+        "p: paired sign-flip test, corrected (Holm) for all comparisons of the "
+        "task. Bold: p at most 0.05, and the interval excludes zero."
     )
+    if all_tests:
+        caption += " p flip: uncorrected; p boot: bootstrap; p McN: McNemar."
+    _add_caption(table, caption)
     return table
 
 

@@ -561,6 +561,7 @@ def describe(
         model=model.name,
         family=model.family,
         model_fingerprint=model.fingerprint,
+        parameters=model.parameters,
         condition=condition,
         task=task.name,
         task_version=task.version,

@@ -54,8 +54,8 @@ def compare(
     They are compared by each metric of the task, or by its headline alone.
 
     The reference is `b`, so that a difference says how far a run is above it; two runs stay in the
-    order given. A pair that cannot be compared is logged. With `strict`, having nothing to compare
-    is an error. p-values are corrected (Holm) for all the comparisons of a task.
+    order given, a baseline last. A pair that cannot be compared is logged. With `strict`, having
+    nothing to compare is an error. p-values are corrected (Holm) for all the comparisons of a task.
     """
     tasks = _label_by_task(runs)
     if against is not None and not any(_called(members, against) for members in tasks):
@@ -92,7 +92,8 @@ def _label_by_task(runs: Iterable[Run]) -> list[list[LabelledRun]]:
         by_task.setdefault(run.task.name, {}).setdefault(run.folder, run)
     tasks = []
     for by_folder in by_task.values():
-        members = list(by_folder.values())
+        # a model is compared with a baseline, not a baseline with a model
+        members = sorted(by_folder.values(), key=lambda run: run.manifest.family == "baseline")
         tasks.append(list(zip(members, run_labels(members), strict=True)))
     return tasks
 
@@ -153,7 +154,7 @@ def _pairs(
     samples: _Samples,
 ) -> Iterator[tuple[LabelledRun, LabelledRun]]:
     """Yield the pairs to compare among runs that were asked alike."""
-    # of two runs neither is the reference: they stay in the order given
+    # of two runs neither is the reference: they stay in the order given, a baseline last
     if all_pairs or (against is None and len(members) == 2):
         yield from combinations(members, 2)
         return

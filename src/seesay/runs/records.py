@@ -86,6 +86,9 @@ class Manifest(Document):
     model_fingerprint: str
     """Digest of the model's weights and tokeniser (or their equivalent)."""
 
+    parameters: int | None = None
+    """How many parameters the model's network has; null where that is not known."""
+
     condition: Condition
     """How it was asked: by cloze or choice, in a chat, with examples; what is scored, and by which
     length rule."""

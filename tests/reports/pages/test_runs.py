@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.reports.made_up import COLORS, HOSTILE, comparison, hostile_run, run, task
 
 from seesay.errors import UserError
-from seesay.questions import Answer, Published, Scores, Slice
+from seesay.questions import Answer, Published, Scores, Slice, Task
 from seesay.reports import overview_html, render, write
-from seesay.reports.answers import Choice, choice_shares, choices, confusion
+from seesay.reports.answers import Choice, choice_shares, choices, confusion, place_bias
 from seesay.reports.groups import group_runs
 from seesay.runs.answer_table import AnswerTable
+from seesay.runs.run import Run
 
 
 class Page(HTMLParser):
@@ -135,7 +139,8 @@ def test_every_part_is_there() -> None:
         "0.362–0.462",
         "people",
         "Norlund 2021",
-        "a-model is ahead of b-model by 0.050 (0.020 to 0.080).",
+        "a-model is ahead",
+        "+0.050",
         "Cite made-up",
         "task:made-up|model:b-model|length:sum",
         "row 7: no gold",
@@ -291,6 +296,82 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         render([])
     with pytest.raises(UserError, match="is a folder"):
         write(tmp_path, [run(task())])
+
+
+def with_pictures(paths: Sequence[str | None]) -> Run:
+    """A run whose questions come with these pictures."""
+    example = task(count=len(paths))
+    questions = tuple(
+        replace(question, picture=path)
+        for question, path in zip(example.questions, paths, strict=True)
+    )
+    return run(replace(example, questions=questions))
+
+
+def test_pictures_are_thumbnails_each_once(tmp_path: Path) -> None:
+    red, blue = str(tmp_path / "red.png"), str(tmp_path / "blue.png")
+    Image.new("RGB", (400, 200), "red").save(red)
+    Image.new("RGB", (50, 80), "blue").save(blue)
+    (data,) = page(with_pictures([red, None, blue, red])).data()
+    pictures = data["pictures"]
+    assert pictures["of"] == [0, None, 1, 0]
+    assert pictures["note"] == ""
+    colors = []
+    for address in pictures["addresses"]:
+        kind, _, content = address.partition(",")
+        assert kind == "data:image/png;base64"
+        with Image.open(io.BytesIO(base64.b64decode(content))) as image:
+            colors.append((image.size, image.convert("RGB").getpixel((0, 0))))
+    assert colors == [((96, 48), (255, 0, 0)), ((50, 80), (0, 0, 255))]
+
+
+def test_a_page_says_which_pictures_it_does_not_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seesay.reports.answers.MAX_PICTURES", 3)
+    paths = []
+    for shade in range(5):
+        paths.append(str(tmp_path / f"{shade}.png"))
+        Image.new("RGB", (8, 8), (shade, 0, 0)).save(paths[-1])
+    Path(paths[0]).unlink()
+    Path(paths[1]).write_bytes(b"no picture")
+    (data,) = page(with_pictures(paths)).data()
+    assert data["pictures"]["of"] == [None, None, 0, None, None]
+    assert data["pictures"]["note"] == (
+        "The first 3 of 5 pictures are shown. 2 pictures could not be opened where this page was "
+        "made."
+    )
+    # the limit is the page's: two tasks share it
+    other = replace(with_pictures(paths), folder=Path("other"))
+    other = replace(other, task=replace(other.task, name="other"))
+    notes = [each["pictures"]["note"] for each in page(with_pictures(paths), other).data()]
+    assert all(note.startswith("The first 1 of 5 pictures are shown.") for note in notes)
+    (plain,) = page(run(task())).data()
+    assert plain["pictures"] is None
+
+
+def chooses(places: Sequence[int]) -> tuple[Task, dict[tuple[str, str], Choice]]:
+    """Questions with two options, the right one first in half of them, and what is chosen."""
+    example = task(count=len(places))
+    questions = []
+    by_key = {}
+    for number, (question, place) in enumerate(zip(example.questions, places, strict=True)):
+        options = (f"left {number}", f"right {number}")
+        gold = {options[number % 2]: 1.0}
+        questions.append(replace(question, options=options, gold=gold))
+        for template in example.templates:
+            by_key[question.id, template.name] = Choice((options[place],), 1.0, 1.0)
+    return replace(example, questions=tuple(questions)), by_key
+
+
+def test_a_place_chosen_far_too_often_is_a_bias() -> None:
+    bias = place_bias(*chooses([1] * 36 + [0] * 4))
+    assert bias is not None
+    assert (bias.place, bias.chosen, bias.right) == ("option 2 of 2", 0.9, 0.5)
+    # 60 % of twenty are 12: as chance would have it
+    assert place_bias(*chooses([1] * 12 + [0] * 8)) is None
+    # as often as it is right, question by question
+    assert place_bias(*chooses([0, 1] * 10)) is None
 
 
 def test_a_headline_that_is_not_registered_is_shown() -> None:

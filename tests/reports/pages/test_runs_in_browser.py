@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Dialog, Page, expect
 from tests.browser import chromium
 from tests.reports.made_up import comparison, hostile_run, run, task
 
 from seesay.reports import write
 
+Scheme = Literal["light", "dark"]
 THINGS = ("lemon", "crow", "grass", "sky", "<b>bold</b>")
 
 
@@ -131,6 +135,90 @@ def test_no_sideways_scrolling_on_a_phone(browser: Browser, file: Path, scheme: 
     opened.goto(file.as_uri())
     assert opened.evaluate("document.documentElement.scrollWidth") <= 360
     context.close()
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of four models that were asked about pictures."""
+    folder = tmp_path_factory.mktemp("four")
+    Image.new("RGB", (300, 200), "red").save(folder / "red.png")
+    example = task("colours", THINGS, count=8)
+    first, *others = example.questions
+    seen = replace(first, picture=str(folder / "red.png"))
+    example = replace(example, questions=(seen, *others))
+    models = ["/models/a-rather-long/path-of-a-model", "b-model", "c-model", "d-model"]
+    runs = [run(example, model, seed) for seed, model in enumerate(models)]
+    return write(folder / "report.html", runs, [comparison()])
+
+
+def open_at(browser: Browser, file: Path, width: int, scheme: Scheme = "light") -> Page:
+    opened = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    opened.goto(file.as_uri())
+    return opened
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_picture_stands_beside_its_question(browser: Browser, four: Path, width: int) -> None:
+    opened = open_at(browser, four, width)
+    image = opened.locator("#question-table img")
+    expect(image).to_have_count(1)
+    expect(image).to_have_attribute("alt", "Picture: lemon")
+    # loaded under the page's own policy, and drawn beside the words
+    assert image.evaluate("image => [image.complete, image.naturalWidth]") == [True, 96]
+    picture = image.bounding_box()
+    words = opened.locator("#question-table .object").first.bounding_box()
+    assert picture is not None
+    assert words is not None
+    assert words["x"] >= picture["x"] + picture["width"]
+    assert abs(words["y"] - picture["y"]) < 20
+    opened.close()
+
+
+def test_four_models_fit_into_a_window(browser: Browser, four: Path) -> None:
+    opened = open_at(browser, four, 1400)
+    right = opened.locator("#question-table tbody tr").first.locator("td").last.bounding_box()
+    assert right is not None
+    assert right["x"] + right["width"] <= 1400
+    opened.close()
+
+
+def test_rows_are_stacked_on_a_phone(browser: Browser, four: Path) -> None:
+    """No table that readers go through row by row is wider than its box."""
+    opened = open_at(browser, four, 390)
+    opened.locator("details").last.evaluate(
+        "() => document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+    )
+    tests = ".stack:not(.metrics, .questions)"
+    for name in (".overview", ".metrics", ".questions", ".compare", tests):
+        box = opened.locator(f".scroll:has(> {name})")
+        assert box.evaluate("box => box.scrollWidth - box.clientWidth") <= 0, name
+    # every answer says whose it is
+    labels = (
+        opened.locator("#question-table tbody tr")
+        .first.locator("td.answer")
+        .evaluate_all("cells => cells.map((cell) => getComputedStyle(cell, '::before').content)")
+    )
+    assert [label.strip('"') for label in labels][1:] == ["b-model", "c-model", "d-model"]
+    # sorting is still there
+    opened.get_by_role("button", name="Probability, d-model").click()
+    shown = opened.locator("#question-table tbody tr td:last-child").all_text_contents()
+    assert shown == sorted(shown)
+    opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_black_is_told_from_the_paper(browser: Browser, four: Path, scheme: Scheme) -> None:
+    """By its brightness, as a picture's viewer would tell it, and not by its outline alone."""
+    opened = open_at(browser, four, 1400, scheme)
+    levels = opened.evaluate(
+        """() => [".swatch.c-black", "body"].map((name) => {
+          const color = getComputedStyle(document.querySelector(name)).backgroundColor;
+          return Math.max(...color.match(/[0-9]+/g).slice(0, 3).map(Number));
+        })"""
+    )
+    black, paper = levels
+    assert paper - black >= 40
+    opened.close()
 
 
 def test_text_has_contrast(browser: Browser, file: Path) -> None:

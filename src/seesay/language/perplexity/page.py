@@ -5,7 +5,9 @@ Every sentence is a strip of words, with one row per model, and shows where two 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -19,7 +21,7 @@ SHOWN = 100
 
 ABOUT = (
     "Surprisal in bits, word by word: the sum over a word's pieces, which the table lists. The "
-    "more a model was surprised, the darker the word."
+    "more a model was surprised, the darker the word, on one scale for all sentences."
 )
 DIFFERENCE = (
     "The last chart shows how much more the first model was surprised than the second (less, in "
@@ -42,25 +44,63 @@ def write_surprisals(
     if len(sentences) > SHOWN:
         about.append(f"The first {SHOWN} of {len(sentences):,} sentences.")
     sections = [Section("What is shown", "\n\n".join(about))]
-    for row in sentences[:SHOWN]:
-        sections.append(Section(f"{row.line}. {row.text}", "", _charts(row), _table(row)))
+    shown = sentences[:SHOWN]
+    scales = _Scales.of(shown)
+    for row in shown:
+        charts = _charts(row, scales)
+        sections.append(Section(f"{row.line}. {row.text}", "", charts, _table(row)))
     return write_page(path, f"Surprisal: {' and '.join(models)}", sections)
 
 
-def _charts(row: SentenceSurprisal) -> list[Markup]:
-    """Return the strips of a sentence, and the difference of two models."""
-    bits = []
+@dataclass(frozen=True)
+class _Scales:
+    """The ends of the shades of bits and of differences, the same for all sentences."""
+
+    bits: tuple[float, float]
+    differences: tuple[float, float]
+
+    @classmethod
+    def of(cls, sentences: Sequence[SentenceSurprisal]) -> _Scales:
+        """Return scales that hold every word of these sentences."""
+        bits = [0.0]
+        gaps = [0.0]
+        for row in sentences:
+            strips = _bits(row)
+            bits += [value for strip in strips for value in strip if math.isfinite(value)]
+            gaps += [abs(gap) for gap in _differences(strips) if math.isfinite(gap)]
+        return cls((min(bits), max(bits)), (-max(gaps), max(gaps)))
+
+
+def _bits(row: SentenceSurprisal) -> list[list[float]]:
+    """Return the bits of every word under each model."""
+    strips = []
     for words in row.models.values():
-        bits.append([word.bits for word in words])
-    charts = [heat_map(bits, list(row.models), row.words, title="Surprisal in bits")]
-    if len(bits) == 2:
-        differences = [a - b for a, b in zip(*bits, strict=True)]
+        strips.append([word.bits for word in words])
+    return strips
+
+
+def _differences(bits: Sequence[Sequence[float]]) -> list[float]:
+    """Return by how much the first of two models was more surprised; none for other numbers."""
+    if len(bits) != 2:
+        return []
+    return [a - b for a, b in zip(*bits, strict=True)]
+
+
+def _charts(row: SentenceSurprisal, scales: _Scales) -> list[Markup]:
+    """Return the strips of a sentence, and the difference of two models."""
+    bits = _bits(row)
+    charts = [
+        heat_map(bits, list(row.models), row.words, title="Surprisal in bits", ends=scales.bits)
+    ]
+    differences = _differences(bits)
+    if differences:
         chart = heat_map(
             [differences],
             ["difference"],
             row.words,
             title="Difference in bits",
             zero=True,
+            ends=scales.differences,
         )
         charts.append(chart)
     return charts

@@ -110,6 +110,7 @@ class TransformersModel(TokenizerModel):
         batch_size: int | None = None,
     ) -> None:
         super().__init__(name, checkpoint.fingerprint, checkpoint.tokenizer)
+        self.parameters = checkpoint.parameters
         self._network = checkpoint.model
         self._budget = TokenBudget(batch_size or self.default_budget)
         note_unused(self, name, checkpoint.unused)

@@ -279,6 +279,7 @@ class TransformersCausalModel(CausalModel):
             scope=scope,
             planned_tokens=self._budget.planned,
         )
+        self.parameters = checkpoint.parameters
         note_unused(self, name, checkpoint.unused)
 
     def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:

@@ -47,6 +47,11 @@ class Checkpoint:
     missing: tuple[str, ...]
     unused: tuple[str, ...] = ()
 
+    @property
+    def parameters(self) -> int:
+        """How many parameters the network has, those that it shares counted once."""
+        return int(self.model.num_parameters())
+
 
 class LoadedNetwork(NamedTuple):
     """A network, the names of the weights that its files lack, and of the parts of the files that

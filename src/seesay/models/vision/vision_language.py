@@ -54,6 +54,7 @@ class VisionModel(Model):
     ) -> None:
         self.name = name
         self.fingerprint = fingerprint
+        self.parameters = int(network.num_parameters())
         self._network = network
         self._processor = processor
         self.prompts_per_batch = batch_size or PICTURES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -25,6 +26,7 @@ from seesay.reports.charts.kernel import (
     truncate,
     x_axis,
     y_axis,
+    y_room,
 )
 from seesay.reports.formatting import brief
 
@@ -46,13 +48,14 @@ def columns(
     # half a question on the axis would be nonsense, half a per cent is not
     are_whole = all(float(value).is_integer() for value in finite)
     y = axis(finite, HEIGHT, 20, zero=True, whole=are_whole)
-    parts = y_axis(y, LEFT, WIDTH, y_label)
-    step = (WIDTH - LEFT) / len(counts)
+    left = y_room(y, LEFT)
+    parts = y_axis(y, left, WIDTH, y_label)
+    step = (WIDTH - left) / len(counts)
     width = min(step * 0.8, 48.0)
     # names are turned rather than cut off, and then all of them alike
     is_upright = any(truncate(name, step - 4) != name for name, _ in counts)
     for index, (name, value) in enumerate(counts):
-        middle = LEFT + step * index + step / 2
+        middle = left + step * index + step / 2
         if math.isfinite(value):
             tip = f"{name}: {brief(value)}"
             parts.append(
@@ -89,7 +92,7 @@ def columns(
         bottom += 20
         parts.append(
             text(
-                (LEFT + WIDTH) / 2,
+                (left + WIDTH) / 2,
                 bottom - 6,
                 x_label,
                 "note middle",
@@ -139,7 +142,9 @@ def histograms(
         zero=True,
         whole=True,
     )
-    parts += y_axis(y, LEFT, WIDTH, y_label, top + 8)
+    # bins depend on the values alone: only now is it known where they can begin
+    x = replace(x, start=y_room(y, LEFT))
+    parts += y_axis(y, x.start, WIDTH, y_label, top + 8)
     bin_width = (x.end - x.start) / bins
     column_width = (bin_width - 1) / len(series)
     for number, (name, counts) in enumerate(zip(names, bin_counts, strict=True)):

@@ -28,6 +28,9 @@ NUMBERED = 30.0
 CROWDED = 13.0
 """Cells lower than this have no gaps between them, and smaller names."""
 
+_DIGIT = 6.5
+"""The width of a digit in a cell."""
+
 FAINTEST = 0.04
 
 DARK = 0.6
@@ -46,13 +49,15 @@ def heat_map(
     low_label: str = "less",
     high_label: str = "more",
     zero: bool = False,
+    ends: Sequence[float] = (),
 ) -> Markup:
     """Draw rows × columns, each cell shaded between the least and the greatest value; a missing
     value is an empty cell.
 
     A single hue of varying opacity has monotonic lightness, in print and for color-blind readers.
     With `zero` a cell is the darker the farther its value is from 0, values below 0 in a second
-    hue, and the scale shows where 0 is.
+    hue, and the scale shows where 0 is. `ends` belong to the scale whatever the values are, so that
+    charts below one another can be compared.
     """
     if len(matrix) != len(rows) or any(len(line) != len(columns) for line in matrix):
         raise ValueError(
@@ -61,32 +66,41 @@ def heat_map(
     finite = [float(value) for line in matrix for value in line if math.isfinite(value)]
     if not finite:
         return empty_chart("heat-map", title)
-    scale = _Scale(min(finite), max(finite), zero)
+    all_values = [*ends, *finite]
+    scale = _Scale(min(all_values), max(all_values), zero)
     left = text_width(rows, ROOM) + 8
-    top = text_width(columns, ROOM) + 8
     cell_width = min((WIDTH - left) / len(columns), 44.0)
     # many columns get the width of the page, and where even that is too little, a wider drawing
     if cell_width < NUMBERED:
         cell_width = max(min((WIDE - left) / len(columns), 64.0), 11.0)
+    # names are turned where one of them is wider than its column, and then all of them alike
+    longest = text_width(columns, ROOM)
+    is_upright = longest > cell_width
+    top = longest + 8 if is_upright else 20.0
     # a few wide cells would make high ones, and a page of them
     cell_height = min(cell_width, 26.0)
     small = " small" if cell_height < CROWDED else ""
     width = max(left + cell_width * len(columns), WIDTH)
     bottom = top + cell_height * len(rows)
+    decimals = _decimals(finite, cell_width)
     parts = []
     for index, name in enumerate(columns):
-        x = left + cell_width * (index + 0.5) + 3.5
-        rotation = f"rotate(-90 {x:.2f} {top - 5:.2f})"
-        parts.append(
-            text(
-                x,
-                top - 5,
-                name,
-                small.strip(),
-                ROOM,
-                transform=rotation,
+        middle = left + cell_width * (index + 0.5)
+        if is_upright:
+            x = middle + 3.5
+            rotation = f"rotate(-90 {x:.2f} {top - 5:.2f})"
+            parts.append(
+                text(
+                    x,
+                    top - 5,
+                    name,
+                    small.strip(),
+                    ROOM,
+                    transform=rotation,
+                )
             )
-        )
+        else:
+            parts.append(text(middle, top - 5, name, f"middle{small}"))
     for i, row in enumerate(rows):
         y = top + cell_height * i
         middle = top + cell_height * (i + 0.5)
@@ -103,7 +117,8 @@ def heat_map(
             value = matrix[i][j]
             tip = tooltip(f"{row}, {column}: {brief(value)}")
             x = left + cell_width * j
-            parts.append(_cell(x, y, cell_width, cell_height, value, scale, tip))
+            label = _short_number(value, decimals)
+            parts.append(_cell(x, y, cell_width, cell_height, value, scale, tip, label))
     parts += _legend(scale, low_label, high_label, left, bottom + 12)
     return chart(
         "heat-map",
@@ -149,6 +164,7 @@ def _cell(
     value: float,
     scale: _Scale,
     tip: Markup,
+    label: str,
 ) -> Markup:
     """Draw a cell, with its number where there is room for it."""
     gap = 0.0 if height < CROWDED else 0.5
@@ -170,17 +186,30 @@ def _cell(
     )
     if width < NUMBERED:
         return shade
-    # a typographic minus is as wide as a plus
-    figure = f"{value:.2f}".replace("-", "−")
     ink = "middle small"
     if share > DARK:
         ink += " on"
     return shade + text(
         x + width / 2,
         y + height / 2 + 3.5,
-        figure,
+        label,
         ink,
     )
+
+
+def _decimals(values: Sequence[float], width: float) -> int:
+    """Return how many decimals all of these numbers can have in cells of this width."""
+    longest = max(len(_short_number(value, 2)) for value in values)
+    return 2 if longest * _DIGIT <= width else 1
+
+
+def _short_number(value: float, decimals: int) -> str:
+    """Return a number with so many decimals; what rounds to zero has no sign."""
+    figure = f"{value:.{decimals}f}"
+    if not figure.strip("-0."):
+        figure = figure.lstrip("-")
+    # a typographic minus is as wide as a plus
+    return figure.replace("-", "−")
 
 
 def _legend(

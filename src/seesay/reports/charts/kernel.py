@@ -327,13 +327,19 @@ def x_axis(
         else:
             parts.append(vertical_line(at, top, bottom, _guide_class(tick)))
         label_text = brief(tick)
-        # no label is cut at the edge
-        rightmost = max(WIDTH, x.end) - text_width([label_text], WIDTH) / 2
-        parts.append(text(min(at, rightmost), bottom + 15, label_text, "tick middle"))
+        # no label is cut at an edge
+        half = text_width([label_text], WIDTH) / 2
+        inside = max(min(at, max(WIDTH, x.end) - half), half)
+        parts.append(text(inside, bottom + 15, label_text, "tick middle"))
     # below the middle of the axis, which begins at the right of a tree
     middle = (x.start + x.end) / 2
     parts.append(text(middle, bottom + 31, label, "note middle", WIDTH))
     return parts
+
+
+def y_room(y: Axis, least: float) -> float:
+    """Return where a chart begins at the left, so that no label of this axis is cut."""
+    return max(least, text_width(map(brief, y.ticks), WIDTH) + 8)
 
 
 def y_axis(

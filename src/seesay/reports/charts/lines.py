@@ -28,6 +28,7 @@ from seesay.reports.charts.kernel import (
     vertical_line,
     x_axis,
     y_axis,
+    y_room,
 )
 from seesay.reports.formatting import brief
 
@@ -91,14 +92,15 @@ def lines(
         return empty_chart("lines", title)
     names = [one_series.name for one_series in series]
     right = WIDTH - 12 - text_width(names, ROOM)
-    x_values = [point[0] for point in finite]
-    if log_x:
-        x = log_axis(x_values, LEFT, right)
-    else:
-        x = axis(x_values, LEFT, right, tight=True)
     # bands belong to the axis as well: they must not leave the chart
     y_values = [value for point in finite for value in point[1:]]
     y = axis([*y_ends, *y_values], HEIGHT, 20)
+    left = y_room(y, LEFT)
+    x_values = [point[0] for point in finite]
+    if log_x:
+        x = log_axis(x_values, left, right)
+    else:
+        x = axis(x_values, left, right, tight=True)
     parts = [*y_axis(y, x.start, x.end, y_label), *x_axis(x, HEIGHT, x_label)]
     parts.append(horizontal_line(x.start, x.end, HEIGHT, "base"))
     # all bands come before all curves: no band lies on a curve

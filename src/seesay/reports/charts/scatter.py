@@ -22,6 +22,7 @@ from seesay.reports.charts.kernel import (
     vertical_line,
     x_axis,
     y_axis,
+    y_room,
 )
 from seesay.reports.formatting import brief
 
@@ -51,24 +52,25 @@ def scatter(
     """Draw spots over a logarithmic axis, their names as tooltips; chance as a dashed line."""
     if not spots:
         return empty_chart("scatter", title)
-    x = log_axis(
-        [spot.x for spot in spots],
-        LEFT + 8,
-        WIDTH - 16,
-    )
     # whiskers reach further than their points, and must not leave the chart
     y_values = [end for spot in spots for end in (spot.low, spot.high)]
     if chance is not None:
         y_values.append(chance)
     y = axis(y_values, HEIGHT, 20)
-    right = WIDTH - 8
-    parts = [*y_axis(y, LEFT, right, y_label), *x_axis(x, HEIGHT, x_label)]
-    parts.append(horizontal_line(LEFT, right, HEIGHT, "base"))
+    left = y_room(y, LEFT)
+    right = WIDTH - 8 if chance is None else WIDTH - 48
+    x = log_axis(
+        [spot.x for spot in spots],
+        left + 8,
+        right - 8,
+    )
+    parts = [*y_axis(y, left, right, y_label), *x_axis(x, HEIGHT, x_label)]
+    parts.append(horizontal_line(left, right, HEIGHT, "base"))
     if chance is not None:
         # named at its end: a legend for one line would take more room than the line
         at = y.at(chance)
-        parts.append(horizontal_line(LEFT, right, at, "chance"))
-        parts.append(text(right, at - 4, "chance", "note end"))
+        parts.append(horizontal_line(left, right, at, "chance"))
+        parts.append(text(right + 5, at + 3.5, "chance", "note"))
     for spot in spots:
         place = f"{brief(spot.x)}, {brief(spot.y)}"
         tip = tooltip(f"{spot.name}: {place} ({brief(spot.low)} to {brief(spot.high)})")

@@ -21,6 +21,9 @@ SHOWN = 12
 
 LISTED = 500
 
+UNIT = (0.0, 1.0)
+"""The scale of probabilities and of most figures."""
+
 COLUMNS = (
     "layer",
     "value",
@@ -38,7 +41,7 @@ PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
     "labels that were drawn for each thing at random (Hewitt & Liang 2019): what it gets right it "
     "has learnt by heart. Selectivity is the difference. Bands are 95 % intervals clustered by "
-    "object."
+    "object. All strips on this page have one scale."
 )
 LENS = (
     "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
@@ -49,11 +52,12 @@ LENS = (
 def write_layers(path: Path, curves: Sequence[LayerCurve]) -> Path:
     """Write the page, and the curves of each task as a file beside it."""
     sections = []
+    ends = _scale(curves)
     for number, curve in enumerate(curves, start=1):
         chart = curve_chart(curve)
         # numbered, as names of models and tasks may be no names of files
         write_svg(path.with_name(f"{path.stem}-{number}.svg"), chart)
-        sections.append(_figures(curve, chart))
+        sections.append(_figures(curve, chart, ends))
         if curve.answers:
             sections.append(_takeovers(curve))
     return write_page(path, "Layer by layer", sections)
@@ -94,11 +98,9 @@ def _series(curve: LayerCurve, name: str, *fields: str) -> Series:
     )
 
 
-def strips(curve: LayerCurve) -> list[Markup]:
-    """Draw one strip of cells per figure, each from its own least to its own greatest value."""
-    names = {"value": metric_name(curve.figures[0].metric)}
-    if curve.figures[0].selectivity is not None:
-        names |= {"control": "control", "selectivity": "selectivity"}
+def strips(curve: LayerCurve, ends: Sequence[float] = UNIT) -> list[Markup]:
+    """Draw one strip of cells per figure, all on the scale of these ends."""
+    names = _strip_names(curve)
     layers = [str(figure.layer) for figure in curve.figures]
     charts = []
     for field, name in names.items():
@@ -110,12 +112,31 @@ def strips(curve: LayerCurve) -> list[Markup]:
                 [name],
                 layers,
                 title=title,
+                ends=ends,
             )
         )
     return charts
 
 
-def _figures(curve: LayerCurve, chart: Markup) -> Section:
+def _strip_names(curve: LayerCurve) -> dict[str, str]:
+    """Return the fields of which strips are drawn, and what they are called."""
+    names = {"value": metric_name(curve.figures[0].metric)}
+    if curve.figures[0].selectivity is not None:
+        names |= {"control": "control", "selectivity": "selectivity"}
+    return names
+
+
+def _scale(curves: Sequence[LayerCurve]) -> list[float]:
+    """Return the ends of one scale for the strips of all curves: at least from 0 to 1."""
+    values = list(UNIT)
+    for curve in curves:
+        for field in _strip_names(curve):
+            values += _series(curve, field, field).y
+    finite = [value for value in values if math.isfinite(value)]
+    return [min(finite), max(finite)]
+
+
+def _figures(curve: LayerCurve, chart: Markup, ends: Sequence[float]) -> Section:
     """Return the curves, strips and table of a model's layers."""
     first = curve.figures[0]
     columns = []
@@ -139,7 +160,7 @@ def _figures(curve: LayerCurve, chart: Markup) -> Section:
     return Section(
         f"{first.model} · {first.task}, {first.n:,} questions",
         text,
-        [chart, *strips(curve)],
+        [chart, *strips(curve, ends)],
         DataTable(header, rows),
     )
 
@@ -184,7 +205,13 @@ def _chart(answer: LensAnswer, layers: Sequence[str]) -> Markup:
     # a row per option, a column per layer
     rows = list(zip(*answer.probabilities, strict=True))
     title = f"{_blanked(answer)} ({answer.gold})"
-    return heat_map(rows, answer.options, layers, title=title)
+    return heat_map(
+        rows,
+        answer.options,
+        layers,
+        title=title,
+        ends=UNIT,
+    )
 
 
 def _blanked(answer: LensAnswer) -> str:

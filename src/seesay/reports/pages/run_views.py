@@ -13,6 +13,7 @@ from markupsafe import Markup
 from seesay.questions import SLOT, Published, Slice, Template
 from seesay.reports import answers
 from seesay.reports.answers import Choices
+from seesay.reports.chance import standings
 from seesay.reports.charts.dotplot import (
     DotMark,
     describe,
@@ -31,6 +32,7 @@ from seesay.reports.formatting import (
     number,
     part_name,
     ranking_sign,
+    verdict,
     with_part,
 )
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -54,6 +56,8 @@ class PlotRow:
     published: Published | None = None
     series: int | None = None
     paint: str | None = None
+    standing: str = ""
+    """Where the figure stands if it is like chance, or worse."""
 
     @property
     def n(self) -> str:
@@ -86,6 +90,7 @@ def headline(group: TaskRuns) -> DotPlot:
     ]
     published = [row for part in group.parts for row in group.published(part)]
     x = _axis([figure for *_, figure in figures], [row.value for row in published])
+    by_figure = standings(group)
     rows = []
     for part, entry, figure in figures:
         name = with_part(entry.label, part)
@@ -96,6 +101,7 @@ def headline(group: TaskRuns) -> DotPlot:
                 drawing,
                 (figure,),
                 series=entry.series,
+                standing=by_figure.get((entry, part), ""),
             )
         )
     rows += [_published_row(x, row) for row in published]
@@ -315,6 +321,22 @@ def answer_shares(group: TaskRuns, choices: Sequence[Choices]) -> dict[str, Any]
     }
 
 
+def biases(group: TaskRuns, choices: Sequence[Choices]) -> list[str]:
+    """Return in words which models prefer one place among the options, whatever is asked."""
+    sentences = []
+    for entry, by_key in zip(group.entries, choices, strict=True):
+        # a baseline that always says the same does what it is there for
+        if entry.run.manifest.family == "baseline":
+            continue
+        bias = answers.place_bias(entry.run.task, by_key)
+        if bias:
+            sentences.append(
+                f"{entry.label} chooses {bias.place} in {bias.chosen:.0%} of its answers; it is "
+                f"right in {bias.right:.0%}."
+            )
+    return sentences
+
+
 def comparisons(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return paired differences on one axis with zero in the middle."""
     ends = [end for c in compared for end in (c.low, c.high, c.difference)]
@@ -322,7 +344,6 @@ def comparisons(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
     rows = []
     for comparison in compared:
         significant = is_shown(comparison)
-        sentence = finding(comparison)
         # hollow, as a difference that was not shown may be none
         mark = DotMark(
             comparison.difference,
@@ -335,8 +356,8 @@ def comparisons(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
             "comparison": comparison,
             "axis": tick_labels(x),
             "shown": significant,
-            "finding": sentence,
-            "plot": dot_row(x, [mark], sentence, zero=True),
+            "verdict": verdict(comparison),
+            "plot": dot_row(x, [mark], finding(comparison), zero=True),
         }
         rows.append(row)
     return rows

@@ -17,6 +17,7 @@ from seesay.plugins import collect
 from seesay.registry import load_address
 from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
+from seesay.reports.chance import LEGEND, standings
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
@@ -55,10 +56,12 @@ def render_groups(
     labels = dict.fromkeys((entry.label, entry.series) for entry in entries)
     all_citations = [(group.task.name, group.task.provenance.citation) for group in groups]
     citations = dict.fromkeys((task, citation) for task, citation in all_citations if citation)
+    with_pictures = sum(answers.has_pictures(group.task) for group in groups)
+    most_pictures = answers.MAX_PICTURES // max(with_pictures, 1)
     return render_page(
         "page.html",
         script="script.js" if questions else None,
-        tasks=[_task(index, group, questions) for index, group in enumerate(groups)],
+        tasks=[_task(index, group, questions, most_pictures) for index, group in enumerate(groups)],
         entries=entries,
         models=list(labels),
         comparisons=run_views.comparisons(comparisons),
@@ -67,6 +70,7 @@ def render_groups(
         manifest_fields=_manifest_fields(),
         created=max(entry.run.manifest.created for entry in entries)[:10],
         calibrated_prefix=CALIBRATED,
+        chance_legend=LEGEND,
         questions=questions,
         heading=heading,
         home=home,
@@ -118,8 +122,13 @@ def _manifest_fields() -> dict[str, str]:
     return descriptions
 
 
-def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
-    """Return what the template shows of one task.
+def _task(
+    index: int,
+    group: TaskRuns,
+    questions: bool,
+    most_pictures: int,
+) -> dict[str, Any]:
+    """Return what the template shows of one task, with thumbnails of at most so many pictures.
 
     Without `questions`, nothing that needs the answers.
     """
@@ -127,6 +136,7 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         "group": group,
         "index": index,
         "headline": run_views.headline(group),
+        "standings": standings(group),
         "templates": run_views.templates(group),
         "curves": run_views.curves(group),
         "slices": run_views.slices(group),
@@ -136,6 +146,7 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
         return {
             **parts,
             "answers": None,
+            "biases": [],
             "sections": [],
             "analyses": [],
             "payload": None,
@@ -149,7 +160,8 @@ def _task(index: int, group: TaskRuns, questions: bool) -> dict[str, Any]:
     return {
         **parts,
         "answers": run_views.answer_shares(group, choices),
+        "biases": run_views.biases(group, choices),
         "sections": sections,
         "analyses": [analysis for analysis in group_analyses(group) if analysis.charts],
-        "payload": answers.payload(group, choices),
+        "payload": answers.payload(group, choices, most_pictures),
     }

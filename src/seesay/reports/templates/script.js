@@ -83,7 +83,10 @@
     for (const { key, title, model } of columns()) {
       const cell = make("th", key.startsWith("p-") ? "num" : "");
       const button = make("button", "sort", title);
-      if (model) button.setAttribute("aria-label", `${title}, ${model.label}`);
+      if (model) {
+        button.setAttribute("aria-label", `${title}, ${model.label}`);
+        button.dataset.model = model.label;
+      }
       button.type = "button";
       button.dataset.key = key;
       cell.scope = "col";
@@ -94,9 +97,21 @@
     table.tHead.replaceChildren(groups, names);
   };
 
+  const picture = (row) => {
+    const { pictures, objects } = data();
+    const place = pictures?.of[row] ?? null;
+    if (place === null) return null;
+    const image = make("img", "thumbnail");
+    image.src = pictures.addresses[place];
+    image.alt = `Picture: ${objects[row]}`;
+    return image;
+  };
+
   const questionCell = (row) => {
     const cell = make("th", "question");
     cell.scope = "row";
+    const image = picture(row);
+    if (image) cell.append(image);
     cell.append(make("bdi", "object", data().objects[row]));
     const line = make("span", "prompt");
     line.dir = "auto";
@@ -111,6 +126,7 @@
 
   const goldCell = (row) => {
     const cell = make("td", "gold");
+    cell.dataset.label = "gold";
     const gold = data().gold[row];
     for (const [place] of gold.slice(0, 4)) cell.append(chip(place));
     if (gold.length > 4) {
@@ -124,6 +140,7 @@
   const answerCells = (row, model) => {
     const { chosen, p, marks, ties, shares } = column(model);
     const [answer, probability] = [make("td", "answer"), make("td", "num probability")];
+    answer.dataset.label = data().models[model].label;
     if (marks[row] === "-") {
       answer.append(make("span", "quiet", "not asked"));
       return [answer, probability];
@@ -196,7 +213,7 @@
 
   const open = (index) => {
     Object.assign(view, { task: index, template: 0, marks: "all", part: "", sort: null, down: false, page: 0 });
-    const { templates, models, tags, slot } = data();
+    const { templates, models, tags, slot, pictures } = data();
     byId("pick-task").value = index;
     byId("pick-template").replaceChildren(
       ...templates.map(({ pieces }, place) => {
@@ -223,6 +240,8 @@
       }),
     );
     byId("part-label").hidden = !Object.keys(tags).length;
+    byId("picture-note").textContent = pictures?.note ?? "";
+    byId("picture-note").hidden = !pictures?.note;
     header();
     show();
   };

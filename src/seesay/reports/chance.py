@@ -1,0 +1,60 @@
+"""Which headline figures differ from chance, after correction for how many there are."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from seesay.metrics.paired import holm
+from seesay.questions import Slice
+from seesay.reports.formatting import lower_is_better
+from seesay.reports.groups import LabelledRun, TaskRuns
+from seesay.runs.compare import SIGNIFICANT
+from seesay.runs.records import Figure
+
+LIKE_CHANCE = "not different from chance"
+WORSE = "worse than chance"
+LEGEND = (
+    "A grey figure is not different from chance: p, from its interval and corrected (Holm) for all "
+    "headline figures of the task, is above 0.05."
+)
+_REACH = NormalDist().inv_cdf(0.975)
+
+Standings = dict[tuple[LabelledRun, Slice | None], str]
+
+
+def standings(group: TaskRuns) -> Standings:
+    """Return where the headline figures stand that are like chance, or worse."""
+    figures: dict[tuple[LabelledRun, Slice | None], Figure] = {}
+    for part in group.parts:
+        for entry, figure in group.headline_figures(part).items():
+            if figure.chance is not None:
+                figures[entry, part] = figure
+    p_values = holm([p_of_chance(figure) for figure in figures.values()])
+    by_figure: Standings = {}
+    for (key, figure), p in zip(figures.items(), p_values, strict=True):
+        is_higher = figure.chance is not None and figure.value > figure.chance
+        if p > SIGNIFICANT:
+            by_figure[key] = LIKE_CHANCE
+        elif is_higher == lower_is_better(group.headline):
+            by_figure[key] = WORSE
+    return by_figure
+
+
+def p_of_chance(figure: Figure) -> float:
+    """Return the two-sided p-value of a figure against chance that its 95 % interval implies.
+
+    The half of the interval that reaches towards chance is 1.96 standard errors (Altman & Bland
+    2011, BMJ 343:d2304), so that p is at most 0.05 where the interval excludes chance.
+    """
+    if figure.chance is None:
+        return 1.0
+    distance = figure.value - figure.chance
+    reach = figure.value - figure.low if distance > 0 else figure.high - figure.value
+    if not math.isfinite(distance) or not math.isfinite(reach) or not distance:
+        return 1.0
+    # an interval without width excludes everything but its value
+    if reach <= 0:
+        return 0.0
+    z = abs(distance) / reach * _REACH
+    return 2 * (1 - NormalDist().cdf(z))

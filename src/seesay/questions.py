@@ -302,7 +302,11 @@ def _natural(text: str) -> tuple[tuple[int, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure from a paper, shown as it was published."""
+    """A figure from a paper, shown as it was published.
+
+    `place` is the table that prints it, as in "Table 4"; a figure without one is from a file of the
+    authors, which `source` names.
+    """
 
     model: str
     metric: str
@@ -310,6 +314,7 @@ class Published:
     source: str
     spread: float | None = None
     slice: Slice | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
     assert hard.rows[0][9:12] == ["0.750", "0.071", "0.869"]
     third = next(table for table in shown["Table 3"].tables if table.title == "Ours")
     assert [(row[4], row[9]) for row in third.rows] == [("–, –, –", "0.610"), ("–, –, –", "0.410")]
-    assert shown["Figure 4"].status is Status.NOT_HERE
+    assert shown["Figure 4"].status is Status.NEEDS_RUN
     # as printed
     assert shown["Table 1"].tables[0].rows[2] == ["FiLM", "0.999", "0.855", "0.933", "0.879"]
 

@@ -166,9 +166,9 @@ def test_bars_are_means_as_the_authors_draw_them() -> None:
 
 def test_without_runs_the_published_values_are_still_there() -> None:
     shown = by_number(render_entries(load_paper("memory-colors"), Material()))
-    assert shown["Figures 2 to 5, Memory Colors"].status is Status.NOT_HERE
+    assert shown["Figures 2 to 5, Memory Colors"].status is Status.NEEDS_RUN
     assert len(shown["Figures 2 to 5, Memory Colors"].tables[0].rows) == 8
-    assert shown["Figures 2 to 5, segments"].status is Status.NOT_HERE
+    assert shown["Figures 2 to 5, segments"].status is Status.NEEDS_RUN
     assert "norms.dat" in shown["Table 4"].text
 
 
@@ -177,5 +177,5 @@ def test_a_run_in_other_templates_has_no_column() -> None:
     material = Material()
     vars(material)["groups"] = group_runs([other])
     shown = by_number(render_entries(load_paper("memory-colors"), material))["Results file"]
-    assert shown.status is Status.NOT_HERE
+    assert shown.status is Status.NEEDS_RUN
     assert "in its templates" in shown.text

@@ -22,6 +22,7 @@ from seesay.papers.paper import (
     render_entries,
     write_paper,
 )
+from seesay.papers.published import PublishedTable
 from seesay.reports.pages.sections import DataTable
 
 
@@ -41,7 +42,7 @@ def missing(material: Material) -> Rendered:
     raise UserError("It needs `seesay reasoner train`.")
 
 
-PRINTED = DataTable(["published"], [[0.25]], "Print")
+PRINTED = PublishedTable(["model", "accuracy"], {"a network": ["0.25"]}, "Accuracy")
 MADE_UP = Paper(
     "made-up",
     "A <b>paper</b>",
@@ -59,16 +60,17 @@ def test_an_entry_that_lacks_something_is_listed_with_its_command_and_the_publis
     page = render_entries(MADE_UP, Material())
     assert [(entry.number, rendered.status) for entry, rendered in page] == [
         ("Table 1", "shown"),
-        ("Figure 2", "not possible here"),
+        ("Figure 2", "needs a run"),
     ]
     (_, absent) = page[1]
     assert absent.text == "It needs `seesay reasoner train`."
-    assert list(absent.tables) == [PRINTED]
+    assert [table.title for table in absent.tables] == ["As printed: Accuracy"]
+    assert absent.tables[0].rows == [["a network", "0.25"]]
     text = write_paper(tmp_path / "new" / "page.html", MADE_UP, page).read_text(encoding="utf-8")
     assert "A &lt;b&gt;paper&lt;/b&gt;" in text
     assert "As &lt;printed&gt;." in text
     assert text.count("seesay reasoner train") == 2  # in the sentence and as the command
-    assert "1 shown, 0 shown in part, 1 not possible here." in " ".join(text.split())
+    assert "1 shown, 0 shown in part, 1 needs a run, 0 not possible here." in " ".join(text.split())
 
 
 def test_records_hold_every_table() -> None:

@@ -23,7 +23,7 @@ def test_cells_stay_as_printed_and_have_their_numbers() -> None:
     )
     assert table.numbers == {"BERT": {"1": 48.6, "2": 67.08}, "people": {"1": 100.0}}
     assert table.as_printed.rows == [["BERT", "48.60", "67.08"], ["people", "100.00", None]]
-    assert table.as_printed.title == "Accuracy"
+    assert table.as_printed.title == "As printed: Accuracy"
 
 
 def test_some_values_of_viphy() -> None:

@@ -134,7 +134,7 @@ def test_the_examples_of_the_notes_by_hand() -> None:
 
 def test_without_the_files_the_entries_say_what_they_need() -> None:
     shown = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
-    assert shown["Table 2"].status is Status.NOT_HERE
+    assert shown["Table 2"].status is Status.NEEDS_RUN
     assert "--data" in shown["Table 2"].text
     assert shown["Course notes, precision"].status is Status.SHOWN
 

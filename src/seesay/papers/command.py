@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
+
+if TYPE_CHECKING:
+    from seesay.papers.paper import Page, Paper
 
 _FEWEST_ITEMS = 80
 
@@ -31,6 +34,18 @@ def paper(
     list_only: Annotated[
         bool, typer.Option("--list", help="List the tables and figures and write no page.")
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Look for every published value in the paper's text; write no page."
+        ),
+    ] = False,
+    text: Annotated[
+        Path | None,
+        typer.Option(
+            help="The paper's text, or the folder of such. Default: papers beside SEESAY_SHARED."
+        ),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(help="Folder of the published files, in place of the data folder."),
@@ -45,10 +60,14 @@ def paper(
     make the rest."""
     from seesay.cli.output import out, print_json, progress_bars, table
     from seesay.papers import load_paper
+    from seesay.papers.check import as_record, check_paper, find_texts, summary
     from seesay.papers.material import Material
     from seesay.papers.paper import as_records, render_entries, write_paper
 
     the_paper = load_paper(name)
+    # a check without a text to look into ends before work begins
+    checked = check_paper(the_paper, find_texts(the_paper, text)) if check else []
+    list_only = list_only or check
     if data is not None and not data.is_dir():
         raise UserError(
             f"There is no folder '{data}': --data is the folder of the published files."
@@ -74,15 +93,29 @@ def paper(
             "page": str(path) if path else None,
             "entries": as_records(page, brief=list_only),
         }
+        if check:
+            document["published"] = [as_record(row) for row in checked]
         print_json(document)
-        return
+    else:
+        if check:
+            rows = [[row.place, row.row, " | ".join(row.cells), row.where] for row in checked]
+            out.print(table(["published in", "row", "values", "in the text"], rows))
+            out.print(summary(checked))
+        _print_entries(the_paper, page, with_commands=list_only)
+    if path and not quiet and not as_json:
+        out.print(str(path))
+    if any(row.is_missing for row in checked):
+        raise typer.Exit(1)
+
+
+def _print_entries(the_paper: Paper, page: Page, *, with_commands: bool) -> None:
+    """Print a line for every entry; the page has the commands, a list shows them here."""
+    from seesay.cli.output import out, table
+
     columns = ["in the paper", "what it shows", "here"]
     rows = [[entry.number, entry.title, str(rendered.status)] for entry, rendered in page]
-    # the page has the commands
-    if list_only:
+    if with_commands:
         columns.append("command")
         for row, (entry, _) in zip(rows, page, strict=True):
             row.append(entry.command)
     out.print(table(columns, rows, title=the_paper.title))
-    if path and not quiet:
-        out.print(str(path))

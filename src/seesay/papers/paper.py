@@ -2,15 +2,15 @@
 its page.
 
 A render function gets the `Material` and returns the `Rendered` entry. Where what it needs is
-missing it raises `UserError`, whose sentence says how to get it: the entry is then listed as not
-possible here.
+missing it raises `UserError`, whose sentence says how to get it: the entry then needs a run, with
+the command that makes it. What no command makes is not possible here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
@@ -22,19 +22,21 @@ from markupsafe import Markup
 from seesay.errors import UserError
 from seesay.files import json_value, refuse_folder, write_text
 from seesay.papers.material import Material
-from seesay.papers.published import published_tables
+from seesay.papers.published import PublishedTable, published_tables
+from seesay.questions import Published
 from seesay.reports.layout import render_page
 from seesay.reports.pages.sections import DataTable
 
 
 class Status(StrEnum):
-    """How much of an entry is ours: all of it, a part, or nothing.
+    """How much of an entry is ours: all of it, a part, nothing yet, or nothing at all.
 
     The published values are shown in any case.
     """
 
     SHOWN = "shown"
     IN_PART = "shown in part"
+    NEEDS_RUN = "needs a run"
     NOT_HERE = "not possible here"
 
     @classmethod
@@ -75,7 +77,7 @@ class PaperEntry:
     render: Render
     command: str
     needs: str = ""
-    published: Sequence[DataTable] = ()
+    published: Sequence[PublishedTable] = ()
 
     @property
     def anchor(self) -> str:
@@ -89,46 +91,56 @@ class PaperEntry:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its entries are all its tables and figures, in its order."""
+    """A paper: its entries are all its tables and figures, in its order.
+
+    `texts` are the file names of its text, `tables` what is published, by place, and `figures` the
+    published figures that tasks hold, by task: `seesay.papers.check` looks for them in the text.
+    """
 
     name: str
     title: str
     citation: str
     entries: tuple[PaperEntry, ...]
     about: str = ""
+    texts: Sequence[str] = ()
+    tables: Mapping[str, PublishedTable] = field(default_factory=dict)
+    figures: Mapping[str, Sequence[Published]] = field(default_factory=dict)
 
 
 def read_paper(
     package: str,
     citation: str,
     renders: Mapping[str, Render],
-    printed: Mapping[str, Sequence[DataTable]],
+    computed: Mapping[str, PublishedTable] | None = None,
+    figures: Mapping[str, Sequence[Published]] | None = None,
 ) -> Paper:
     """Return the paper of a package here, its words read from `entries.yaml`.
 
     `renders` has the function of each entry by its number; of an entry that it lacks nothing can be
-    ours, and `not_here` in the file says why. `printed` has the published tables that are not in
-    `published.yaml`.
+    ours, and `not_here` in the file says why. `computed` has the published tables that are not in
+    `published.yaml`, by their place; `figures` the published figures of tasks.
     """
     text = (files("seesay.papers") / package / "entries.yaml").read_text(encoding="utf-8")
     words = yaml.safe_load(text)
+    tables = {**published_tables(package), **(computed or {})}
     entries = []
     for fields in words.pop("entries"):
         number = fields["number"]
         # what is not a field of an entry is taken out before the entry is made
         names = fields.pop("published", [])
-        published = [published_tables(package)[name].as_printed for name in names]
+        published = [tables[name] for name in names]
         if number in renders:
             render = renders[number]
         else:
             render = not_here(fields.pop("not_here"))
-        entry = PaperEntry(
-            **fields,
-            render=render,
-            published=printed.get(number, published),
-        )
-        entries.append(entry)
-    return Paper(**words, citation=citation, entries=tuple(entries))
+        entries.append(PaperEntry(**fields, render=render, published=published))
+    return Paper(
+        **words,
+        citation=citation,
+        entries=tuple(entries),
+        tables=tables,
+        figures=figures or {},
+    )
 
 
 def not_here(sentence: str) -> Render:
@@ -144,7 +156,7 @@ Page = Sequence[tuple[PaperEntry, Rendered]]
 def render_entries(paper: Paper, material: Material) -> Page:
     """Render every entry.
 
-    One that lacks what it needs is not possible here, with the sentence that says so.
+    One that lacks what it needs needs a run, with the sentence that says so.
     """
     return [(entry, _render(entry, material)) for entry in paper.entries]
 
@@ -153,9 +165,10 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
     try:
         rendered = entry.render(material)
     except UserError as error:
-        rendered = Rendered(str(error), status=Status.NOT_HERE)
-    # what is printed needs nothing of ours, and is shown in any case
-    return replace(rendered, tables=(*entry.published, *rendered.tables))
+        rendered = Rendered(str(error), status=Status.NEEDS_RUN)
+    # what is published needs nothing of ours, and is shown in any case
+    published = [table.as_printed for table in entry.published]
+    return replace(rendered, tables=(*published, *rendered.tables))
 
 
 def write_paper(path: Path, paper: Paper, page: Page) -> Path:

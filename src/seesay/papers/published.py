@@ -1,10 +1,15 @@
-"""What papers print, as data: each paper has a file `published.yaml` of its tables, cell by cell as
-printed."""
+"""What papers print, and what their authors' files add: each paper has a file `published.yaml` of
+tables, cell by cell as they stand there.
+
+A table without `source` is printed: `seesay.papers.check` looks for every row of it in the paper's
+text. One with `source` is from the authors' files, which it names, and is shown under that title.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
@@ -12,33 +17,45 @@ import yaml
 
 from seesay.reports.pages.sections import DataTable
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
 
 @dataclass(frozen=True)
 class PublishedTable:
     """A table, or a figure as numbers.
 
-    The first column has the names of the rows; `source` says where a value is from that the paper
-    itself does not print.
+    The first column has the names of the rows, as the paper has them: "SUP1: FiLM" is the row
+    "FiLM" of the group "SUP1". `quotes` has the passage of a row whose values stand in a sentence
+    and not in a table. `source` names the authors' file of values that the paper does not print.
     """
 
     header: list[str]
     rows: Mapping[str, list[str]]
     title: str = ""
     source: str = ""
+    quotes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the paper's text has the values."""
+        return not self.source
 
     @property
     def numbers(self) -> dict[str, dict[str, float]]:
-        """The values by row and column."""
+        """The values by row and column; what is no number, such as a dash, is left out."""
         numbers = {}
         for name, cells in self.rows.items():
             # a row may end early: its last columns are not printed
             pairs = zip(self.header[1:], cells, strict=False)
-            numbers[name] = {column: float(cell) for column, cell in pairs}
+            numbers[name] = {
+                column: float(cell) for column, cell in pairs if _NUMBER.fullmatch(cell)
+            }
         return numbers
 
     @property
     def as_printed(self) -> DataTable:
-        """The table for a page; a row that ends early has empty cells."""
+        """The table for a page, titled by where it is from; a row that ends early has empty
+        cells."""
         rows: list[list[str | float | None]] = []
         for name, cells in self.rows.items():
             # the page's tables are rectangular
@@ -50,7 +67,9 @@ class PublishedTable:
                     *[None] * missing,
                 ]
             )
-        return DataTable(self.header, rows, self.title)
+        origin = f"From the authors' files ({self.source})" if self.source else "As printed"
+        title = f"{origin}: {self.title}" if self.title else origin
+        return DataTable(self.header, rows, title)
 
 
 @cache

@@ -45,6 +45,12 @@ def build_templates(
     )
 
 
+def published_figures(name: str) -> tuple[Published, ...]:
+    """Return all published figures of a file, of models asked and of trained probes."""
+    fields = read_template_file(name)
+    return (*fields["published"], *fields["training"].linear_published)
+
+
 def select_figures(figures: Sequence[PublishedFigure], how: str) -> tuple[Published, ...]:
     """Return the published figures of models asked (`cloze`) or of trained probes (`linear`)."""
     return tuple(_published(figure) for figure in figures if figure.how == how)
@@ -62,4 +68,5 @@ def _published(figure: PublishedFigure) -> Published:
         source=figure.source,
         spread=figure.spread,
         slice=part,
+        place=figure.place,
     )

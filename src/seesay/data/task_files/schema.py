@@ -175,13 +175,15 @@ class PublishedFigure(Part):
     value: float
     """The figure, as a share: 0.75, not 75."""
     source: Text
-    """Where it was published: authors, year, table."""
+    """Where it was published: authors, year, and the file where no table prints it."""
     spread: float | None = None
     """Its published standard deviation."""
     slice: Text | None = None
     """The slice that it is about, as in `kind=animal`."""
     how: Literal["cloze", "linear"] = "cloze"
     """Whether the model was asked or a probe was trained."""
+    place: str = ""
+    """The table that prints it, as in `Table 4`."""
 
 
 OptionSource = Annotated[

@@ -11,7 +11,7 @@ from seesay.papers.malevic.hard_test import (
 from seesay.papers.malevic.scene_figures import approach, examples, queried_areas
 from seesay.papers.malevic.tables import published_table, seen_and_unseen, sweep_table
 from seesay.papers.paper import read_paper
-from seesay.scenes.tasks.malevic import CITATION
+from seesay.scenes.tasks.malevic import ACCURACY, CITATION, published_figures
 
 PAPER = read_paper(
     "malevic",
@@ -28,5 +28,6 @@ PAPER = read_paper(
         "Figure 7": max_pooled_features,
         "Table 3": seen_and_unseen,
     },
-    {number: [published_table(number)] for number in ("Table 1", "Table 2", "Table 3")},
+    {number: published_table(number) for number in ("Table 1", "Table 2", "Table 3")},
+    {f"malevic-{name}": published_figures(name) for name in ACCURACY},
 )

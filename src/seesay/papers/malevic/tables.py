@@ -10,7 +10,7 @@ from seesay.papers.malevic.hard_test import reasoners, share_table
 from seesay.papers.malevic.scene_figures import scene_test
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import published_tables
+from seesay.papers.published import PublishedTable, published_tables
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, interval, number
 from seesay.reports.pages.sections import DataTable
@@ -65,16 +65,16 @@ RULES_ALONE = (
 )
 
 
-def published_table(table: str) -> DataTable:
+def published_table(table: str) -> PublishedTable:
     """Return a table as printed."""
     columns = list(TABLES[table])
-    body = []
+    rows = {}
     for model in MODELS:
         cells = [number(published(column, model)) for column in columns]
         # a model that this table does not have
         if any(cell != NONE for cell in cells):
-            body.append([model, *cells])
-    return DataTable(["published", *columns], body, "As published")
+            rows[model] = cells
+    return PublishedTable(["published", *columns], rows)
 
 
 def sweep_rows(material: Material) -> list[SweepRow]:

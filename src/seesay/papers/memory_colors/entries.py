@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from seesay.data.catalogue import WORKS
 from seesay.papers.memory_colors.figures import (
+    COLORS,
     colors_by_template,
     memory_colors,
     models,
@@ -23,6 +24,8 @@ from seesay.papers.memory_colors.norms import (
     over_segments,
 )
 from seesay.papers.paper import read_paper
+from seesay.tasks.from_file.builtin import read_builtin
+from seesay.tasks.template_files import select_figures
 
 PAPER = read_paper(
     "memory_colors",
@@ -38,5 +41,6 @@ PAPER = read_paper(
         "Figures 2 to 5, relations": norms_panels(RELATIONS, over_segments),
         "Figures 2 to 5, colours": norms_panels(COLORS_ONLY, by_segment),
     },
-    {"Figures 2 to 5, Memory Colors": [published_colors()]},
+    {"Figure 2a": published_colors()},
+    {COLORS: select_figures(read_builtin(COLORS).published, "cloze")},
 )

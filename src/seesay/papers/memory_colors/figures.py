@@ -10,7 +10,7 @@ from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import published_tables
+from seesay.papers.published import PublishedTable, published_tables
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -75,12 +75,13 @@ def models(material: Material) -> Rendered:
     return Rendered(text, [DataTable(header, sorted(rows), "Asked here")], status=Status.IN_PART)
 
 
-def published_colors() -> DataTable:
-    """Return mean and sd over the 13 templates, as published."""
-    body = [
-        [row.model, number(row.value), number(row.spread)] for row in read_builtin(COLORS).published
-    ]
-    return DataTable(["model", "mean accuracy", "sd over templates"], body, "As published")
+def published_colors() -> PublishedTable:
+    """Return mean and sd over the 13 templates, which the authors' file gives and print draws."""
+    rows = {
+        row.model: [number(row.value), number(row.spread)] for row in read_builtin(COLORS).published
+    }
+    header = ["model", "mean accuracy", "sd over templates"]
+    return PublishedTable(header, rows, source="results.csv")
 
 
 def runs_of(material: Material, task: str) -> list[TaskRuns]:
@@ -152,7 +153,7 @@ def colors_by_template(material: Material) -> Rendered:
     body += [means, deviations]
     about = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
     table = DataTable(["template", *(name for name, _ in columns)], body)
-    status = Status.SHOWN if len(columns) > published else Status.NOT_HERE
+    status = Status.SHOWN if len(columns) > published else Status.NEEDS_RUN
     return Rendered(about, [table], status=status)
 
 

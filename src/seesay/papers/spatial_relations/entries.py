@@ -41,9 +41,9 @@ PAPER = read_paper(
         "Course notes, precision": precision,
     },
     {
-        "Table 2": [PRINTED_CLUSTERS],
-        "Table 3": [printed_table("Table 3", "accuracy")],
-        "Table 4": [printed_table("Table 4", "accuracy")],
-        "Table 5": [printed_table("Table 5", "Spearman's ρ")],
+        "Table 2": PRINTED_CLUSTERS,
+        "Table 3": printed_table("Table 3", "accuracy"),
+        "Table 4": printed_table("Table 4", "accuracy"),
+        "Table 5": printed_table("Table 5", "Spearman's ρ"),
     },
 )

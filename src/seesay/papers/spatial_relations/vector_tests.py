@@ -28,7 +28,8 @@ from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered
-from seesay.papers.spatial_relations.vectors import own_matrices, published_files
+from seesay.papers.published import PublishedTable
+from seesay.papers.spatial_relations.vectors import PAPER_SOURCE, own_matrices, published_files
 from seesay.reports.charts import heat_map
 from seesay.reports.formatting import NONE, interval, number, p_value
 from seesay.reports.pages.sections import DataTable
@@ -50,11 +51,13 @@ ODD = (
 )
 
 
-def printed_table(number: str, value: str) -> DataTable:
-    """Return Tables 3 to 5 as printed."""
+def printed_table(number: str, value: str) -> PublishedTable:
+    """Return Tables 3 to 5, after the authors' source of the paper."""
     tests, by_vectors = TABLES[number]
-    body = [[vectors, *map(_printed, values)] for vectors, values in by_vectors.items()]
-    return DataTable(["published", *tests], body, f"As printed: {value}")
+    rows = {
+        vectors: [_printed(value) for value in values] for vectors, values in by_vectors.items()
+    }
+    return PublishedTable(["vectors", *tests], rows, value, PAPER_SOURCE)
 
 
 def _printed(value: float | None) -> str:

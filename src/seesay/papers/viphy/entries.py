@@ -7,10 +7,11 @@ from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import read_paper
 from seesay.papers.viphy import figures, tables
 from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.template_files import read_template_file
+from seesay.tasks.template_files import published_figures
 
 COLOR = figures.METRICS | {"macro_f1": "macro F1"}
 SPACE = figures.METRICS | {"macro_f1_space": "macro F1"}
+TASKS = ("viphy-color", "viphy-space", *SIZE_SETS.parts)
 
 PAPER = read_paper(
     "viphy",
@@ -44,24 +45,5 @@ PAPER = read_paper(
         "Figure 15": figures.category_colors,
         "Figure 16": figures.ninety_objects,
     },
-    {
-        "Table 3": [tables.zero_shot_published()],
-        "Table 4": [
-            tables.with_averages(
-                read_template_file("viphy-color")["training"].linear_published,
-                COLOR,
-                "Linear probes",
-            )
-        ],
-        "Table 5": [
-            tables.with_averages(
-                read_template_file("viphy-space")["training"].linear_published,
-                SPACE,
-                "Linear probes",
-            )
-        ],
-        "Table 6": [tables.sizes_published()],
-        "Table 8": [tables.CATEGORY_TEXTS],
-        "Figure 5": figures.published_cardinality(),
-    },
+    figures={task: published_figures(task) for task in TASKS},
 )

@@ -57,16 +57,6 @@ def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
     return {part: 100 * figure.value for part, figure in entry.figures_by(tag, metric)}
 
 
-def published_cardinality() -> list[DataTable]:
-    """Figure 5 as numbers, with the mean of the three models that the paper draws."""
-    tables = []
-    for name in METRICS.values():
-        table = PUBLISHED[f"Figure 5, {name}"].as_printed
-        average = ["average of the three models", *map(_two, _average(name).values())]
-        tables.append(replace(table, rows=[*table.rows, average]))
-    return tables
-
-
 def _two(value: float | None) -> str | None:
     """Return two decimals, as the paper prints percentages; None for a missing value."""
     return None if value is None else f"{value:.2f}"

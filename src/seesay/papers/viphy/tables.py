@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from statistics import fmean
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
-from seesay.questions import Answer, Published, Scores, Slice
+from seesay.questions import Answer, Scores, Slice
 from seesay.reports.gold_analyses import category_agreement, even_steps
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
@@ -25,9 +24,7 @@ from seesay.runs.answer_table import AnswerTable
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure
 from seesay.runs.run import Run
-from seesay.tasks.categories import CATEGORIES, ENCODER, assign
-from seesay.tasks.page_analyses import SIZE_SETS
-from seesay.tasks.template_files import read_template_file
+from seesay.tasks.categories import ENCODER, assign
 from seesay.tasks.viphy.human import figures_of
 
 NOT_LEVEL = Slice.of({"level": "no"})
@@ -35,10 +32,9 @@ SAMPLE = 3_000
 """Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories
 minilm` takes all."""
 
+PRINTED_NAMES = {"size": "size", "space": "spatial"}
 JUDGED = "judge"
 """How people were asked."""
-LANGUAGE = ("BERT-base", "RoBERTa-large", "UnifiedQA-large", "DeBERTa-xxl")
-VISION = ("VisualBERT", "ViLT", "FLAVA", "CLIP")
 
 
 def percent(value: float | None) -> str | None:
@@ -48,33 +44,6 @@ def percent(value: float | None) -> str | None:
     ('70.45', None)
     """
     return None if value is None else f"{100 * value:.2f}"
-
-
-def with_averages(rows: Sequence[Published], metrics: Mapping[str, str], title: str) -> DataTable:
-    """Return published rows as the paper prints them, one line per model, and the means of
-    `LANGUAGE` and `VISION` models.
-
-    `metrics` maps the metrics to their column heads.
-    """
-    by_model: dict[str, dict[str, float]] = {}
-    for row in rows:
-        # a model may be printed twice, with and without a slice: the first row is the whole
-        by_model.setdefault(row.model, {}).setdefault(row.metric, row.value)
-    lines = []
-    for model, values in by_model.items():
-        lines.append([model, *(percent(values.get(metric)) for metric in metrics)])
-    families = {"mean of language models": LANGUAGE, "mean of vision-language models": VISION}
-    for name, members in families.items():
-        present = [by_model[model] for model in members if model in by_model]
-        # a mean of some of them would be another figure than the paper's
-        if len(present) < len(members):
-            continue
-        means = []
-        for metric in metrics:
-            figures_of_metric = [row[metric] for row in present if metric in row]
-            means.append(percent(fmean(figures_of_metric)) if figures_of_metric else None)
-        lines.append([name, *means])
-    return DataTable(["published, in percent", *metrics.values()], lines, title)
 
 
 def cell(figure: Figure | None) -> str | None:
@@ -140,7 +109,7 @@ def dataset(material: Material) -> Rendered:
         "over all names the "
         f"mean would be {sum(subtypes.values()) / len(subtypes):.2f}. Standard deviations are "
         "those of the population "
-        "(divided by n). All three cardinalities come out as printed. Every published size has one "
+        "(divided by n). Every published size has one "
         "label, its pair's "
         "complement is a row of its own, and the pairs are of parents only.\n\n"
         "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of "
@@ -174,18 +143,6 @@ def _line(
         f"{len(unique):,}",
         overlap,
     ]
-
-
-def zero_shot_published() -> DataTable:
-    """Table 3 as printed; UnifiedQA chooses among the options."""
-    rows = []
-    # the columns are tasks here, where other tables have metrics
-    tasks = {"colour": "viphy-color", "size": "viphy-size", "space": "viphy-space"}
-    for name, task in tasks.items():
-        for row in read_template_file(task)["published"]:
-            model = "people" if row.model.startswith("people") else row.model
-            rows.append(replace(row, model=model, metric=name))
-    return with_averages(rows, {row.metric: row.metric for row in rows}, "Relaxed accuracy")
 
 
 def zero_shot(material: Material) -> Rendered:
@@ -433,31 +390,13 @@ def agreement_note(dimension: str) -> str:
         )
     else:
         examples = f"{authors}; a shared label counts."
-    (kappa,) = published_tables("viphy")["Human agreement"].rows[dimension]
+    (kappa,) = published_tables("viphy")["Human agreement"].rows[PRINTED_NAMES[dimension]]
     agreement = (
         f"Fleiss' kappa of the people behind the human row: {kappa}, as printed; their answers are "
         f"not published. `seesay judge serve viphy-{dimension}` collects such answers, and `judge "
         "export` gives kappa."
     )
     return f"{examples}\n\n{agreement}"
-
-
-def sizes_published() -> DataTable:
-    """Table 6 as printed."""
-    parts = SIZE_SETS.parts
-    rows = []
-    for task, part in parts.items():
-        published = read_template_file(task)["training"].linear_published
-        # each set of pairs is a column, as a metric is in other tables
-        rows += [replace(row, metric=part) for row in published]
-    return with_averages(rows, {part: part for part in parts.values()}, "Linear probes")
-
-
-CATEGORY_TEXTS = DataTable(
-    ["category", "objects"],
-    [[name, ", ".join(objects)] for name, objects in CATEGORIES.items()],
-    "Category: objects",
-)
 
 
 def categories(material: Material) -> Rendered:

@@ -78,7 +78,7 @@ def load(name: str, data: Path | None = None) -> Task:
         templates=TEMPLATES,
         questions=tuple(questions),
         metrics=("accuracy",),
-        published=_published(name),
+        published=published_figures(name),
         provenance=Provenance(bad_rows=tuple(bad), citation=CITATION),
     )
 
@@ -205,7 +205,7 @@ def _question(
     )
 
 
-def _published(name: str) -> tuple[Published, ...]:
+def published_figures(name: str) -> tuple[Published, ...]:
     """Return the published figures of a task; comparatives have none."""
     figures = []
     for model, value in zip(MODELS, ACCURACY.get(name, ()), strict=False):

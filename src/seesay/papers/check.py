@@ -1,0 +1,235 @@
+"""Is what a page calls published in the paper's text? `seesay paper NAME --check`.
+
+A row of a printed table is in the text where one line has its name and its cells, in their order.
+The group of a row, as in "SUP1: FiLM", may stand up to `GROUP_LINES` before it. A row with a quote
+is in the text where the quote is, and the quote has its cells. White space and marks of type (bold,
+subscripts) do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from seesay.errors import UserError
+from seesay.papers.paper import Paper
+from seesay.papers.published import PublishedTable
+from seesay.questions import Published
+
+GROUP_LINES = 3
+FILE = re.compile(r"\.(csv|ipynb|json|npy|tex|tsv|txt|xlsx)\b")
+"""What a source must name that is not the paper itself."""
+_MARKS = (
+    (re.compile(r"</?(?:sub|sup|code|b|i)>"), ""),
+    (re.compile(r"\\textbf\{([^}]*)\}"), r"\1"),
+    (re.compile(r"_\{([^}]*)\}"), r"\1"),
+    (re.compile(r"\\pm"), "±"),
+    (re.compile(r"\\sim"), "~"),
+    (re.compile(r"\\%"), "%"),
+    (re.compile(r"\*\*|\$"), ""),
+)
+
+
+@dataclass(frozen=True)
+class CheckedRow:
+    """A published row and where it is: `line` counts from 1, None is nowhere.
+
+    What is not printed has the `source` that it is from, and is not looked for.
+    """
+
+    place: str
+    row: str
+    cells: tuple[str, ...]
+    text: str = ""
+    line: int | None = None
+    source: str = ""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether it is called published and is not in the text."""
+        return self.line is None and not self.source
+
+    @property
+    def where(self) -> str:
+        """Its place in words."""
+        if self.source:
+            return f"not printed: {self.source}"
+        if self.line is None:
+            return "not in the text"
+        return f"{self.text}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class PaperText:
+    """The text of a paper, line by line, without marks of type."""
+
+    name: str
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, text: str) -> PaperText:
+        """Return a text with its marks taken out.
+
+        >>> PaperText.of("a.txt", r"BERT _{base} $\\textbf{0.94} \\pm 0.002$").lines
+        ('BERT base 0.94 ± 0.002',)
+        """
+        for mark, replacement in _MARKS:
+            text = mark.sub(replacement, text)
+        return cls(name, tuple(text.split("\n")))
+
+    def line_of_row(self, name: str, cells: Sequence[str]) -> int | None:
+        """Return the line that has a row's name and then its cells."""
+        *groups, row = name.split(": ")
+        pattern = re.compile(r".*?".join(map(_pattern, cells)))
+        for place, line in enumerate(self.lines):
+            if _letters(row) not in _letters(line) or not pattern.search(line):
+                continue
+            # the name of a group stands on the first of its rows only
+            before = "".join(map(_letters, self.lines[max(0, place - GROUP_LINES) : place + 1]))
+            if all(_letters(group) in before for group in groups):
+                return place + 1
+        return None
+
+    def line_of_quote(self, quote: str, cells: Sequence[str]) -> int | None:
+        """Return the line where a passage begins, provided that it has the cells."""
+        if not all(re.search(_pattern(cell), quote) for cell in cells):
+            return None
+        text = "\n".join(self.lines)
+        match = re.search(_pattern(quote), text)
+        if match is None:
+            return None
+        return text.count("\n", 0, match.start()) + 1
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits alone, by which names of rows are compared."""
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _pattern(cell: str) -> str:
+    """Return what matches a cell whatever its white space, and no part of a longer number or word.
+
+    >>> bool(re.search(_pattern("2.4 (1)"), "12.4 (1)")), bool(re.search(_pattern("7"), "7.5"))
+    (False, False)
+    >>> bool(re.search(_pattern("CLIP-BERT 7 %"), "CLIP - BERT 7%."))
+    True
+    """
+    pieces = re.findall(r"\w+|[^\w\s]", cell)
+    pattern = r"\s*".join(map(re.escape, pieces))
+    if pieces and pieces[0][0].isalnum():
+        pattern = rf"(?<!\w)(?<!\d[.,])(?<!\s[-−]){pattern}"
+    if pieces and pieces[-1][-1].isalnum():
+        pattern = rf"{pattern}(?!\w)(?![.,]\d)"
+    return pattern
+
+
+def find_texts(paper: Paper, path: Path | None = None) -> list[PaperText]:
+    """Read the texts of a paper from a folder, or one from a file.
+
+    Without a path they are looked for in `papers` beside the folder that `SEESAY_SHARED` names.
+    """
+    if path is None:
+        shared = os.environ.get("SEESAY_SHARED")
+        path = Path(shared).parent / "papers" if shared else Path("papers")
+    if path.is_file():
+        files = [path]
+    else:
+        files = [path / name for name in paper.texts if (path / name).is_file()]
+    if not files:
+        names = " or ".join(paper.texts)
+        raise UserError(
+            f"There is no text of the paper ({names}) in '{path}': give it with --text FILE."
+        )
+    return [PaperText.of(file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+def check_paper(paper: Paper, texts: Sequence[PaperText]) -> list[CheckedRow]:
+    """Look for every row of every published table in the texts, and for the tasks' figures in the
+    tables."""
+    rows: list[CheckedRow] = []
+    for place, table in paper.tables.items():
+        rows += check_table(place, table, texts)
+    for task, figures in paper.figures.items():
+        for figure in figures:
+            rows.append(_check_figure(task, figure, paper.tables, rows))
+    return rows
+
+
+def as_record(row: CheckedRow) -> dict[str, object]:
+    """Return a checked row as JSON."""
+    return {**asdict(row), "is_missing": row.is_missing}
+
+
+def summary(rows: Sequence[CheckedRow]) -> str:
+    """Return in a sentence how many rows are in the text."""
+    printed = [row for row in rows if not row.source]
+    missing = sum(row.is_missing for row in printed)
+    return (
+        f"{len(printed) - missing} of {len(printed)} published rows are in the paper's text; "
+        f"{len(rows) - len(printed)} more are from the authors' files."
+    )
+
+
+def check_table(
+    place: str, table: PublishedTable, texts: Sequence[PaperText]
+) -> Iterator[CheckedRow]:
+    """Look for every row of a table."""
+    for name, cells in table.rows.items():
+        row = CheckedRow(place, name, tuple(cells), source=table.source)
+        # what is not printed is in no text
+        places = _places(table, name, texts) if table.is_printed else iter(())
+        text, line = next(places, ("", None))
+        yield CheckedRow(row.place, row.row, row.cells, text, line, row.source)
+
+
+def _places(
+    table: PublishedTable, name: str, texts: Sequence[PaperText]
+) -> Iterator[tuple[str, int]]:
+    """Return where the texts have a row."""
+    for text in texts:
+        if name in table.quotes:
+            line = text.line_of_quote(table.quotes[name], table.rows[name])
+        else:
+            line = text.line_of_row(name, table.rows[name])
+        if line is not None:
+            yield text.name, line
+
+
+def _check_figure(
+    task: str,
+    figure: Published,
+    tables: Mapping[str, PublishedTable],
+    rows: Sequence[CheckedRow],
+) -> CheckedRow:
+    """Look for a task's figure in the row of its model in the table that it is from."""
+    place = f"{task}, {figure.place}" if figure.place else task
+    name = f"{figure.model}, {figure.metric}"
+    cells = (f"{figure.value:g}",)
+    if not figure.place and FILE.search(figure.source):
+        return CheckedRow(place, name, cells, source=figure.source)
+    model = figure.model.replace("people", "human")
+    # a table may leave out which people they are
+    names = {_letters(model), _letters(model.split(" (")[0])}
+    for row in rows:
+        is_model = _letters(row.row.split(": ")[-1]) in names
+        if row.place == figure.place and is_model and figure.value in _values(row.cells):
+            return CheckedRow(place, name, cells, row.text, row.line, tables[row.place].source)
+    return CheckedRow(place, name, cells)
+
+
+def _values(cells: Sequence[str]) -> set[float]:
+    """Return the numbers that cells begin with, and the same as shares where they are percentages.
+
+    >>> sorted(_values(["70.45", "0.94 ± 0.002", "-"]))
+    [0.0094, 0.7045, 0.94, 70.45]
+    """
+    values = set()
+    for cell in cells:
+        match = re.match(r"-?\d+(\.\d+)?", cell)
+        if match:
+            value = float(match[0])
+            values |= {value, round(value / 100, 6)}
+    return values

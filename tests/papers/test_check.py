@@ -1,0 +1,146 @@
+"""What pages call published is what papers print: every row is looked for in the paper's text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+from tests.cli.program import error_here
+from tests.papers.test_paper import printed
+from tests.shared_data import shared
+
+from seesay.cli import main
+from seesay.papers import load_paper
+from seesay.papers.check import PaperText, check_paper, check_table, find_texts
+from seesay.papers.published import PublishedTable
+
+PAPERS = ("viphy", "malevic", "memory-colors", "spatial-relations")
+NOT_YET = {
+    ("malevic", place): "three decimals of our own rounding; the paper prints four, with the sd"
+    for place in ("Table 1", "Table 2", "Table 3")
+}
+NOT_YET |= {
+    ("malevic", place): "shares, where the text has percentages in a sentence"
+    for place in ("Accuracy of shortcuts", "FiLM on SET+POS-hard")
+}
+NOT_YET |= {
+    ("malevic", "tasks"): "their figures name no table yet",
+    ("memory-colors", "Tables 2 and 3"): "after the repository, not as printed",
+    ("memory-colors", "tasks"): "behind Figure 2a: their source has to name results.csv",
+}
+"""What is called published and is not in the text: each is repaired with its paper's page."""
+
+
+def places() -> list[ParameterSet]:
+    """Every published table of every paper, and the figures of its tasks."""
+    cases = []
+    for name in PAPERS:
+        for place in (*load_paper(name).tables, "tasks"):
+            reason = NOT_YET.get((name, place))
+            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+            cases.append(pytest.param(name, place, marks=marks, id=f"{name}, {place}"))
+    return cases
+
+
+@pytest.mark.parametrize(("name", "place"), places())
+def test_every_published_value_is_in_the_text(name: str, place: str) -> None:
+    paper = load_paper(name)
+    texts = find_texts(paper, shared("../papers"))
+    rows = check_paper(paper, texts)
+    if place == "tasks":
+        rows = [row for row in rows if row.place.split(",")[0] in paper.figures]
+    else:
+        rows = [row for row in rows if row.place == place]
+    assert [(row.place, row.row, row.cells) for row in rows if row.is_missing] == []
+
+
+def test_a_row_is_a_line_with_its_name_and_cells() -> None:
+    text = PaperText.of(
+        "made-up.txt",
+        "A sentence with 70.45 and BERT.\n"
+        "POS <sub>1</sub>\tBERT _{base}\t70.45\t$0.94 \\pm 0.002$\n"
+        "\tFiLM\t70.45\t$\\textbf{0.95} \\pm 0.01$",
+    )
+    assert text.line_of_row("BERT base", ["70.45", "0.94 ± 0.002"]) == 2
+    assert text.line_of_row("POS1: FiLM", ["70.45", "0.95 ± 0.01"]) == 3
+    # another order, a part of a number, another row's group
+    assert text.line_of_row("BERT base", ["0.94 ± 0.002", "70.45"]) is None
+    assert text.line_of_row("BERT base", ["0.4", "0.94 ± 0.002"]) is None
+    assert text.line_of_row("BERT base", ["70.4"]) is None
+    assert text.line_of_row("SUP1: FiLM", ["70.45"]) is None
+
+
+def test_a_quote_is_in_the_text_and_has_the_cells() -> None:
+    table = PublishedTable(
+        ["what", "share"],
+        {"all": ["92%"], "small": ["73%"], "big": ["5%"]},
+        quotes={"all": "a remarkable 92% accuracy", "small": "in some cases", "big": "in 5% of"},
+    )
+    text = PaperText.of("made-up.txt", "First line.\nIt had a remarkable\n92 \\% accuracy, 73%.")
+    rows = {row.row: row for row in check_table("Text", table, [text])}
+    assert rows["all"].where == "made-up.txt, line 2"
+    # a quote without its cell, and one that is not there
+    assert rows["small"].is_missing
+    assert rows["big"].where == "not in the text"
+
+
+def test_what_has_a_source_is_not_looked_for() -> None:
+    table = PublishedTable(["model", "a"], {"BERT": ["1.00"]}, source="vis/results.ipynb")
+    (row,) = check_table("Figure 5", table, [PaperText.of("made-up.txt", "")])
+    assert not row.is_missing
+    assert row.where == "not printed: vis/results.ipynb"
+    assert table.as_printed.title == "From the authors' files (vis/results.ipynb)"
+
+
+def test_a_changed_digit_is_missed() -> None:
+    """Every number of every printed table of ViPhy, with its last digit changed, is not found."""
+    paper = load_paper("viphy")
+    texts = find_texts(paper, shared("../papers"))
+    table = paper.tables["Table 4"]
+    for name, cells in table.rows.items():
+        for place, cell in enumerate(cells):
+            if cell == "-":
+                continue
+            wrong = [*cells]
+            wrong[place] = cell[:-1] + str((int(cell[-1]) + 1) % 10)
+            changed = PublishedTable(table.header, {name: wrong})
+            assert next(check_table("Table 4", changed, texts)).is_missing, wrong
+
+
+def test_the_command_lists_places_and_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    shared("../papers/viphy.txt")
+    document = json.loads(
+        printed(capsys, "paper", "viphy", "--check", "--text", shared("../papers"), "--json")
+    )
+    rows = {(row["place"], row["row"]): row for row in document["published"]}
+    assert rows["Table 4", "CLIP"]["line"] == 201
+    assert rows["Figure 6", "food"]["source"] == "extra/err_category.ipynb"
+    assert {entry["status"] for entry in document["entries"]} <= {
+        "shown",
+        "shown in part",
+        "needs a run",
+        "not possible here",
+    }
+    assert document["page"] is None
+    out = printed(capsys, "paper", "viphy", "--check", "--text", shared("../papers/viphy.txt"))
+    assert "viphy.txt, line 201" in " ".join(out.split())
+
+
+def test_a_value_that_is_not_there_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "viphy.txt").write_text("Another paper.", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["paper", "viphy", "--check", "--text", str(tmp_path)])
+    assert ended.value.code == 1
+    assert "not in the text" in capsys.readouterr().out
+
+
+def test_without_a_text_there_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = error_here(capsys, "paper", "viphy", "--check", "--text", tmp_path)
+    assert "There is no text of the paper (viphy.txt)" in message
+    assert "--text FILE" in message

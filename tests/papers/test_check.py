@@ -27,8 +27,6 @@ NOT_YET |= {
 }
 NOT_YET |= {
     ("malevic", "tasks"): "their figures name no table yet",
-    ("memory-colors", "Tables 2 and 3"): "after the repository, not as printed",
-    ("memory-colors", "tasks"): "behind Figure 2a: their source has to name results.csv",
 }
 """What is called published and is not in the text: each is repaired with its paper's page."""
 

@@ -70,7 +70,8 @@ def test_a_run_stands_beside_the_authors_means(page: Page) -> None:
     assert our_table.rows[0][-1] == "0.091"  # chance, one of eleven
     # (a) and (b)
     colors, norms = shown.charts
-    assert "CLIP-BERT-explicit, the authors&#39; file: 0.882 (0.816 to 0.948)" in colors
+    assert "CLIP-BERT-explicit, multimodal, the authors&#39; file: 0.882 (0.816 to 0.948)" in colors
+    assert "BERT-base, unimodal, the authors&#39; file: 0.252 (0.15 to 0.354)" in colors
     for segment in (2, 5, 10, 20, 30):
         assert f">PF ≥ {segment}<" in norms
 
@@ -143,7 +144,8 @@ def test_table_4_counts_entries_and_says_how_far_they_are_from_print(page: Page)
         "0",
         "3",
     ]
-    assert "entries, PF ≥ 30: −24" in shown.text
+    assert "25 of 25 counts are not those in print" in shown.text
+    assert "PF ≥ 30 by −24" in shown.text
     assert shown.status is Status.IN_PART
 
 
@@ -300,7 +302,7 @@ def test_section_6_compares_pictures_with_none(data: Path, tmp_path: Path) -> No
     material = Material([tmp_path / "runs"], data, brief=True)
     shown = by_number(render_entries(load_paper("memory-colors"), material))
     tests = shown["Section 6"].tables[1]
-    assert [row[1] for row in tests.rows] == [
+    assert [row[2] for row in tests.rows] == [
         f"{vilt} · blank picture",
         f"{vilt} · random picture · seed 0",
     ]

@@ -59,7 +59,7 @@ def perplexity(material: Material) -> Rendered:
     ]
     text = (
         "(1) PP(W) = (1 / P(w₁ … w_N))^(1/N); (2) PP(W) = exp(−Σ_d log P(W_d) / Σ_d N_d).\n\n"
-        "Worked on two sentences, *a dog* with probabilities 1/2 and 1/4, and *unbelievable*, one "
+        "Worked on two sentences, “a dog” with probabilities 1/2 and 1/4, and “unbelievable”, one "
         "word in three pieces with 1/2, 1/4 and 1/2: P(W) = 2⁻⁷. N_d counts words, of which there "
         "are 3, in 5 tokens. `seesay perplexity` reports both, and bits per word."
     )
@@ -81,8 +81,8 @@ def precision_and_recall(material: Material) -> Rendered:
     ]
     text = (
         f"Worked on the gold parse `{GOLD}` and a system's `{PARSE}`, which lacks the verb phrase; "
-        f"and on the candidate *{CANDIDATE}* with the references *{REFERENCES[0]}* and "
-        f"*{REFERENCES[1]}* (Papineni et al. 2002), where the notes' formula gives 1 and its "
+        f"and on the candidate “{CANDIDATE}” with the references “{REFERENCES[0]}” and "
+        f"“{REFERENCES[1]}” (Papineni et al. 2002), where the notes' formula gives 1 and its "
         "clipped form, which BLEU uses, 2/7."
     )
     return Rendered(text, [_worked(rows)])
@@ -100,7 +100,7 @@ def accuracy_of_captions(material: Material) -> Rendered:
     for part in (*bleus[:-1], *parts, average):
         rows.append([part.name, number(part.value)])
     text = (
-        f"Of the captions *{CAPTIONS[0]}* and *{CAPTIONS[1]}*, with two references each. The "
+        f"Of the captions “{CAPTIONS[0]}” and “{CAPTIONS[1]}”, with two references each. The "
         "notes' BLEU@N is BLEU-1 to 4, of which the last enters the average. The average is the "
         "plain mean of the four; what else it may have been, the notes do not say. 4.1.1 and 4.1.2 "
         "are headings there, with a pointer to a post."

@@ -34,6 +34,7 @@ from seesay.tasks.template_files import read_template_file
 CHANCE = "Random"
 """What the paper's legends call chance."""
 METRIC = "average_precision"
+ALL_RELATIONS = "all relations"
 AP = "Mean average precision over the answer words (614 in print)."
 NOT_PRINTED = "Its values are drawn in print, and in no file of the authors'."
 SHOWN_TEMPLATES = (
@@ -86,7 +87,8 @@ def entries_table(material: Material) -> Rendered:
     counts = entries_by_segment(entries, words)
     table = published_tables("memory_colors")["Table 4"]
     body = []
-    differences = []
+    differences = 0
+    total_differences = []
     for name, cells in table.rows.items():
         # print calls the relation by its words in the norms
         relation = ASKED_AS.get(name)
@@ -95,13 +97,16 @@ def entries_table(material: Material) -> Rendered:
             count = by_relation.total() if relation is None else by_relation[relation]
             row.append(f"{count:,}")
             difference = count - int(cell.replace(",", ""))
-            if difference:
+            differences += difference != 0
+            # those of relations can be read off the two tables
+            if difference and relation is None:
                 sign = f"{difference:+,}".replace("-", "−")
-                differences.append(f"{name}, PF ≥ {segment}: {sign}")
+                total_differences.append(f"PF ≥ {segment} by {sign}")
         body.append(row)
     text = "Entries are pairs of a concept and a feature; segments are nested."
     if differences:
-        text += f" The norms at hand differ from print ({'; '.join(differences)})."
+        text += f" In the norms at hand {differences} of 25 counts are not those in print"
+        text += f" (entries: {', '.join(total_differences)})." if total_differences else "."
     else:
         text += " All 25 counts of the norms at hand are those in print."
     ours = DataTable(table.header, body, "Ours, from the norms at hand")
@@ -139,7 +144,7 @@ def panel(tags: Sequence[str], name: Callable[[Figure, Slice], str | None]) -> P
 
 
 def _in_all_templates(figure: Figure, part: Slice) -> str | None:
-    return None if figure.template else "all relations"
+    return None if figure.template else ALL_RELATIONS
 
 
 def _relation(figure: Figure, part: Slice) -> str | None:
@@ -240,11 +245,11 @@ def by_segment(cells: Sequence[PanelFigure]) -> Markup:
             figure = cell.figure
             chart_bars.append(bar_with_sd(name, figure.value, figure.spread, cell.model))
         chart_bars += _chance_bar(name, [[cell.figure for cell in members[:1]]])
-    return bars(
-        chart_bars,
-        title=f"Visual Property Norms, {cells[0].panel}",
-        x_label="score, mean and sd over templates",
-    )
+    title = "Visual Property Norms"
+    panel_name = cells[0].panel
+    # the second half of Figure 2 has all relations, Figure 5 the colours
+    title = f"(b) {title}" if panel_name == ALL_RELATIONS else f"{title}, {panel_name}"
+    return bars(chart_bars, title=title, x_label="score, mean and sd over templates")
 
 
 def by_template(cells: Sequence[PanelFigure]) -> Markup:
@@ -338,7 +343,7 @@ DRAWN: Mapping[Draw, str] = {
     "the sd over templates as whiskers and chance beside them.",
     by_template: "As in print: a bar is the mean over the questions of all segments, in one "
     "template. The numbers are those of the templates above, in print from top to bottom. Section "
-    "2.2 counts 8 templates, the drawing has 9; the two that begin with *describe* have no full "
+    "2.2 counts 8 templates, the drawing has 9; the two that begin with `describe` have no full "
     "stop after the first concept there, and one in the authors' code, as asked here.",
     by_relation: "As the caption says, whiskers are the sd over templates; a bar is the mean over "
     "segments of equal weight.",

@@ -38,7 +38,7 @@ def test_both_equations_give_one_perplexity_over_words(page: dict[str, Rendered]
 
 def test_the_average_is_the_plain_mean_of_the_four(page: dict[str, Rendered]) -> None:
     shown = page["Section 4.1"]
-    values = {row[0]: float(str(row[1])) for row in shown.tables[-1].rows}
+    values = {str(row[0]): float(str(row[1])) for row in shown.tables[-1].rows}
     names = list(values)
     # without METEOR's data it goes by the names of its matchers
     meteor = next(name for name in names if name.startswith("METEOR"))

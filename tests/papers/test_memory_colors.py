@@ -96,7 +96,7 @@ def test_the_means_come_out_of_the_authors_file(page: Page, data: Path) -> None:
 
 def test_section_2_counts_what_the_files_hold(page: Page) -> None:
     printed, ours = by_number(page)["Section 2"].tables
-    numbers = dict(ours.rows)
+    numbers = {row[0]: row[1] for row in ours.rows}
     as_printed = {row[0]: row[1] for row in printed.rows}
     for name in ("things", "templates", "colours"):
         assert str(numbers[f"Memory Colors: {name}"]) == as_printed[f"Memory Colors: {name}"]
@@ -280,7 +280,7 @@ def test_a_relation_s_bar_is_the_mean_over_segments_in_each_template(
 
 def test_sentences_of_section_4_are_held_against_the_file_and_the_runs(page: Page) -> None:
     _, ours = by_number(page)["Section 4"].tables
-    rows = dict(ours.rows)
+    rows = {row[0]: row[1] for row in ours.rows}
     assert rows["Figure 2a, best"] == "CLIP-BERT-explicit (0.882) in results.csv"
     assert rows["Figure 2a, second"] == "BERT-LXMERT-train (0.761) in results.csv"
     assert "of 1 model: " in str(rows["Figure 2b"])

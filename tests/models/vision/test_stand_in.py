@@ -307,7 +307,7 @@ def test_models_that_do_not_see_are_refused(
 
 def test_a_task_with_pictures_keeps_its_own(folder: Folder) -> None:
     task = load_task("core-color")
-    with_pictures = [replace(question, picture="a.png") for question in task.questions]
+    with_pictures = tuple(replace(question, picture="a.png") for question in task.questions)
     request = Request(pictures=(PictureKind.BLANK,))
     with pytest.raises(UserError, match="core-color have pictures of their own"):
         list(expand(request, str(folder("vilt")), [replace(task, questions=with_pictures)]))

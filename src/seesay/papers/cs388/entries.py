@@ -4,6 +4,7 @@ checked by hand."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -53,9 +54,9 @@ def perplexity(material: Material) -> Rendered:
     # equation 1 as it stands: the N-th root of one over the product
     product = math.prod(p for _, probabilities in SENTENCES for p in probabilities)
     rows = [
-        ["equation 1 over words", "(2⁷)^(1/3) = 5.040", (1 / product) ** (1 / total.words)],
-        ["equation 2 over words: word perplexity", "2^(7/3) = 5.040", total.word_perplexity],
-        ["equation 2 over tokens: token perplexity", "2^(7/5) = 2.639", total.token_perplexity],
+        ("equation 1 over words", "(2⁷)^(1/3) = 5.040", (1 / product) ** (1 / total.words)),
+        ("equation 2 over words: word perplexity", "2^(7/3) = 5.040", total.word_perplexity),
+        ("equation 2 over tokens: token perplexity", "2^(7/5) = 2.639", total.token_perplexity),
     ]
     text = (
         "(1) PP(W) = (1 / P(w₁ … w_N))^(1/N); (2) PP(W) = exp(−Σ_d log P(W_d) / Σ_d N_d).\n\n"
@@ -70,14 +71,14 @@ def precision_and_recall(material: Material) -> Rendered:
     """Section 2: of a parse that lacks one of four constituents, and of repeated words."""
     counts = score(parse(GOLD), parse(PARSE))
     rows = [
-        ["recall of a parse", "3 / 4 = 0.750", counts.matched / counts.gold],
-        ["precision of a parse", "3 / 3 = 1.000", counts.matched / counts.test],
-        ["precision of a translation", "7 / 7 = 1.000", unigram_precision(CANDIDATE, REFERENCES)],
-        [
+        ("recall of a parse", "3 / 4 = 0.750", counts.matched / counts.gold),
+        ("precision of a parse", "3 / 3 = 1.000", counts.matched / counts.test),
+        ("precision of a translation", "7 / 7 = 1.000", unigram_precision(CANDIDATE, REFERENCES)),
+        (
             "the same, clipped",
             "2 / 7 = 0.286",
             unigram_precision(CANDIDATE, REFERENCES, clipped=True),
-        ],
+        ),
     ]
     text = (
         f"Worked on the gold parse `{GOLD}` and a system's `{PARSE}`, which lacks the verb phrase; "
@@ -117,9 +118,9 @@ def relevance_of_captions(material: Material) -> Rendered:
     pictures = np.array([[3.0, 4.0], [0.0, -5.0]])
     measured = relevance(captions, pictures)
     rows = [
-        ["caption (1, 0), picture (3, 4)", "2.5 · 3/5 = 1.500", float(measured.scores[0])],
-        ["caption (0, 2), picture (0, −5)", "2.5 · max(−1, 0) = 0.000", float(measured.scores[1])],
-        ["both", "0.750", measured.value],
+        ("caption (1, 0), picture (3, 4)", "2.5 · 3/5 = 1.500", float(measured.scores[0])),
+        ("caption (0, 2), picture (0, −5)", "2.5 · max(−1, 0) = 0.000", float(measured.scores[1])),
+        ("both", "0.750", measured.value),
     ]
     text = (
         "The notes have the heading alone, and what the cited work measures is not in them. Ours, "
@@ -129,9 +130,9 @@ def relevance_of_captions(material: Material) -> Rendered:
     return Rendered(text, [_worked(rows)])
 
 
-def _worked(rows: list[list[str | float]]) -> DataTable:
+def _worked(rows: Sequence[tuple[str, str, float]]) -> DataTable:
     """Return a table of results by hand and by the code."""
-    body = [[what, by_hand, number(float(computed))] for what, by_hand, computed in rows]
+    body = [[what, by_hand, number(computed)] for what, by_hand, computed in rows]
     return DataTable(WORKED, body, "Ours, worked")
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from seesay.condition import Condition, How, Sampling, label, label_without_seed, without_seed
+from seesay.condition import (
+    Condition,
+    How,
+    PictureKind,
+    Sampling,
+    label,
+    label_without_seed,
+    without_seed,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,6 +24,8 @@ from seesay.condition import Condition, How, Sampling, label, label_without_seed
         (Condition(how=How.GENERATE, sampling=Sampling()), " · generated"),
         (Condition(shots=1, shot_seed=2), " · 1 shot · seed 2"),
         (Condition(how=How.LINEAR, probe_seed=0), " · linear · seed 0"),
+        (Condition(picture=PictureKind.BLANK), " · blank picture"),
+        (Condition(picture=PictureKind.RANDOM, picture_seed=1), " · random picture · seed 1"),
         (
             Condition(how=How.GENERATE, chat="0a1b", shots=5, shot_seed=0),
             " · chat · generated · 5 shots · seed 0",
@@ -41,6 +51,13 @@ def test_a_signature_says_what_applies() -> None:
         "shot-seed:1",
     )
     assert Condition(how=How.LENS, layer=0).signature_parts == ("how:lens", "layer:0")
+    shown = Condition(picture=PictureKind.RANDOM, picture_seed=0, regions="0a1b")
+    assert shown.signature_parts == (
+        "how:cloze",
+        "picture:random",
+        "picture-seed:0",
+        "regions:0a1b",
+    )
 
 
 def test_a_page_states_what_applies() -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seesay.condition import How, Sampling, parse_how
-from seesay.defaults import MAX_TOKENS, RESAMPLES
+from seesay.condition import How, Sampling, parse_how, parse_pictures
+from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError, missing_extra
 from seesay.files import write_json
 from seesay.models import Model, ModelOptions
@@ -256,6 +256,9 @@ def probe(
     samples: int = 1,
     temperature: float = 0.0,
     max_tokens: int = MAX_TOKENS,
+    picture: str | Sequence[str] = NO_PICTURE,
+    picture_seeds: int = 1,
+    regions: str | Path | None = None,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
@@ -271,7 +274,9 @@ def probe(
 
     `tasks` are names, groups or tasks, by default the embedded battery (for a linear probe, ViPhy).
     `chat` asks through the models' chat templates, or "both" ways; `samples`, `temperature` and
-    `max_tokens` are for generated answers. Further options are those of
+    `max_tokens` are for generated answers. `picture` has the pictures beside which questions that
+    have none are asked ("none,blank,mean,random", or a list), `regions` a file of what an object
+    detector found in pictures, for models that see nothing else. Further options are those of
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
     are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
     once `merge` has all of them.
@@ -280,6 +285,7 @@ def probe(
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
     if chat not in (True, False, "both"):
         raise UserError(f"chat is {chat!r}: give True, False or 'both'.")
+    names = picture.split(",") if isinstance(picture, str) else picture
     request = Request(
         parse_how(how),
         ModelOptions.from_keywords({**options, "chat": bool(chat)}),
@@ -289,6 +295,9 @@ def probe(
         shots=shots,
         shot_seeds=shot_seeds,
         sampling=Sampling(samples, temperature, max_tokens, seed),
+        pictures=parse_pictures(name.strip() for name in names),
+        picture_seeds=picture_seeds,
+        regions=None if regions is None else Path(regions),
     )
     # whatever can be refused is refused before the first model is loaded
     settings = ask.Settings(length, limit, seed, resamples, command)

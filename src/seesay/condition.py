@@ -6,11 +6,13 @@ No name carries it: a model, a scope and a template are called the same under ev
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from seesay.defaults import MAX_TOKENS
+from seesay.defaults import MAX_TOKENS, NO_PICTURE
 from seesay.documents import Document
 from seesay.errors import UserError
 from seesay.quantities import quantity
@@ -95,6 +97,50 @@ class Sampling:
 GREEDY = Sampling()
 
 
+class PictureKind(StrEnum):
+    """A picture that is shown beside questions which have none."""
+
+    BLANK = "blank"
+    """Nothing to see: every pixel is black, every feature of a region is 0."""
+
+    MEAN = "mean"
+    """The mean of the pictures that the model was trained on, or of a file of regions."""
+
+    RANDOM = "random"
+    """Noise, drawn with a seed; or the regions of a picture that is drawn from a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """The picture in place of none; `regions` is a file of what an object detector found in
+    pictures, for models that see nothing else."""
+
+    kind: PictureKind
+    seed: int = 0
+    regions: Path | None = None
+
+    @property
+    def drawn_with(self) -> int | None:
+        """The seed, where there is something to draw."""
+        return self.seed if self.kind is PictureKind.RANDOM else None
+
+
+def parse_pictures(names: Iterable[str]) -> tuple[PictureKind | None, ...]:
+    """Return what `--picture` names, each once and None for no picture.
+
+    >>> parse_pictures(["none", "blank"])
+    (None, <PictureKind.BLANK: 'blank'>)
+    """
+    kinds: dict[PictureKind | None, None] = {}
+    for name in names:
+        if name != NO_PICTURE and name not in list(PictureKind):
+            raise UserError(
+                f"--picture is '{name}': choose among {NO_PICTURE}, {', '.join(PictureKind)}."
+            )
+        kinds[None if name == NO_PICTURE else PictureKind(name)] = None
+    return tuple(kinds)
+
+
 class Condition(Document):
     """How a run is asked; a field that does not apply has its default."""
 
@@ -121,6 +167,16 @@ class Condition(Document):
     sampling: Sampling | None = None
     """How free answers were generated: `samples`, `temperature`, `max_tokens` and `seed`."""
 
+    picture: PictureKind | None = None
+    """The picture shown beside every question, none of which has one: `blank`, `mean` or `random`;
+    null for none."""
+
+    picture_seed: int | None = None
+    """The seed that a random picture was drawn with."""
+
+    regions: str | None = None
+    """A digest of the file of regions that the picture was made of; null for none."""
+
     layer: int | None = None
     """The layer that was read, 0 for the embedding; null for the model's own output."""
 
@@ -137,9 +193,10 @@ class Condition(Document):
 
     @property
     def seed(self) -> int | None:
-        """The seed by which runs of one model repeat each other: of its probe, or of the draw of
-        its examples."""
-        return self.shot_seed if self.probe_seed is None else self.probe_seed
+        """The seed by which runs of one model repeat each other: of its probe, of the draw of its
+        examples, or of that of a picture."""
+        seeds = (self.probe_seed, self.shot_seed, self.picture_seed)
+        return next((seed for seed in seeds if seed is not None), None)
 
     @property
     def stated(self) -> dict[str, object]:
@@ -161,6 +218,9 @@ class Condition(Document):
             "chat": self.chat,
             "shot-seed": self.shot_seed,
             "probe-seed": self.probe_seed,
+            "picture": self.picture,
+            "picture-seed": self.picture_seed,
+            "regions": self.regions,
             "layer": self.layer,
         }
         return tuple(f"{name}:{value}" for name, value in parts.items() if value is not None)
@@ -197,6 +257,8 @@ def label_without_seed(
         parts.append("generated")
     if condition.shots:
         parts.append(quantity(condition.shots, "shot"))
+    if condition.picture is not None:
+        parts.append(f"{condition.picture} picture")
     # a baseline is asked what probes are asked, and is none
     if condition.probe_seed is not None:
         parts.append("linear")
@@ -205,4 +267,4 @@ def label_without_seed(
 
 def without_seed(condition: Condition) -> Condition:
     """Return the condition that runs share which differ in their seed alone."""
-    return condition.replace(shot_seed=None, probe_seed=None)
+    return condition.replace(shot_seed=None, probe_seed=None, picture_seed=None)

@@ -14,3 +14,6 @@ POWER = 0.8
 
 MAX_TOKENS = 64
 """Tokens of a generated answer at most."""
+
+NO_PICTURE = "none"
+"""What `--picture` calls questions that are asked without one."""

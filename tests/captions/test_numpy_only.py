@@ -17,7 +17,7 @@ PROGRAM = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
 from seesay.captions import CaptionCorpus, MeteorResources, bleu, cider_d, meteor, rouge
-from seesay.captions import score_captions, score_parses
+from seesay.captions import relevance, score_captions, score_parses
 from seesay.captions.parses import parse, score
 hypotheses = ["A dog runs.", "A cat sleeps."]
 references = [["A dog is running."], ["The cat sleeps."]]
@@ -30,6 +30,7 @@ print(json.dumps({
     "corpus": {metric.name: metric.value for metric in metrics},
     "scored": {name: record.value for name, record in scored.figures.items()},
     "difference": [test.difference for test in scored.comparisons],
+    "relevance": relevance([[1.0, 0.0]], [[3.0, 4.0]]).value,
     "matched": score(parse(gold), parse(test)).matched,
     "recall": score_parses([gold], [test], resamples=100).figures["labelled recall"].value,
 }))
@@ -63,5 +64,6 @@ def test_figures_need_numpy_alone(only_numpy: Path, tmp_path: Path) -> None:
     assert set(figures["corpus"]) < set(figures["scored"])
     assert figures["scored"]["BLEU-1"] == pytest.approx(4 / 6 * math.exp(1 - 7 / 6))
     assert figures["difference"] == [0.0] * len(figures["difference"])
+    assert figures["relevance"] == pytest.approx(2.5 * 3 / 5)
     assert figures["matched"] == 2
     assert figures["recall"] == pytest.approx(2 / 3)

@@ -6,7 +6,7 @@ import pytest
 
 from seesay.papers.published import PublishedTable, published_tables
 
-PAPERS = ("viphy", "malevic", "memory_colors", "spatial_relations")
+PAPERS = ("viphy", "malevic", "memory_colors", "spatial_relations", "cs388")
 
 
 @pytest.mark.parametrize("paper", PAPERS)

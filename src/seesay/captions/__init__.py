@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from seesay.captions.coco.meteor import MeteorResources, load, meteor
     from seesay.captions.coco.rouge import rouge, rouge_l
     from seesay.captions.coco.tokenize import tokenize
-    from seesay.captions.scoring import CaptionScores, ParseScores, score_captions, score_parses
+    from seesay.captions.scoring import (
+        CaptionScores,
+        ParseScores,
+        RelevanceScores,
+        score_captions,
+        score_parses,
+        score_relevance,
+    )
+    from seesay.captions.similarity import relevance
 
 __all__ = [
     "CaptionCorpus",
@@ -33,6 +41,7 @@ __all__ = [
     "MeteorResources",
     "PairedTest",
     "ParseScores",
+    "RelevanceScores",
     "bleu",
     "cider",
     "cider_d",
@@ -41,10 +50,12 @@ __all__ = [
     "fuse",
     "load",
     "meteor",
+    "relevance",
     "rouge",
     "rouge_l",
     "score_captions",
     "score_parses",
+    "score_relevance",
     "signature",
     "tokenize",
     "unigram_precision",
@@ -60,6 +71,9 @@ __getattr__ = lazy_names(
         "coco.meteor": "MeteorResources load meteor",
         "coco.rouge": "rouge rouge_l",
         "coco.tokenize": "tokenize",
-        "scoring": "CaptionScores ParseScores score_captions score_parses",
+        "similarity": "relevance",
+        "scoring": (
+            "CaptionScores ParseScores RelevanceScores score_captions score_parses score_relevance"
+        ),
     },
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.captions.defaults import RESAMPLES
+from seesay.captions.defaults import RESAMPLES, WEIGHT
 from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet, Seed
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from seesay.captions.scoring.records import TextComparison, TextRecord
 
 app = Application(
-    help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D) and parses.", no_args_is_help=True
+    help="Score captions (BLEU, METEOR, ROUGE-L, CIDEr-D; relevance) and parses.",
+    no_args_is_help=True,
 )
 
 ResampleCount = Annotated[
@@ -80,6 +81,50 @@ def captions(
     )
     if save_df is not None:
         scores.document_frequency().save(save_df)
+    if per_caption is not None:
+        write_json_lines(per_caption, scores.rows())
+    _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)
+    _report(scores.left_out)
+
+
+@app.command()
+def relevance(
+    hypotheses: Annotated[
+        Path, typer.Argument(metavar="HYPS", help="Captions with image ids: COCO JSON, JSON lines.")
+    ],
+    pictures: Annotated[
+        Path, typer.Argument(metavar="PICTURES", help="Folder of the pictures, named by image id.")
+    ],
+    encoder: Annotated[
+        str,
+        typer.Option(help="A dual encoder, such as CLIP or SigLIP: a Hub id or a folder."),
+    ],
+    versus: Annotated[
+        Path | None, typer.Option(help="A second system's captions: adds a paired test.")
+    ] = None,
+    per_caption: Annotated[
+        Path | None, typer.Option(help="Write every caption's score here, as JSON lines.")
+    ] = None,
+    weight: Annotated[float, typer.Option(help="w of w * max(cos, 0).")] = WEIGHT,
+    resamples: ResampleCount = RESAMPLES,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Score how well captions fit their pictures, by the cosine of their vectors. Exit code 1: some
+    captions were left out."""
+    from seesay.captions.scoring import score_relevance
+    from seesay.files import write_json_lines
+
+    scores = score_relevance(
+        hypotheses,
+        pictures,
+        encoder,
+        versus=versus,
+        weight=weight,
+        resamples=resamples,
+        seed=seed,
+    )
     if per_caption is not None:
         write_json_lines(per_caption, scores.rows())
     _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)

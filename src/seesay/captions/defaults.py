@@ -7,3 +7,6 @@ from __future__ import annotations
 
 RESAMPLES = 1_000
 """Resamples behind intervals and p-values: fewer than elsewhere, because corpora are large."""
+
+WEIGHT = 2.5
+"""The w of relevance: CLIPScore's, which stretches the cosines of its CLIP to about 0 to 1."""

@@ -10,6 +10,7 @@ PLUGIN = Plugin(
     functions={
         "score_captions": "seesay.captions:score_captions",
         "score_parses": "seesay.captions:score_parses",
+        "score_relevance": "seesay.captions:score_relevance",
     },
     caches=(PARAPHRASES,),
 )

@@ -20,7 +20,7 @@ from seesay.cli.options import (
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
-from seesay.defaults import MAX_TOKENS, RESAMPLES
+from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class ProbeCommand(Command):
             "--samples",
             "--temperature",
             "--max-tokens",
+            "--picture",
+            "--picture-seeds",
+            "--regions",
             "--scope",
             "--length",
             "--seeds",
@@ -168,6 +171,25 @@ def probe(
             min=1, help="Tokens of a free answer at most; a model that reasons needs more."
         ),
     ] = MAX_TOKENS,
+    picture: Annotated[
+        str,
+        typer.Option(
+            metavar="none|blank|mean|random,…",
+            help="What a model that sees is shown beside questions without a picture; several by "
+            "comma.",
+        ),
+    ] = NO_PICTURE,
+    picture_seeds: Annotated[
+        int, typer.Option(min=1, help="Draws of a random picture: mean and sd over them.")
+    ] = 1,
+    regions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.npz",
+            help="Features of regions in pictures, for the mean and the random picture of "
+            "VisualBERT and LXMERT.",
+        ),
+    ] = None,
     scope: Annotated[
         str,
         typer.Option(
@@ -351,8 +373,8 @@ def probe(
         common["seeds"] = seeds
     errors: list[UserError]
     if layers is not None:
-        if categories or shots or uses_chat:
-            raise UserError("--layers goes without --categories, --chat and --shots.")
+        if categories or shots or uses_chat or picture != NO_PICTURE:
+            raise UserError("--layers goes without --categories, --chat, --shots and --picture.")
         del common["categories"]
         settings = Settings(length, limit, seed, resamples)
         curves, errors = api.layers(
@@ -360,6 +382,8 @@ def probe(
         )
         _show_layers(curves, target, as_json)
     elif method is How.LEARNING_CURVE:
+        if picture != NO_PICTURE:
+            raise UserError("--picture is for models that are asked, not for --how learning-curve.")
         points, errors = api.learning_curves(**common)
         _show_curves(points, target, as_json)
     else:
@@ -372,6 +396,9 @@ def probe(
             samples=samples,
             temperature=temperature,
             max_tokens=max_tokens,
+            picture=picture,
+            picture_seeds=picture_seeds,
+            regions=regions,
             limit=limit,
             length=length,
             seed=seed,

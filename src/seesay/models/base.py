@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.condition import GREEDY as GREEDY
-from seesay.condition import Condition
+from seesay.condition import Condition, StandIn
 from seesay.condition import Sampling as Sampling
 from seesay.errors import UserError
 from seesay.questions import Prompt, Scores, Task
@@ -172,6 +172,13 @@ class Model:
         """This model, asked through its chat template: the question is the user's turn, the option
         begins the reply."""
         raise UserError(f"'{self.name}' has no chat template: ask it without --chat.")
+
+    def with_picture(self, stand_in: StandIn) -> Model:
+        """This model, shown a picture beside every question, none of which has one."""
+        raise UserError(
+            f"'{self.name}' cannot be shown a picture in place of none: --picture is for "
+            "VisualBERT, LXMERT, ViLT and FLAVA."
+        )
 
     def restrict(self, task: Task) -> Task:
         """The task as this model can be asked it; by default as it is."""

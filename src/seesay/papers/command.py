@@ -19,7 +19,9 @@ _FEWEST_ITEMS = 80
 def paper(
     name: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="viphy, malevic, memory-colors or spatial-relations."),
+        typer.Argument(
+            metavar="PAPER", help="viphy, malevic, memory-colors, spatial-relations or cs388."
+        ),
     ],
     folders: Annotated[
         list[Path] | None,

@@ -11,5 +11,6 @@ PLUGIN = Plugin(
         "malevic": "seesay.papers.malevic.entries:PAPER",
         "memory-colors": "seesay.papers.memory_colors.entries:PAPER",
         "spatial-relations": "seesay.papers.spatial_relations.entries:PAPER",
+        "cs388": "seesay.papers.cs388.entries:PAPER",
     },
 )

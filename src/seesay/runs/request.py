@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from seesay.cluster import Engine
-from seesay.condition import GREEDY, How, Sampling, label
+from seesay.condition import GREEDY, How, PictureKind, Sampling, StandIn, label
 from seesay.errors import UserError
 from seesay.models import Model, ModelOptions, ModelSource, load_model, through_chat
 from seesay.models.baselines import Baseline
@@ -32,7 +33,9 @@ Pair = tuple[Model, Task]
 class Request:
     """The conditions under which models are asked: `both` with and without their chat templates;
     with so many `shots` (in-context examples), drawn once for each of `shot_seeds` seeds; free
-    answers by `sampling`; probes trained with so many `seeds`."""
+    answers by `sampling`; probes trained with so many `seeds`; beside each of `pictures`, a random
+    one drawn once for each of `picture_seeds` seeds, made of `regions` for models that see those
+    alone."""
 
     how: How = How.CLOZE
     options: ModelOptions = field(default_factory=ModelOptions)
@@ -42,6 +45,9 @@ class Request:
     shots: int = 0
     shot_seeds: int = 1
     sampling: Sampling = GREEDY
+    pictures: tuple[PictureKind | None, ...] = (None,)
+    picture_seeds: int = 1
+    regions: Path | None = None
 
     def __post_init__(self) -> None:
         if self.how.trains and self.options.engine == Engine.RAY:
@@ -59,6 +65,26 @@ class Request:
             raise UserError(
                 "--shot-seeds counts draws of in-context examples: say how many with --shots."
             )
+        if any(self.pictures) and (self.how.trains or self.shots):
+            raise UserError("--picture is for questions that are asked without examples.")
+        if self.picture_seeds != 1 and PictureKind.RANDOM not in self.pictures:
+            raise UserError(
+                "--picture-seeds counts draws of a random picture: add --picture random."
+            )
+        if self.picture_seeds < 1:
+            raise UserError("--picture-seeds is a number of draws.")
+
+    @property
+    def stand_ins(self) -> list[StandIn | None]:
+        """The pictures beside which questions are asked; None for none."""
+        stand_ins: list[StandIn | None] = []
+        for kind in self.pictures:
+            if kind is None:
+                stand_ins.append(None)
+                continue
+            seeds = self.picture_seeds if kind is PictureKind.RANDOM else 1
+            stand_ins += [StandIn(kind, seed, self.regions) for seed in range(seeds)]
+        return stand_ins
 
 
 def validate_names(
@@ -85,6 +111,7 @@ def expand(
     if request.how in (How.LINEAR, How.LINEAR_QUESTION):
         yield from _probes(request, model, tasks)
         return
+    _validate_pictures(request, tasks)
     put = _PUT.get(request.how, _as_it_is)
     put_tasks = [put(task) for task in tasks]
     # before a model is loaded: a task with too few examples is refused at once
@@ -107,6 +134,19 @@ def expand(
         else:
             for task in put_tasks:
                 yield answering, task
+
+
+def _validate_pictures(
+    request: Request,
+    tasks: Sequence[Task],
+) -> None:
+    """Reject tasks with pictures of their own where another one is to be shown."""
+    for task in tasks:
+        has_pictures = any(question.picture is not None for question in task.questions)
+        if has_pictures and any(request.pictures):
+            raise UserError(
+                f"The questions of {task.name} have pictures of their own: leave out --picture."
+            )
 
 
 def _as_it_is(task: Task) -> Task:
@@ -160,7 +200,7 @@ def _answering_models(
     if is_baseline(model):
         yield from _variants(local, model)
         return
-    for number in range(1 + request.both):
+    for number in range((1 + request.both) * len(request.stand_ins)):
         copies = ClusterModel(partial(_variant, local, model, number), request.options.workers)
         try:
             yield copies
@@ -180,7 +220,7 @@ def _variants(
     request: Request,
     model: str | Model,
 ) -> Iterator[Model]:
-    """The model, or where both are wanted the model without and with its chat template."""
+    """The model beside each picture; where both are wanted without and with its chat template."""
     options = replace(request.options, generates=request.how is How.GENERATE)
     if request.both:
         options = replace(options, chat=False, system=None)
@@ -195,12 +235,25 @@ def _variants(
     else:
         variants = [loaded]
     for variant in variants:
-        if request.how is How.CHOICE:
-            yield choice_model(variant)
-        elif request.how is How.GENERATE:
-            yield generated_model(variant, request.sampling)
-        else:
-            yield variant
+        for shown in _beside_pictures(request, variant):
+            if request.how is How.CHOICE:
+                yield choice_model(shown)
+            elif request.how is How.GENERATE:
+                yield generated_model(shown, request.sampling)
+            else:
+                yield shown
+
+
+def _beside_pictures(
+    request: Request,
+    model: Model,
+) -> Iterator[Model]:
+    """The model beside each picture of the request. A baseline looks at none, and is asked once."""
+    if isinstance(model, Baseline):
+        yield model
+        return
+    for stand_in in request.stand_ins:
+        yield model if stand_in is None else model.with_picture(stand_in)
 
 
 def answering_model(

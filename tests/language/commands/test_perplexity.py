@@ -23,6 +23,7 @@ from seesay.cli import main
 
 KEYS = [
     "token_perplexity",
+    "word_perplexity",
     "sentence_perplexity",
     "bits_per_character",
     "bits_per_word",
@@ -72,12 +73,15 @@ def test_an_arpa_file_by_hand(arpa: Path, texts: Path, capsys: Capture) -> None:
     characters."""
     document = figures(capsys, arpa, texts)
     assert document["token_perplexity"] == pytest.approx(10 ** (3.2 / 5))
+    assert document["word_perplexity"] == pytest.approx(10 ** (3.2 / 3))
     assert document["sentence_perplexity"] == pytest.approx(10 ** (3.2 / 2))
     assert document["bits_per_word"] == pytest.approx(3.2 * math.log2(10) / 3)
     assert document["bits_per_character"] == pytest.approx(3.2 * math.log2(10) / 10)
     assert (document["tokens"], document["words"], document["sentences"]) == (5, 3, 2)
     without = figures(capsys, f"arpa:{arpa}", texts, "--no-eos")
     assert without["token_perplexity"] == pytest.approx(10 ** (0.8 / 3))  # -0.2 - 0.4 and -0.2
+    # without an end, the tokens of a model of words are its words
+    assert without["word_perplexity"] == without["token_perplexity"]
     assert "eos:no" in without["signature"]
     assert "eos:yes|window:none" in document["signature"]  # what the default came to
     _, fingerprint, *rest = document["signature"].split("|")
@@ -93,6 +97,8 @@ def test_figures_are_printed_as_a_table(arpa: Path, texts: Path, capsys: Capture
     for word in (
         "token perplexity",
         "4.3652",
+        "word perplexity",
+        "11.6591",
         "sentence perplexity",
         "39.81",
         "bits per word",

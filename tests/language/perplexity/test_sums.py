@@ -46,6 +46,18 @@ def test_by_hand() -> None:
     assert total.bits_per_character == pytest.approx(8 / 15)
 
 
+def test_word_perplexity_counts_words_not_pieces() -> None:
+    """Equation 2 of the CS388 notes, by hand: "unbelievable" in three pieces (1/2, 1/4, 1/2) and
+    "cats sleep" in two (1/8, 1/4): 4 + 5 = 9 bits over 3 words, 5 tokens, 2 sentences."""
+    first = text_sums("unbelievable", [math.log(p) for p in (1 / 2, 1 / 4, 1 / 2)])
+    second = text_sums("cats sleep", [math.log(p) for p in (1 / 8, 1 / 4)])
+    total = first + second
+    assert total.word_perplexity == pytest.approx(8)  # 2 ** (9 / 3)
+    assert total.token_perplexity == pytest.approx(2 ** (9 / 5))
+    # the definition, equation 1: the N-th root of 1 / P(w_1 … w_N), N = 3
+    assert total.word_perplexity == pytest.approx((1 / (2**-4 * 2**-5)) ** (1 / 3))
+
+
 @given(tables)
 def test_the_formulas_agree(table: list[list[float]]) -> None:
     rows = logs(table)

@@ -8,5 +8,13 @@
 
 from seesay.captions.scoring.captions import CaptionScores, score_captions
 from seesay.captions.scoring.parses import ParseScores, score_parses
+from seesay.captions.scoring.relevance import RelevanceScores, score_relevance
 
-__all__ = ["CaptionScores", "ParseScores", "score_captions", "score_parses"]
+__all__ = [
+    "CaptionScores",
+    "ParseScores",
+    "RelevanceScores",
+    "score_captions",
+    "score_parses",
+    "score_relevance",
+]

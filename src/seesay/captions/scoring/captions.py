@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -133,7 +133,9 @@ def score_captions(  # noqa: PLR0913
         systems=systems,
         images=images,
         records=records,
-        comparisons=_compare_systems(systems, images, resampled, line),
+        comparisons=compare_systems(
+            [(system.name, system.measurements) for system in systems], images, resampled, line
+        ),
         left_out=left_out,
         signature=line,
     )
@@ -165,27 +167,31 @@ def _load_meteor(folder: Path | None, notify: Callable[[str], None] | None) -> M
     return resources
 
 
-def _compare_systems(
-    systems: list[SystemCaptions],
+def compare_systems(
+    systems: Sequence[tuple[str, list[Measurement]]],
     images: list[str],
     resamples: Resamples,
     line: str,
+    task: str = "captions",
 ) -> list[TextComparison]:
-    """Return the paired tests of two systems, p-values adjusted over the metrics; none of one."""
+    """Return the paired tests of two systems, given by name and figures; none of one.
+
+    The p-values are adjusted over the metrics.
+    """
     if len(systems) == 1:
         return []
-    a, b = systems
-    tests = compare(a.measurements, b.measurements, images, resamples)
+    (name_a, measurements_a), (name_b, measurements_b) = systems
+    tests = compare(measurements_a, measurements_b, images, resamples)
     adjusted = holm([test.p_signflip for test in tests])
     comparisons = []
     for test, p_holm in zip(tests, adjusted.tolist(), strict=True):
         figures = asdict(test.difference)
         p_bootstrap = figures.pop("p")
         comparison = TextComparison(
-            task="captions",
+            task=task,
             metric=test.name,
-            a=a.name,
-            b=b.name,
+            a=name_a,
+            b=name_b,
             **figures,
             p_bootstrap=p_bootstrap,
             p_signflip=test.p_signflip,

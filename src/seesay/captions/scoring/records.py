@@ -21,7 +21,7 @@ class TextRecord:
     model: str
     """The system's name."""
     task: str
-    """`captions` or `parses`."""
+    """`captions`, `relevance` or `parses`."""
     metric: str
     template: None = None
     slice: str | None = None

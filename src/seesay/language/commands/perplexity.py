@@ -94,8 +94,8 @@ def perplexity(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Perplexity at token and sentence level, bits per character and word. Exit code 1: some lines
-    were left out."""
+    """Perplexity at token, word and sentence level, bits per character and word. Exit code 1: some
+    lines were left out."""
     from contextlib import ExitStack
 
     from seesay.cli.output import print_json, progress_bar
@@ -228,6 +228,7 @@ def _show(result: PerplexityResult, title: str, quiet: bool) -> None:
 
     rows = [
         ["token perplexity", f"{result.token_perplexity:,.4f}"],
+        ["word perplexity", f"{result.word_perplexity:,.4f}"],
         ["sentence perplexity", f"{result.sentence_perplexity:.4g}"],
         ["bits per sentence", f"{result.bits_per_sentence:,.4f}"],
         ["bits per character", f"{result.bits_per_character:,.4f}"],

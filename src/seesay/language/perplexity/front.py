@@ -21,7 +21,7 @@ def perplexity(
     limit: int | None = None,
     **options: Any,
 ) -> PerplexityResult:
-    """Compute perplexity at token and sentence level, and bits per word and character.
+    """Compute perplexity at token, word and sentence level, and bits per word and character.
 
     The texts are the lines of a file (a path), or are given.
     """

@@ -18,6 +18,7 @@ from seesay.questions import BadRow
 
 _FIGURES = (
     "token_perplexity",
+    "word_perplexity",
     "sentence_perplexity",
     "bits_per_character",
     "bits_per_word",
@@ -105,7 +106,7 @@ def perplexity(
     limit: int | None = None,
     on_text: Callable[[ScoredText], None] | None = None,
 ) -> PerplexityResult:
-    """Compute perplexity at token and sentence level, and bits per character and word.
+    """Compute perplexity at token, word and sentence level, and bits per character and word.
 
     The texts are a corpus's captions, or are given.
 

@@ -47,6 +47,20 @@ class PerplexitySums:
         return _exp(-self.logp / self.tokens)
 
     @property
+    def word_perplexity(self) -> float:
+        """exp(−Σ_d log P(W_d) / Σ_d N_d), where N_d counts the words between spaces of a sentence,
+        whatever tokens a model makes of them.
+
+        What a model scores beside the words (an end of sentence) is part of log P(W_d), and no
+        word.
+
+        >>> sums = text_sums("a tabby", [math.log(1 / 2), math.log(1 / 4), math.log(1 / 2)])
+        >>> round(sums.word_perplexity, 12), round(sums.token_perplexity, 4)
+        (4.0, 2.5198)
+        """
+        return _exp(-self.logp / self.words)
+
+    @property
     def sentence_perplexity(self) -> float:
         """2^(−(1/|S|) Σ_s log2 P(s)): every sentence has the same weight, whatever its length."""
         # Appendix A, equations 9 and 12.

@@ -3,36 +3,51 @@
 Most questions come without a picture. Each model is then read as its published text-only evaluation
 reads it (Hagström & Johansson 2022, for VisualBERT and LXMERT). ViLT and FLAVA make their picture
 features themselves, so that a question's picture is shown to them; VisualBERT and LXMERT need the
-regions that an object detector found, and read text only.
+regions that an object detector found, and read text only. All of them can be shown a picture that
+stands for none (`StandIn`), to see whether they suffer for want of one.
 """
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import transformers
 from transformers import PreTrainedConfig
 
-from seesay.models.base import TEXT_AND_PICTURES
+from seesay.condition import PictureKind, StandIn
+from seesay.digests import file_digest
+from seesay.errors import UserError
+from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, load_component
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
 from seesay.models.pictures import open_picture
+from seesay.models.vision.stand_in import stand_in_image, stand_in_regions
+from seesay.models.wrapped import under_condition
 
 PICTURES = 8  # kept, so that the sentences about one picture share it
+
+View = str | StandIn
+"""What a network looks at: a picture file, or the picture that stands for none."""
 
 
 class MultimodalReader(SlotReader):
     """States of the text's tokens, and the head that predicts words from them. Subclasses name
     both."""
+
+    picture_parts: ClassVar[str] = "(?!)"
+    """A pattern of the weights that a network can do without until it is shown a picture."""
+    sees_regions: ClassVar[bool] = False
+    """Whether it sees what an object detector found in a picture, and not its pixels."""
 
     def __init__(
         self,
@@ -42,12 +57,30 @@ class MultimodalReader(SlotReader):
         options: ModelOptions,
     ) -> None:
         super().__init__(checkpoint.model)
+        parts = re.compile(self.picture_parts)
+        self.can_see = not any(map(parts.search, checkpoint.missing))
+        self.stand_in: StandIn | None = None
         self._name = name
         self._source = source
         self._options = options
         self._images: Any = None  # loaded when the first picture comes
         # a cache of this reader, which goes when the reader goes
         self.see = lru_cache(PICTURES)(self._see)
+
+    def showing(self, stand_in: StandIn) -> MultimodalReader:
+        """This reader, which shows a picture beside every text that has none."""
+        if not self.can_see:
+            raise UserError(
+                f"The checkpoint of '{self._name}' lacks the weights that see: ask it without "
+                "--picture."
+            )
+        reader = copy.copy(self)
+        reader.stand_in = stand_in
+        reader.see = lru_cache(PICTURES)(reader._see)
+        # what cannot be shown is refused before the first question
+        with torch.inference_mode():
+            reader.see(stand_in)
+        return reader
 
     def logits(
         self,
@@ -57,59 +90,105 @@ class MultimodalReader(SlotReader):
         texts: Sequence[str],
         picture: str | None,
     ) -> torch.Tensor:
-        logits: torch.Tensor = self.head(picture)(self.states(ids, picture)[rows, columns])
+        view = self.stand_in if picture is None else picture
+        logits: torch.Tensor = self.head(view)(self.states(ids, view)[rows, columns])
         return logits.float()
 
     def first_states(self, ids: torch.Tensor) -> torch.Tensor:
         return self.states(ids, None)[:, 0]
 
-    def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
+    def states(self, ids: torch.Tensor, view: View | None) -> torch.Tensor:
         """The last layer's states at the tokens."""
         raise NotImplementedError
 
-    def head(self, picture: str | None) -> Any:
+    def head(self, view: View | None) -> Any:
         """The module that turns states into logits."""
         return self.network.cls.predictions
 
-    def pixels(self, picture: str) -> dict[str, torch.Tensor]:
+    def pixels(self, view: View) -> dict[str, torch.Tensor]:
         """The picture as the model's own image processor prepares it."""
         if self._images is None:
             self._images = load_component(
                 str(self._source), self._options, "AutoImageProcessor", "model of pictures"
             )
-        inputs = self._images(images=open_picture(picture, self._name), return_tensors="pt")
+        if isinstance(view, StandIn):
+            image = stand_in_image(view, self._images)
+        else:
+            image = open_picture(view, self._name)
+        inputs = self._images(images=image, return_tensors="pt")
         return {name: tensor.to(self.network.device) for name, tensor in inputs.items()}
 
-    def _see(self, picture: str) -> Any:
+    def _see(self, view: View) -> Any:
         """What the network makes of a picture before it reads the text."""
         raise NotImplementedError
 
 
-class VisualBertReader(MultimodalReader):
-    def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
-        states: torch.Tensor = self.network.visual_bert(input_ids=ids)[0]
+class RegionReader(MultimodalReader):
+    """Networks that see regions of a picture: their features and boxes."""
+
+    sees_regions = True
+    width: ClassVar[str]
+    """The entry of the configuration that says how long a region's feature vector is."""
+
+    def _see(self, view: View) -> tuple[torch.Tensor, torch.Tensor]:
+        # such a model accepts no picture files, so that none gets here
+        if not isinstance(view, StandIn):
+            raise TypeError(view)
+        regions = stand_in_regions(view, getattr(self.network.config, self.width), self._name)
+        # one picture for all the texts of a batch
+        features, boxes = (torch.from_numpy(part)[None] for part in regions)
+        device = self.network.device
+        dtype = self.network.dtype
+        return features.to(device, dtype), boxes.to(device, dtype)
+
+
+class VisualBertReader(RegionReader):
+    width = "visual_embedding_dim"
+    picture_parts = r"embeddings\.visual_"
+
+    def states(self, ids: torch.Tensor, view: View | None) -> torch.Tensor:
+        regions: dict[str, torch.Tensor] = {}
+        if view is not None:
+            features, _ = self.see(view)
+            shape = (len(ids), features.shape[1])
+            regions = {
+                "attention_mask": torch.ones_like(ids),
+                "visual_embeds": features.expand(len(ids), -1, -1),
+                "visual_attention_mask": ids.new_ones(shape),
+                "visual_token_type_ids": ids.new_ones(shape),
+            }
+        states: torch.Tensor = self.network.visual_bert(input_ids=ids, **regions)[0]
+        # the text comes first
+        return states[:, : ids.shape[1]]
+
+
+class LxmertReader(RegionReader):
+    width = "visual_feat_dim"
+    picture_parts = r"visn|r_layers|visual_attention\.att"
+
+    def states(self, ids: torch.Tensor, view: View | None) -> torch.Tensor:
+        if view is None:
+            return lxmert_language(self.network.lxmert, ids)
+        features, boxes = (part.expand(len(ids), -1, -1) for part in self.see(view))
+        seen = self.network.lxmert(input_ids=ids, visual_feats=features, visual_pos=boxes)
+        states: torch.Tensor = seen.language_output
         return states
-
-
-class LxmertReader(MultimodalReader):
-    def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
-        return lxmert_language(self.network.lxmert, ids)
 
 
 class ViltReader(MultimodalReader):
     accepts = TEXT_AND_PICTURES
 
-    def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
-        patches = vilt_blank(self.network) if picture is None else self.see(picture)
+    def states(self, ids: torch.Tensor, view: View | None) -> torch.Tensor:
+        patches = vilt_blank(self.network) if view is None else self.see(view)
         return vilt_states(self.network.vilt, ids, patches)[:, : ids.shape[1]]
 
-    def head(self, picture: str | None) -> Any:
+    def head(self, view: View | None) -> Any:
         return self.network.mlm_score
 
-    def _see(self, picture: str) -> tuple[torch.Tensor, torch.Tensor]:
+    def _see(self, view: View) -> tuple[torch.Tensor, torch.Tensor]:
         """ViLT's own embedding of patches, which draws their order, and where they are too many a
         part of them."""
-        pixels = self.pixels(picture)
+        pixels = self.pixels(view)
         values = pixels["pixel_values"].to(self.network.dtype)
         embed = self.network.vilt.embeddings.visual_embed
         limit = self.network.config.max_image_length
@@ -124,8 +203,9 @@ class FlavaReader(MultimodalReader):
     """Texts alone: the text tower with `mlm_head`. With a picture: the multimodal encoder with
     `mmm_text_head`."""
 
-    PICTURE_PARTS = re.compile(
-        r"^(flava\.(image_model|multimodal_model)\.(?!pooler)|flava\.\w+_to_mm|mmm_text_head\.(transform|decoder))"
+    picture_parts = (
+        r"^flava\.(image_model|multimodal_model)\.(?!pooler)|^flava\.\w+_to_mm"
+        r"|^mmm_text_head\.(transform|decoder)"
     )
 
     def __init__(
@@ -136,34 +216,68 @@ class FlavaReader(MultimodalReader):
         options: ModelOptions,
     ) -> None:
         super().__init__(checkpoint, name, source, options)
-        if not any(map(self.PICTURE_PARTS.search, checkpoint.missing)):
+        if self.can_see:
             self.accepts = TEXT_AND_PICTURES
 
-    def states(self, ids: torch.Tensor, picture: str | None) -> torch.Tensor:
+    def states(self, ids: torch.Tensor, view: View | None) -> torch.Tensor:
         flava = self.network.flava
         text = flava.text_model(input_ids=ids, output_hidden_states=True)
         states: torch.Tensor = text.last_hidden_state
         # the multimodal encoder was trained on texts with pictures only
-        if picture is None:
+        if view is None:
             return states
         # both towers' states before their last layer norm, as in FlavaModel
-        patches = self.see(picture).expand(len(ids), -1, -1)
+        patches = self.see(view).expand(len(ids), -1, -1)
         words = flava.text_to_mm_projection(text.hidden_states[-1])
         joined: torch.Tensor = flava.multimodal_model(torch.cat([patches, words], 1))[0]
         # the picture comes first, after a token of the encoder's own
         return joined[:, -ids.shape[1] :]
 
-    def head(self, picture: str | None) -> Any:
-        if picture is None:
+    def head(self, view: View | None) -> Any:
+        if view is None:
             return self.network.mlm_head
         return self.network.mmm_text_head
 
-    def _see(self, picture: str) -> torch.Tensor:
+    def _see(self, view: View) -> torch.Tensor:
         flava = self.network.flava
-        pixels = self.pixels(picture)["pixel_values"].to(self.network.dtype)
+        pixels = self.pixels(view)["pixel_values"].to(self.network.dtype)
         image = flava.image_model(pixel_values=pixels, output_hidden_states=True)
         projected: torch.Tensor = flava.image_to_mm_projection(image.hidden_states[-1])
         return projected
+
+
+class MultimodalModel(MaskedModel):
+    """A vision-language model that fills slots."""
+
+    _reader: MultimodalReader
+    _adaptation: str
+
+    def note_adaptation(self, text: str) -> None:
+        """Note how the model is read, in place of how it was read before."""
+        lasting = dict(self._notes or {})
+        lasting.pop(getattr(self, "_adaptation", ""), None)
+        self._notes = lasting
+        self._adaptation = f"'{self.name}': {text}."
+        self.note(self._adaptation, lasting=True)
+
+    def with_picture(self, stand_in: StandIn) -> Model:
+        """This model, shown a picture beside every question that has none."""
+        shown = copy.copy(self)
+        shown._reader = self._reader.showing(stand_in)
+        digest = None
+        # a blank picture is made of no file
+        if self._reader.sees_regions and stand_in.kind is not PictureKind.BLANK:
+            digest = None if stand_in.regions is None else file_digest(stand_in.regions)
+        what = "regions" if self._reader.sees_regions else "pixels"
+        shown.note_adaptation(
+            f"beside every question it is shown the {what} of a {stand_in.kind} picture"
+        )
+        return under_condition(
+            shown,
+            picture=stand_in.kind,
+            picture_seed=stand_in.drawn_with,
+            regions=digest,
+        )
 
 
 @dataclass(frozen=True)
@@ -231,11 +345,11 @@ def load_masked(
     needed = [key for key in checkpoint.missing if not re.search(kind.spare, key)]
     refuse_missing(name, needed, "masked")
     reader = kind.reader(checkpoint, name, source, options)
-    model = MaskedModel(
+    model = MultimodalModel(
         name,
         checkpoint,
         reader=reader,
         batch_size=options.batch_size,
     )
-    model.note(f"'{name}': {kind.adaptation}.", lasting=True)
+    model.note_adaptation(kind.adaptation)
     return model

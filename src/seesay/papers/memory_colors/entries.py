@@ -7,21 +7,22 @@ from seesay.data.catalogue import WORKS
 from seesay.papers.memory_colors.figures import (
     COLORS,
     colors_by_template,
-    memory_colors,
+    datasets,
     models,
     overview,
     published_colors,
+    task_numbers,
 )
+from seesay.papers.memory_colors.findings import both_tasks, pictures_in_place_of_none, sentences
 from seesay.papers.memory_colors.norms import (
     COLORS_ONLY,
-    IN_TEMPLATES,
     RELATIONS,
-    SEGMENTS,
+    by_relation,
     by_segment,
     entries_table,
+    example_entries,
     norms_panels,
-    over_questions,
-    over_segments,
+    templates_written_out,
 )
 from seesay.papers.paper import read_paper
 from seesay.tasks.from_file.builtin import read_builtin
@@ -32,14 +33,18 @@ PAPER = read_paper(
     WORKS["hagstrom-johansson-2022"],
     {
         "Figure 1": overview,
-        "Tables 2 and 3": models,
-        "Figures 2 to 5, Memory Colors": memory_colors,
-        "Results file": colors_by_template,
+        "Section 2": task_numbers,
+        "Table 1": example_entries,
+        "Figure 2": both_tasks,
+        "Section 4": sentences,
+        "Section 6": pictures_in_place_of_none,
+        "Table 2": models,
+        "Table 3": datasets,
         "Table 4": entries_table,
-        "Figures 2 to 5, segments": norms_panels(SEGMENTS, by_segment),
-        "Figures 2 to 5, templates": norms_panels(IN_TEMPLATES, over_questions),
-        "Figures 2 to 5, relations": norms_panels(RELATIONS, over_segments),
-        "Figures 2 to 5, colours": norms_panels(COLORS_ONLY, by_segment),
+        "Figure 3": norms_panels(RELATIONS, by_relation),
+        "Figure 4": templates_written_out,
+        "Figure 5": norms_panels(COLORS_ONLY, by_segment),
+        "Results file": colors_by_template,
     },
     {"Figure 2a": published_colors()},
     {COLORS: select_figures(read_builtin(COLORS).published, "cloze")},

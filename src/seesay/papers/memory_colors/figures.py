@@ -16,6 +16,7 @@ from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
 from seesay.tasks.from_file.builtin import read_builtin
+from seesay.tasks.template_files import read_template_file
 
 COLORS = "memory-colors"
 NORMS = "property-norms"
@@ -23,56 +24,114 @@ MODELS = {
     name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()
 }
 """The models of the published `results.csv`, by their names in the paper."""
+NAMES = {
+    "BERT": "bert-base-uncased",
+    "CLIP-BERT-implicit": "clip-bert-implicit:FOLDER",
+    "CLIP-BERT-explicit": "clip-bert:FOLDER",
+    "BERT-CLIP-BERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
+    "LXMERT": "unc-nlp/lxmert-base-uncased",
+    "BERT-LXMERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
+    "BERT-LXMERT-train-scratch": "a folder of seesay pretrain capbert … --preset paper",
+    "VisualBERT": "uclanlp/visualbert-vqa-coco-pre --allow-pickle",
+}
+"""The models of Table 2 as they are asked here."""
+MULTIMODAL = ("CLIP-BERT-explicit", "CLIP-BERT-implicit", "LXMERT", "VisualBERT")
+"""The paper's vision-and-language models; its other four are unimodal."""
 FIELD = "[DESCRIPTOR] [ITEM]"
 """The thing in the templates of `results.csv`."""
-SPREAD = "Whiskers and sd are over templates, as in print; the interval is over things."
+SPREAD = (
+    "Whiskers and sd are over templates, as the caption says; the interval is over things. The "
+    "authors' multimodal models are in a warmer colour than the unimodal ones; runs do not say "
+    "which kind they are."
+)
 
 
 def overview(material: Material) -> Rendered:
     """Figure 1: what the two tasks ask."""
     body = []
+    is_whole = True
     for name in (COLORS, NORMS):
         try:
             task = material.task(name)
         except UserError as error:
             body.append([name, str(error), ""])
+            is_whole = False
             continue
         question = task.questions[0]
         # one prompt shows what is asked: templates differ in the words around it
         prompt = task.templates[0].ask(question).text
         body.append([name, prompt, ", ".join(question.gold)])
     text = (
-        "The first question of each task in its first template. The drawing in print is the "
-        "authors'."
+        "The first question of each task in its first template, with its answers. The drawing in "
+        "print is the authors'."
     )
-    table = DataTable(["task", "question", "answers"], body)
-    return Rendered(text, [table], status=Status.IN_PART)
+    table = DataTable(["task", "question", "answers"], body, "Ours")
+    return Rendered(text, [table], status=Status.of(is_whole))
+
+
+def task_numbers(material: Material) -> Rendered:
+    """Section 2: how large the two tasks are, counted in the files at hand."""
+    colors = material.task(COLORS)
+    rows = {
+        "Memory Colors: things": len({question.object for question in colors.questions}),
+        "Memory Colors: templates": len(colors.templates),
+        "Memory Colors: colours": len(colors.questions[0].options),
+    }
+    try:
+        norms = material.task(NORMS)
+    except UserError as error:
+        missing = f" {error}"
+    else:
+        missing = ""
+        of_segment = [
+            question for question in norms.questions if question.tags["segment"] == "pf>=2"
+        ]
+        rows |= {
+            "Property Norms: concepts": len({question.object for question in of_segment}),
+            "Property Norms: visual features": sum(len(question.gold) for question in of_segment),
+            "Property Norms: relations": len(
+                {question.tags["relation"] for question in of_segment}
+            ),
+            "Property Norms: segments": len(
+                {question.tags["segment"] for question in norms.questions}
+            ),
+            "Property Norms: answer alternatives": len(norms.questions[0].options),
+        }
+    rows["Property Norms: templates"] = len(read_template_file(NORMS)["templates"])
+    text = (
+        "Section 2.2 counts 8 templates of Property Norms; Figure 4 and the authors' code have 9, "
+        "and so has the task here. Participants are in none of the files." + missing
+    )
+    table = DataTable(["what", "number"], list(rows.items()), "Ours, counted in the files at hand")
+    return Rendered(text, [table], status=Status.of(not missing))
 
 
 def models(material: Material) -> Rendered:
-    """Tables 2 and 3: the models asked here; how the published ones were trained is in print."""
-    runs = [run for run in material.runs if run.manifest.task in (COLORS, NORMS)]
-    if not runs:
-        raise UserError(
-            "There is no run of memory-colors or property-norms among the folders given."
-        )
-    rows = {
-        (
-            run.label,
-            run.manifest.condition.how,
-            run.manifest.family,
-            run.manifest.condition.scope,
-            run.manifest.model_fingerprint,
-        )
-        for run in runs
+    """Table 2: how each model is asked here, and which were."""
+    rows = [[model, name] for model, name in NAMES.items()]
+    tables = [DataTable(["model", "its name for seesay probe"], rows, "Here")]
+    asked = {
+        (run.label, run.manifest.task, run.manifest.family)
+        for run in material.runs
+        if run.manifest.task in (COLORS, NORMS)
     }
+    if asked:
+        tables.append(DataTable(["model", "task", "family"], sorted(asked), "Asked in these runs"))
     text = (
-        "What the paper's models were trained on is after the source in the last column, not after "
-        "the tables in print; what none of them says is left empty. Below it stand the models "
-        "asked here."
+        "Which cell stands in which row follows from section 3 (which models start from BERT) and "
+        "from the order of the columns: the text of the table at hand has its cells in another "
+        "order. VisualBERT's 1.7 M samples are 1.27 M texts in Table 3; both are as printed."
     )
-    header = ["model", "asked by", "family", "what is scored", "fingerprint"]
-    return Rendered(text, [DataTable(header, sorted(rows), "Asked here")], status=Status.IN_PART)
+    return Rendered(text, tables)
+
+
+def datasets(material: Material) -> Rendered:
+    """Table 3: facts about other people's data, of which there is nothing to compute."""
+    text = (
+        "CC is Conceptual Captions, VG Visual Genome. The corpora themselves are not read here: "
+        "`seesay pretrain` trains on captions of your own, in the published forms of each."
+    )
+    return Rendered(text)
 
 
 def published_colors() -> PublishedTable:
@@ -92,17 +151,25 @@ def runs_of(material: Material, task: str) -> list[TaskRuns]:
     return groups
 
 
+def text_runs(group: TaskRuns) -> list[LabelledRun]:
+    """Return the runs that were asked with text alone, as the paper asks its models."""
+    return [entry for entry in group.entries if entry.run.manifest.condition.picture is None]
+
+
 def memory_colors(material: Material) -> Rendered:
-    """Accuracy by model: mean and sd over templates."""
+    """Figure 2a: accuracy by model, mean and sd over templates."""
     charts = []
     tables = []
-    published = read_builtin(COLORS).published
+    # unimodal models come first: the first color is a cool one, the second warm, as in print
+    published = sorted(read_builtin(COLORS).published, key=lambda row: row.model in MULTIMODAL)
     for group in runs_of(material, COLORS):
-        chart_bars = [
-            bar_with_sd(row.model, row.value, row.spread, "published") for row in published
-        ]
+        chart_bars = []
+        for row in published:
+            kind = "multimodal" if row.model in MULTIMODAL else "unimodal"
+            series = f"{kind}, the authors' file"
+            chart_bars.append(bar_with_sd(row.model, row.value, row.spread, series))
         body = []
-        for entry in group.entries:
+        for entry in text_runs(group):
             figure = entry.figure("accuracy")
             if figure is None:
                 continue
@@ -110,7 +177,7 @@ def memory_colors(material: Material) -> Rendered:
             value, ends, spread, chance = figure_cells(figure)
             body.append([entry.label, value, spread, ends, chance])
         x_label = "accuracy, mean and sd over templates"
-        charts.append(bars(chart_bars, title=group.title, x_label=x_label))
+        charts.append(bars(chart_bars, title="(a) Memory Colors", x_label=x_label))
         header = ["model", "mean accuracy", "sd over templates", "95 % interval", "chance"]
         tables.append(DataTable(header, body, f"Ours: {group.title}"))
     return Rendered(SPREAD + few(material, COLORS), tables, charts)
@@ -127,10 +194,10 @@ def colors_by_template(material: Material) -> Rendered:
     folder = material.data_of(COLORS)
     if folder is not None and (folder / "results.csv").is_file():
         for model, accuracies in read_results(folder / "results.csv").items():
-            columns.append((f"{model}, published", accuracies))
+            columns.append((f"{model}, results.csv", accuracies))
     published = len(columns)
     for group in material.groups_of(COLORS):
-        for entry in group.entries:
+        for entry in text_runs(group):
             accuracies = _accuracies(entry, texts)
             # only a run that was asked in the 13 templates has any
             if accuracies:
@@ -151,7 +218,10 @@ def colors_by_template(material: Material) -> Rendered:
         means.append(number(fmean(values_of_model)))
         deviations.append(number(stdev(values_of_model)) if len(values_of_model) > 1 else NONE)
     body += [means, deviations]
-    about = "Every published accuracy is a number of 109 things; the sd has n − 1 below the line."
+    about = (
+        "What Figure 2a draws, template by template. Every accuracy in the authors' file is a "
+        "number of 109 things; the sd has n − 1 below the line."
+    )
     table = DataTable(["template", *(name for name, _ in columns)], body)
     status = Status.SHOWN if len(columns) > published else Status.NEEDS_RUN
     return Rendered(about, [table], status=status)

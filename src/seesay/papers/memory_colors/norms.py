@@ -1,77 +1,125 @@
-"""Visual Property Norms: its entries, and mean average precision of runs, panel by panel as in
+"""Visual Property Norms: its entries, and mean average precision of runs, figure by figure as in
 print."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
+from dataclasses import replace
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
+from seesay import metrics
 from seesay.data import store
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.papers.material import Material
-from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of
-from seesay.papers.paper import Rendered
-from seesay.questions import Slice
-from seesay.reports.charts import Bar, Series, bars, lines
+from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of, text_runs
+from seesay.papers.paper import Rendered, Status
+from seesay.papers.published import published_tables
+from seesay.questions import Slice, Template
+from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import figure_cells
+from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
+from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.records import Figure
-from seesay.tasks import property_norms
-from seesay.tasks.property_norms import (
-    PUBLISHED_ENTRIES,
-    entries_by_segment,
-    read_files,
-    read_words,
-)
+from seesay.runs.run import Run
+from seesay.tasks.property_norms import RELATIONS as ASKED_AS
+from seesay.tasks.property_norms import Entry, entries_by_segment, read_files, read_words
 from seesay.tasks.template_files import read_template_file
 
-CHANCE = "chance"
+CHANCE = "Random"
+"""What the paper's legends call chance."""
+METRIC = "average_precision"
+ALL_RELATIONS = "all relations"
 AP = "Mean average precision over the answer words (614 in print)."
+NOT_PRINTED = "Its values are drawn in print, and in no file of the authors'."
+SHOWN_TEMPLATES = (
+    "describe-usually",
+    "describe",
+    "q-a",
+    "q-a-usually",
+    "plain",
+    "usually",
+    "generally-first",
+    "generally",
+    "everybody-knows",
+)
+"""The templates in the order of Figure 4, from top to bottom."""
+
+
+def read_entries(material: Material) -> tuple[list[Entry], list[str]]:
+    """Return the entries of the norms, and the words that are asked for."""
+    entries, _, words, _ = read_files(material.task_data(NORMS))
+    # the published answer words where they are at hand: those of the norms may be more
+    published_words = store.find_file(NORMS, "labels.txt", material.data_of(NORMS))
+    return entries, read_words(published_words) or words
+
+
+def example_entries(material: Material) -> Rendered:
+    """Table 1: the printed concepts with the production frequency that the norms at hand have."""
+    entries, _ = read_entries(material)
+    columns = published_tables("memory_colors")["Table 1"].rows
+    body = []
+    are_equal = True
+    for concept, relation, feature, pf in zip(*columns.values(), strict=True):
+        frequencies = [
+            str(entry.pf)
+            for entry in entries
+            if entry.concept == concept.lower()
+            and entry.relation == ASKED_AS[relation]
+            and entry.answer == feature
+        ]
+        ours = ", ".join(frequencies) or "not there"
+        are_equal = are_equal and ours == pf
+        body.append([concept, relation, feature, pf, ours])
+    header = ["concept", "relation", "feature", "PF in print", "PF in the norms here"]
+    text = "The same four entries in the norms at hand."
+    return Rendered(text, [DataTable(header, body, "Ours")], status=Status.of(are_equal))
 
 
 def entries_table(material: Material) -> Rendered:
     """Table 4: entries in each segment, by relation."""
-    entries, _, words, _ = read_files(material.task_data(NORMS))
-    # the published answer words where they are at hand: those of the norms may be more
-    published_words = store.find_file(NORMS, "labels.txt", material.data_of(NORMS))
-    words = read_words(published_words) or words
-    relations = list(property_norms.RELATIONS.values())
+    entries, words = read_entries(material)
+    counts = entries_by_segment(entries, words)
+    table = published_tables("memory_colors")["Table 4"]
     body = []
-    differences = []
-    for segment, counts in entries_by_segment(entries, words).items():
-        printed = PUBLISHED_ENTRIES[segment]
-        total = counts.total()
-        cells = [f"{counts[relation]:,}" for relation in relations]
-        body.append(
-            [
-                f"PF ≥ {segment}",
-                *cells,
-                f"{total:,}",
-                f"{printed:,}",
-            ]
-        )
-        if total != printed:
-            differences.append(f"PF ≥ {segment} by {total - printed:+,}".replace("-", "−"))
+    differences = 0
+    total_differences = []
+    for name, cells in table.rows.items():
+        # print calls the relation by its words in the norms
+        relation = ASKED_AS.get(name)
+        row = [name]
+        for (segment, by_relation), cell in zip(counts.items(), cells, strict=True):
+            count = by_relation.total() if relation is None else by_relation[relation]
+            row.append(f"{count:,}")
+            difference = count - int(cell.replace(",", ""))
+            differences += difference != 0
+            # those of relations can be read off the two tables
+            if difference and relation is None:
+                sign = f"{difference:+,}".replace("-", "−")
+                total_differences.append(f"PF ≥ {segment} by {sign}")
+        body.append(row)
     text = "Entries are pairs of a concept and a feature; segments are nested."
     if differences:
-        text += f" They differ from print: {', '.join(differences)}."
+        text += f" In the norms at hand {differences} of 25 counts are not those in print"
+        text += f" (entries: {', '.join(total_differences)})." if total_differences else "."
     else:
-        text += " All five are as printed."
-    return Rendered(text, [DataTable(["segment", *relations, "all", "published"], body)])
+        text += " All 25 counts of the norms at hand are those in print."
+    ours = DataTable(table.header, body, "Ours, from the norms at hand")
+    return Rendered(text, [ours], status=Status.of(not differences))
 
 
 class PanelFigure(NamedTuple):
-    """A figure of a model in one panel and segment of the norms."""
+    """A figure of a model in one panel and segment of the norms, and the run that it is from."""
 
     panel: str
     model: str
     figure: Figure
+    run: Run
 
     @property
     def segment(self) -> int:
@@ -96,7 +144,7 @@ def panel(tags: Sequence[str], name: Callable[[Figure, Slice], str | None]) -> P
 
 
 def _in_all_templates(figure: Figure, part: Slice) -> str | None:
-    return None if figure.template else "all relations and templates"
+    return None if figure.template else ALL_RELATIONS
 
 
 def _relation(figure: Figure, part: Slice) -> str | None:
@@ -115,9 +163,10 @@ RELATIONS = panel(["relation", "segment"], _relation)
 COLORS_ONLY = panel(["answers", "segment"], _colors_only)
 
 
-def norms_panels(
-    panel_of: Panel, draw: Callable[[Sequence[PanelFigure]], Markup]
-) -> Callable[[Material], Rendered]:
+Draw = Callable[[Sequence[PanelFigure]], Markup]
+
+
+def norms_panels(panel_of: Panel, draw: Draw) -> Callable[[Material], Rendered]:
     """Return what renders mean average precision: a chart as in print, and a table of every panel
     and segment."""
 
@@ -125,141 +174,178 @@ def norms_panels(
         charts: list[Markup] = []
         body: list[list[str]] = []
         for group in runs_of(material, NORMS):
-            cells = []
-            for entry in group.entries:
-                for figure in entry.run.figures:
-                    name = panel_of(figure)
-                    if figure.metric == "average_precision" and name is not None:
-                        cells.append(PanelFigure(name, entry.label, figure))
+            cells = panel_figures(text_runs(group), panel_of)
             if cells:
                 charts.append(draw(cells))
-            for name, model, figure in sorted(cells, key=lambda cell: cell.panel):
-                value, ends, spread, chance = figure_cells(figure)
-                part = figure.slice["segment"] if figure.slice else ""
-                body.append(
-                    [
-                        name,
-                        model,
-                        part,
-                        value,
-                        spread,
-                        ends,
-                        chance,
-                        f"{figure.n:,}",
-                    ]
-                )
+            body += _rows(cells)
         if not body:
             raise UserError(
                 "The runs of property-norms have no such slice: run the same probe again with this "
                 "version."
             )
-        header = [
-            "panel",
-            "model",
-            "segment",
-            "mean AP",
-            "sd over templates",
-            "95 % interval",
-            "chance",
-            "questions",
-        ]
-        about = f"{AP} {DRAWN[draw]} Its values are published as a drawing only."
-        about += few(material, NORMS)
-        return Rendered(about, charts=charts, numbers=DataTable(header, body))
+        about = f"{AP} {DRAWN[draw]} {NOT_PRINTED}{few(material, NORMS)}"
+        return Rendered(about, charts=charts, numbers=DataTable(HEADER, body))
 
     return render
 
 
-def by_segment(cells: Sequence[PanelFigure]) -> Markup:
-    """Draw a curve for each model over the segments, and one for chance."""
-    series = []
-    for model, curve in group_by(cells, lambda cell: cell.model).items():
-        curve.sort(key=lambda cell: cell.segment)
-        figures = [cell.figure for cell in curve]
-        one_series = Series(
-            model,
-            [cell.segment for cell in curve],
-            [figure.value for figure in figures],
-            [figure.low for figure in figures],
-            [figure.high for figure in figures],
+HEADER = (
+    "panel",
+    "model",
+    "segment",
+    "mean AP",
+    "sd over templates",
+    "95 % interval",
+    "chance",
+    "questions",
+)
+
+
+def panel_figures(
+    entries: Sequence[LabelledRun],
+    panel_of: Panel,
+) -> list[PanelFigure]:
+    """Return the figures of runs that belong to a panel."""
+    cells = []
+    for entry in entries:
+        for figure in entry.run.figures:
+            name = panel_of(figure)
+            if figure.metric == METRIC and name is not None:
+                cells.append(PanelFigure(name, entry.label, figure, entry.run))
+    return cells
+
+
+def _rows(cells: Sequence[PanelFigure]) -> list[list[str]]:
+    """Return the numbers behind a chart."""
+    rows = []
+    for cell in sorted(cells, key=lambda cell: cell.panel):
+        value, ends, spread, chance = figure_cells(cell.figure)
+        rows.append(
+            [
+                cell.panel,
+                cell.model,
+                f"PF ≥ {cell.segment}",
+                value,
+                spread,
+                ends,
+                chance,
+                f"{cell.figure.n:,}",
+            ]
         )
-        series.append(one_series)
-    chances = {cell.segment: cell.figure.chance for cell in cells if cell.figure.chance is not None}
-    if chances:
-        series.append(Series(CHANCE, list(chances), list(chances.values())))
-    return lines(
-        series,
-        title=cells[0].panel,
-        x_label="production frequency, at least",
-        y_label="mean AP",
-    )
+    return rows
 
 
-def over_questions(cells: Sequence[PanelFigure]) -> Markup:
-    """Draw a bar for each panel and model: the mean over the questions of all segments."""
-    return _panel_bars(
-        cells, "mean AP over the questions of all segments", lambda figure: figure.n, whiskers=False
-    )
-
-
-def over_segments(cells: Sequence[PanelFigure]) -> Markup:
-    """Draw a bar for each panel and model: mean and sd over the segments and templates."""
-    return _panel_bars(
-        cells, "mean AP, mean and sd over segments and templates", lambda _: 1, whiskers=True
-    )
-
-
-def _panel_bars(
-    cells: Sequence[PanelFigure], x_label: str, weight: Callable[[Figure], int], *, whiskers: bool
-) -> Markup:
-    """Draw means of figures, weighted, with chance as a last bar of each panel."""
-
-    def mean(values: Sequence[float], figures: Sequence[Figure]) -> float:
-        weights = [weight(figure) for figure in figures]
-        return float(np.average(values, weights=weights))
-
-    templates = len(read_template_file("property-norms")["templates"])
+def by_segment(cells: Sequence[PanelFigure]) -> Markup:
+    """Draw the models' bars at each least production frequency, with the sd over templates."""
     chart_bars = []
-    for name, members in group_by(cells, lambda cell: cell.panel).items():
-        figures: list[Figure] = []
-        for model, cells_of_model in group_by(members, lambda cell: cell.model).items():
+    by_frequency = group_by(sorted(cells, key=lambda cell: cell.segment), lambda cell: cell.segment)
+    for segment, members in by_frequency.items():
+        name = f"PF ≥ {segment}"
+        for cell in members:
+            figure = cell.figure
+            chart_bars.append(bar_with_sd(name, figure.value, figure.spread, cell.model))
+        chart_bars += _chance_bar(name, [[cell.figure for cell in members[:1]]])
+    title = "Visual Property Norms"
+    panel_name = cells[0].panel
+    # the second half of Figure 2 has all relations, Figure 5 the colours
+    title = f"(b) {title}" if panel_name == ALL_RELATIONS else f"{title}, {panel_name}"
+    return bars(chart_bars, title=title, x_label="score, mean and sd over templates")
+
+
+def by_template(cells: Sequence[PanelFigure]) -> Markup:
+    """Draw a bar for each template and model: the mean over the questions of all segments."""
+    chart_bars = []
+    by_panel = group_by(cells, lambda cell: cell.panel)
+    # as in print from top to bottom; a run may have been asked in some templates only
+    for place, template in enumerate(SHOWN_TEMPLATES, 1):
+        members = by_panel.get(template, [])
+        by_model = group_by(members, lambda cell: cell.model)
+        for model, cells_of_model in by_model.items():
             figures = [cell.figure for cell in cells_of_model]
-            sd = None
-            if whiskers:
-                sd = pooled_sd([(figure.value, figure.spread) for figure in figures], templates)
-            value = mean([figure.value for figure in figures], figures)
-            chart_bars.append(bar_with_sd(name, value, sd, model))
-        # chance is the same for all models of a panel: the last one's stands for all
-        chances = [figure.chance for figure in figures if figure.chance is not None]
-        # a mean of chance over some of the segments would be that of other questions
-        if len(chances) == len(figures):
-            chart_bars.append(Bar(name, mean(chances, figures), series=CHANCE))
-    return bars(chart_bars, title="Property Norms", x_label=x_label)
-
-
-def pooled_sd(groups: Sequence[tuple[float, float | None]], size: int) -> float | None:
-    """Return the standard deviation of all values of groups of one size, from the mean and standard
-    deviation of each.
-
-    >>> round(pooled_sd([(1.5, 0.5**0.5), (3.5, 0.5**0.5)], 2), 6)  # of 1, 2, 3 and 4
-    1.290994
-    """
-    if any(sd is None for _, sd in groups):
-        return None
-    # all groups are of one size, so that the mean of their means is that of all values
-    overall = fmean(mean for mean, _ in groups)
-    # the sum of squares within the groups, and between them
-    squares = sum(
-        (size - 1) * (sd or 0.0) ** 2 + size * (mean - overall) ** 2 for mean, sd in groups
+            value = np.average(
+                [figure.value for figure in figures],
+                weights=[figure.n for figure in figures],
+            )
+            chart_bars.append(Bar(str(place), float(value), series=model))
+    return bars(
+        chart_bars,
+        title="Visual Property Norms, by template",
+        x_label="score over the questions of all segments",
     )
-    return math.sqrt(squares / (size * len(groups) - 1))
 
 
-DRAWN: Mapping[Callable[[Sequence[PanelFigure]], Markup], str] = {
-    by_segment: "The horizontal axis is the least production frequency of the answers; bands are "
-    "95 % intervals over concepts. In print these are bars with the sd over templates.",
-    over_questions: "As in print, a bar is the mean over the questions of all segments.",
-    over_segments: "As in print, a bar is the mean over segments and templates, its whisker their "
-    "sd.",
+def by_relation(cells: Sequence[PanelFigure]) -> Markup:
+    """Draw a bar for each relation and model: mean and sd over templates of the mean over
+    segments."""
+    chart_bars = []
+    scores = {}
+    for model, members in group_by(cells, lambda cell: cell.model).items():
+        scores[model] = relation_scores(members[0].run)
+    for relation, members in sorted(group_by(cells, lambda cell: cell.panel).items()):
+        by_model = group_by(members, lambda cell: cell.model)
+        for model in by_model:
+            of_templates = scores[model][relation]
+            sd = stdev(of_templates) if len(of_templates) > 1 else None
+            chart_bars.append(bar_with_sd(relation, fmean(of_templates), sd, model))
+        groups = [[cell.figure for cell in group] for group in by_model.values()]
+        chart_bars += _chance_bar(relation, groups[:1])
+    return bars(
+        chart_bars,
+        title="Visual Property Norms, by relation",
+        x_label="score over segments, mean and sd over templates",
+    )
+
+
+def relation_scores(run: Run) -> dict[str, list[float]]:
+    """Return for each relation the score in every template: the mean over segments, each of which
+    has the same weight."""
+    metric = metrics.get(METRIC)
+    items = items_by_template(run.task, run.answers, run.manifest.condition.length)
+    by_template = statistics([metric], items)[metric.name]
+    places: dict[str, dict[str, list[int]]] = {}
+    for place, question in enumerate(run.task.questions):
+        segments = places.setdefault(question.tags["relation"], {})
+        segments.setdefault(question.tags["segment"], []).append(place)
+    scores: dict[str, list[float]] = {}
+    for relation, segments in places.items():
+        for stats in by_template:
+            values = [float(metric.value(stats[rows].sum(axis=0))) for rows in segments.values()]
+            scores.setdefault(relation, []).append(fmean(values))
+    return scores
+
+
+def _chance_bar(name: str, groups: Sequence[Sequence[Figure]]) -> list[Bar]:
+    """Return the bar of chance, which is the same for all models: the first one's stands for
+    all."""
+    chances = [figure.chance for group in groups for figure in group]
+    known = [chance for chance in chances if chance is not None]
+    # a mean of chance over some of the segments would be that of other questions
+    if not known or len(known) < len(chances):
+        return []
+    return [Bar(name, fmean(known), series=CHANCE)]
+
+
+def templates_written_out(material: Material) -> Rendered:
+    """Figure 4, with the templates under the numbers of the chart."""
+    rendered = norms_panels(IN_TEMPLATES, by_template)(material)
+    templates = {template.name: template for template in TEMPLATES}
+    rows = []
+    for place, name in enumerate(SHOWN_TEMPLATES, 1):
+        rows.append([str(place), templates[name].text, name])
+    table = DataTable(["number", "asked as", "in the runs"], rows, "Ours: the nine templates")
+    return replace(rendered, tables=[table])
+
+
+TEMPLATES: Sequence[Template] = read_template_file("property-norms")["templates"]
+
+DRAWN: Mapping[Draw, str] = {
+    by_segment: "As in print: bars at the least production frequencies 2, 5, 10, 20 and 30, with "
+    "the sd over templates as whiskers and chance beside them.",
+    by_template: "As in print: a bar is the mean over the questions of all segments, in one "
+    "template. The numbers are those of the templates above, in print from top to bottom. Section "
+    "2.2 counts 8 templates, the drawing has 9; the two that begin with `describe` have no full "
+    "stop after the first concept there, and one in the authors' code, as asked here.",
+    by_relation: "As the caption says, whiskers are the sd over templates; a bar is the mean over "
+    "segments of equal weight.",
 }
 """How each chart is to be read."""

@@ -1,0 +1,175 @@
+"""What the paper says of its figures, in the runs at hand; and what it leaves open: do models that
+see suffer for want of a picture?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import fmean
+
+from seesay.condition import label_without_seed
+from seesay.defaults import RESAMPLES
+from seesay.errors import UserError
+from seesay.grouping import group_by
+from seesay.papers.material import Material
+from seesay.papers.memory_colors.figures import (
+    COLORS,
+    NORMS,
+    few,
+    memory_colors,
+    text_runs,
+)
+from seesay.papers.memory_colors.norms import (
+    SEGMENTS,
+    PanelFigure,
+    by_segment,
+    norms_panels,
+    panel_figures,
+    relation_scores,
+)
+from seesay.papers.paper import Rendered, Status
+from seesay.quantities import quantity
+from seesay.reports.formatting import number
+from seesay.reports.groups import LabelledRun
+from seesay.reports.pages.sections import DataTable
+from seesay.runs.compare import compare
+from seesay.runs.records import Comparison
+from seesay.runs.run import Run
+from seesay.tasks.from_file.builtin import read_builtin
+
+MADE_OF = "is made of"
+FEW_RESAMPLES = 200
+"""For a list of what can be shown, which prints no p-value."""
+
+
+def both_tasks(material: Material) -> Rendered:
+    """Figure 2: accuracy on Memory Colors, and scores on Property Norms by segment."""
+    parts = []
+    missing = []
+    for render in (memory_colors, norms_panels(SEGMENTS, by_segment)):  # 2a and 2b
+        try:
+            parts.append(render(material))
+        except UserError as error:
+            missing.append(str(error))
+    if not parts:
+        raise UserError(" ".join(missing))
+    numbers = [part.numbers for part in parts if part.numbers]
+    return Rendered(
+        "\n\n".join([*(part.text for part in parts), *missing]),
+        tables=[table for part in parts for table in part.tables],
+        charts=[chart for part in parts for chart in part.charts],
+        numbers=numbers[0] if numbers else None,
+        status=Status.of(not missing),
+    )
+
+
+def sentences(material: Material) -> Rendered:
+    """Section 4: what the paper says of its figures, in the authors' file and in the runs."""
+    published = sorted(read_builtin(COLORS).published, key=lambda row: -row.value)
+    best, second = (f"{row.model} ({row.value:.3f})" for row in published[:2])
+    rows = [
+        ["Figure 2a, best", f"{best} in results.csv"],
+        ["Figure 2a, second", f"{second} in results.csv"],
+    ]
+    entries = [entry for group in material.groups_of(NORMS) for entry in text_runs(group)]
+    if entries:
+        rising = [entry.label for entry in entries if _rises(panel_figures([entry], SEGMENTS))]
+        made_of = [entry.label for entry in entries if _is_best_at_made_of(entry)]
+        rows += [
+            ["Figure 2b", f"rises from segment to segment in {_share(rising, entries)}"],
+            ["Figure 3", f"best for is made of in {_share(made_of, entries)}"],
+        ]
+    text = "The sentences on Figures 4 and 5 are about models of the paper by name."
+    table = DataTable(["figure", "here"], rows, "From the authors' file, and ours")
+    return Rendered(text + few(material, NORMS), [table], status=Status.IN_PART)
+
+
+def _share(labels: Sequence[str], entries: Sequence[LabelledRun]) -> str:
+    return f"{len(labels)} of {quantity(len(entries), 'model')}: {', '.join(labels) or 'none'}"
+
+
+def _rises(cells: Sequence[PanelFigure]) -> bool:
+    """Return whether every segment has a higher score than the one before it."""
+    values = [cell.figure.value for cell in sorted(cells, key=lambda cell: cell.segment)]
+    return all(a < b for a, b in pairwise(values))
+
+
+def _is_best_at_made_of(entry: LabelledRun) -> bool:
+    scores = {relation: fmean(values) for relation, values in relation_scores(entry.run).items()}
+    return max(scores, key=scores.__getitem__) == MADE_OF
+
+
+def pictures_in_place_of_none(material: Material) -> Rendered:
+    """Section 6: runs beside a blank, a mean or a random picture, with paired tests against the
+    text alone."""
+    rows = []
+    for test in _tests(material):
+        segment = test.slice["segment"].removeprefix("pf>=") if test.slice else ""
+        rows.append(
+            [
+                test.task,
+                segment and f"PF ≥ {segment}",
+                test.a,
+                number(test.value_b),
+                number(test.value_a),
+                _signed(test.difference),
+                f"{_signed(test.low)} to {_signed(test.high)}",
+                number(test.p_holm),
+                f"{test.n:,}",
+            ]
+        )
+    if not rows:
+        raise UserError(
+            "There is no run beside a picture and without one of the same model among the folders "
+            "given."
+        )
+    header = [
+        "task",
+        "segment",
+        "model and picture",
+        "text alone",
+        "beside the picture",
+        "difference",
+        "95 % interval",
+        "p (Holm)",
+        "questions",
+    ]
+    text = (
+        "The paper's open question: the same questions with a text alone, and beside a picture "
+        "that tells nothing. A model that does better beside such a picture suffers for want of "
+        "one. Accuracy on memory-colors, mean average precision on property-norms; the tests are "
+        "paired, by sign flips of things. Of several random pictures the first is shown."
+    )
+    text += few(material, COLORS) + few(material, NORMS)
+    return Rendered(text, [DataTable(header, rows, "Ours")])
+
+
+def _signed(value: float) -> str:
+    """Return a difference with its sign.
+
+    >>> _signed(-0.25)
+    '−0.250'
+    """
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def _tests(material: Material) -> Iterator[Comparison]:
+    """Return the paired tests of each picture with none, model by model; of several random
+    pictures the first."""
+    resamples = FEW_RESAMPLES if material.brief else RESAMPLES
+    for task in (COLORS, NORMS):
+        runs = [run for run in material.runs if run.manifest.task == task]
+        for members in group_by(runs, _without_picture).values():
+            plain = [run for run in members if run.manifest.condition.picture is None]
+            shown = [run for run in members if run.manifest.condition.picture_seed in (None, 0)]
+            if plain and len(shown) > len(plain):
+                yield from compare(
+                    shown, against=plain[0].label, headline_only=True, resamples=resamples
+                )
+
+
+def _without_picture(run: Run) -> tuple[object, ...]:
+    """Return what runs share that differ in their picture alone."""
+    manifest = run.manifest
+    condition = manifest.condition.replace(picture=None, picture_seed=None, regions=None)
+    return label_without_seed(manifest.model, condition), condition, manifest.limit

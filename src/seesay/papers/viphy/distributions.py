@@ -170,7 +170,8 @@ def category_colors(material: Material) -> Rendered:
     task = material.task("viphy-color")
     labels: dict[str, Counter[str]] = {}
     for question in task.questions:
-        labels.setdefault(question.tags["category"], Counter()).update(question.gold)
+        # the labels alone: a mapping would be counted by its shares
+        labels.setdefault(question.tags["category"], Counter()).update([*question.gold])
     sizes = Counter(viphy.categories(source.require(material, viphy.CATEGORIES))[0].values())
     rows = []
     percentages: Cells = []

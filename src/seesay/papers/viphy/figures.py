@@ -55,6 +55,8 @@ SHARES = {
 }
 """The percentage of samples in each part."""
 SMALL_FRACTION = 0.1
+VISION = ("ViLT", "FLAVA", "CLIP")
+THEIRS = "authors' files"
 
 
 def entries_of(material: Material, task: str) -> list[LabelledRun]:
@@ -115,7 +117,7 @@ def by_cardinality(material: Material) -> Rendered:
                 ]
             )
     text = (
-        "The published curves are linear probes. For seven colours, which five objects have, they "
+        "The authors' curves are linear probes. For seven colours, which five objects have, they "
         "are as plotted: of FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 "
         "is drawn."
     )
@@ -160,15 +162,15 @@ def _people_curve(things: SharedThings, values: NDArray[Any]) -> dict[str, float
 
 
 def _cardinality_chart(name: str, curves: Mapping[str, dict[str, float]]) -> Markup:
-    """Draw our curves of a metric, then the published ones."""
+    """Draw our curves of a metric, then those of the authors' files."""
     printed = PUBLISHED[f"Figure 5, {name}"].numbers
     printed["average"] = _average(name)
-    # people's published points are the same as ours
+    # people's points in the authors' files are the same as ours
     if f"{PEOPLE}, ours" in curves:
         del printed[PEOPLE]
     all_curves = dict(curves)
     for model, points in printed.items():
-        all_curves[f"{model} (published)"] = points
+        all_curves[f"{model} ({THEIRS})"] = points
     series = []
     for model, points in all_curves.items():
         numbers = [int(number) for number in points]
@@ -186,7 +188,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
     published = PUBLISHED[figure].numbers
     # the averages are those of the whole test, which the tables print
     averages = {
-        f"{model} (published)": PUBLISHED[place].numbers[row]["R-Acc"]
+        f"{model} ({THEIRS})": PUBLISHED[place].numbers[row]["R-Acc"]
         for model, (place, row) in AVERAGES[figure].items()
     }
 
@@ -215,7 +217,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
             printed = published.get(part, {})
             rows.append([label, *map(two_decimals, printed.values()), *map(two_decimals, ours)])
             for model, value in printed.items():
-                chart_bars.append(Bar(label, value, series=f"{model} (published)"))
+                chart_bars.append(Bar(label, value, series=f"{model} ({THEIRS})"))
             for model, our_value in zip(by_model, ours, strict=True):
                 if our_value is not None:
                     chart_bars.append(Bar(label, our_value, series=model))
@@ -228,8 +230,8 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
             averages=all_averages,
         )
         text = (
-            "The published figures are linear probes, by part after the authors' "
-            f"{PUBLISHED[figure].source}; the dashed lines are what Tables 4 and 5 print. In "
+            "The authors' figures are linear probes: by part after their "
+            f"{PUBLISHED[figure].source}, on average (dashed) as Tables 4 and 5 print them. In "
             "brackets stands the percentage of samples. Small parts have wide intervals: the "
             "run's own report has them."
         )
@@ -238,7 +240,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
             status = Status.NEEDS_RUN
             text += f"\n\nThere is no run of {task} with the tag '{tag}' among the folders."
         header = [tag, *all_averages]
-        table = DataTable(header, rows, "Published (authors' files) and ours, in percent")
+        table = DataTable(header, rows, "The authors' files and ours, in percent")
         return Rendered(
             tables.with_caution(text, guesses),
             [table],
@@ -267,10 +269,11 @@ def learning_curves(material: Material) -> list[Band]:
 
 def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
     """Figures 8 and 9: what is learnt from a part of the training questions."""
-    published = []
+    by_family: dict[str, list[Series]] = {"language models": [], "vision-language models": []}
     for model, values in PUBLISHED[figure].numbers.items():
         percentages = [int(column.removesuffix("%")) for column in values]
-        published.append(Series(model, percentages, list(values.values())))
+        family = "vision-language models" if model in VISION else "language models"
+        by_family[family].append(Series(model, percentages, list(values.values())))
 
     def render(material: Material) -> Rendered:
         curves = [band for band in learning_curves(material) if band.task == task]
@@ -278,24 +281,25 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         headline = curves[0].metric if curves else ""
         curves = [band for band in curves if band.metric == headline]
         heights = [100 * band.mean for band in curves]
-        for series in published:
-            heights += series.y
-        # one range of heights, so that the two charts can be compared
+        for family_series in by_family.values():
+            heights += [height for series in family_series for height in series.y]
+        # one range of heights, so that the charts can be compared
         ends = (min(heights), max(heights))
-        charts = [
-            lines(
-                published,
-                title=f"{task}: published, one epoch",
+        charts = []
+        for family, family_series in by_family.items():
+            drawn = lines(
+                family_series,
+                title=f"{family.capitalize()} ({THEIRS}), one epoch",
                 x_label="percent of the training questions",
                 y_label="R-Acc, percent",
                 y_ends=ends,
             )
-        ]
+            charts.append(drawn)
         text = (
-            "The published curves train the whole probe for one epoch and without validation, ours "
-            "until the best of 50 on the validation questions: that is why the published ones end "
-            "below Tables 4 and 6, most of them at the share of the commonest label. They are "
-            "drawn on axes of their own, with the same heights."
+            "The authors' curves are of a probe trained for one epoch and without validation, ours "
+            "until the best of 50 on the validation questions: that is why theirs end below Tables "
+            "4 and 6, most of them at the share of the commonest label. All charts have the same "
+            "heights."
         )
         if not curves:
             text += f"\n\nThere is no learning curve of {task} among the folders."
@@ -306,7 +310,7 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         charts.append(
             lines(
                 our_series,
-                title=f"{task}: ours",
+                title=f"Ours: {task}",
                 x_label="percent of the training questions",
                 y_label=f"{metric_name(headline)}, percent",
                 # ours may begin at one question in a hundred

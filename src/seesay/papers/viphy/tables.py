@@ -28,7 +28,7 @@ from seesay.tasks.viphy.human import figures_of
 
 PUBLISHED = published_tables("viphy")
 NOT_LEVEL = Slice.of({"level": "no"})
-HUMAN = {"Table 4": "Human CoDa", "Table 5": "Human", "Table 6": "Human"}
+HUMAN = {"Table 3": "Human", "Table 4": "Human CoDa", "Table 5": "Human", "Table 6": "Human"}
 PRINTED_NAMES = {"size": "size", "space": "spatial"}
 COLUMNS = {"color": "Color", "size": "Size", "space": "Spatial"}
 PRINTED_MODELS = {
@@ -219,8 +219,8 @@ def name_of(entry: LabelledRun) -> str:
 
 def printed_beside(entry: LabelledRun, place: str, column: str) -> str | None:
     """Return what the paper prints for the model of a run, if the paper has it."""
-    row = PUBLISHED[place].numbers.get(printed_name(entry.run) or "", {})
-    return two_decimals(row.get(column))
+    row = HUMAN[place] if is_judged(entry.run) else printed_name(entry.run)
+    return two_decimals(PUBLISHED[place].numbers.get(row or "", {}).get(column))
 
 
 def printed_name(run: Run) -> str | None:

@@ -39,8 +39,8 @@ def prompts(material: Material) -> Rendered:
         body.append([name, printed, "; ".join(dict.fromkeys(ours))])
     text = (
         "ZS is asked without training, FT is what a probe encodes, QA is asked with lettered "
-        "options. The names in braces are filled in; `[MASK]` is where the options stand, and [CLS] "
-        "the tokenizer's own. The size prompts of the authors' code have an article more than "
+        "options. The names in braces are filled in; `[MASK]` is where the options stand, [CLS] is "
+        "the tokenizer's. The size prompts of the authors' code have an article more than "
         "print: without training both are asked, the probe encodes that of the code."
     )
     table = DataTable(["task and setting", "published", "ours"], body)

@@ -114,16 +114,26 @@ def _partition_bits(
     with np.errstate(invalid="ignore", divide="ignore"):
         place = np.where(far > near, (block.take(regions.distance) - near) / (far - near), 0.0)
     place = np.clip(np.where(np.isnan(near) | np.isnan(far), np.nan, place), 0.0, 1.0)
-    # Partitions of this width, each shifted by what the one before does not share, fill 0 to 1.
-    width = 1 / (rule.partitions - (rule.partitions - 1) * rule.overlap)
     result = np.zeros(block.mask.shape, dtype=np.int64)
-    for number in range(rule.partitions):
-        start = number * (1 - rule.overlap) * width
+    for number, (start, end) in enumerate(partition_ranges(rule)):
         # The last has no upper bound: rounding may put its end below 1.
         is_last = number == rule.partitions - 1
-        inside = (place >= start) & (is_last | (place < start + width))
+        inside = (place >= start) & (is_last | (place < end))
         result |= inside.astype(np.int64) << number
     return result
+
+
+def partition_ranges(rule: DepthPartitions) -> list[tuple[float, float]]:
+    """Return where each partition begins and ends between the nearest point (0) and the farthest
+    (1).
+
+    >>> partition_ranges(DepthPartitions())
+    [(0.0, 0.5), (0.25, 0.75), (0.5, 1.0)]
+    """
+    # Partitions of this width, each shifted by what the one before does not share, fill 0 to 1.
+    width = 1 / (rule.partitions - (rule.partitions - 1) * rule.overlap)
+    starts = [number * (1 - rule.overlap) * width for number in range(rule.partitions)]
+    return [(start, start + width) for start in starts]
 
 
 def _published_bits(regions: RegionArrays, block: PictureBlock) -> IntArray:

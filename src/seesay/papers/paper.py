@@ -50,7 +50,8 @@ class Rendered:
     """An entry as far as it can be shown.
 
     `text` says what differs and why, in paragraphs separated by empty lines; `tables` are open on
-    the page, `numbers` (those behind the charts) are folded.
+    the page, `numbers` (those behind the charts) are folded. Where the tables have the published
+    values beside ours (`has_published`), these are not shown a second time.
     """
 
     text: str = ""
@@ -58,6 +59,7 @@ class Rendered:
     charts: Sequence[Markup] = ()
     numbers: DataTable | None = None
     status: Status = Status.SHOWN
+    has_published: bool = False
 
 
 Render = Callable[[Material], Rendered]
@@ -166,6 +168,8 @@ def _render(entry: PaperEntry, material: Material) -> Rendered:
         rendered = entry.render(material)
     except UserError as error:
         rendered = Rendered(str(error), status=Status.NEEDS_RUN)
+    if rendered.has_published:
+        return rendered
     # what is published needs nothing of ours, and is shown in any case
     published = [table.as_printed for table in entry.published]
     return replace(rendered, tables=(*published, *rendered.tables))

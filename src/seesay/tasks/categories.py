@@ -1,9 +1,9 @@
 """Which of 17 categories a thing belongs to, by a sentence encoder.
 
-The categories are those of Singh, Qasemi & Chen 2023, Table 8.
-The paper's recipe: a category is the text "category: object, object, …" of its Table 8, and a name
-belongs to the one whose vector is nearest by cosine. The published assignment
-(`extra/obj2cat.json`) was made with another encoder.
+The recipe of Singh, Qasemi & Chen 2023: a category is a text "category: object, object, …", and a
+name belongs to the one whose vector is nearest by cosine. The texts are those of the authors'
+script, by which the published assignment (`extra/obj2cat.json`) was made, with another encoder;
+the paper's Table 8 prints shorter ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENCODER = "minilm"
 CATEGORIES: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
-"""The paper's Table 8, the categories in alphabetical order."""
+"""The objects of each category in the authors' script, the categories in alphabetical order."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,19 @@ class CategoryAgreement:
     kappa: float
 
 
-def assign(names: Sequence[str], encode: Encode) -> dict[str, str]:
-    """Return the nearest category of each name; of two equally near, the first in the alphabet.
+def assign(
+    names: Sequence[str],
+    encode: Encode,
+    categories: Mapping[str, Sequence[str]] = CATEGORIES,
+) -> dict[str, str]:
+    """Return the nearest category of each name; of two equally near, the first of the categories.
 
     Cosines are compared, so that the length of a description does not matter.
     """
     if not names:
         return {}
-    labels = list(CATEGORIES)
-    texts = [f"{label}: {', '.join(objects)}" for label, objects in CATEGORIES.items()]
+    labels = list(categories)
+    texts = [f"{label}: {', '.join(objects)}" for label, objects in categories.items()]
     category_vectors = _unit(encode(texts))
     cosines = _unit(encode(names)) @ category_vectors.T
     nearest = cosines.argmax(axis=1)

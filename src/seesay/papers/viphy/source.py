@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from seesay.data import store, viphy
-from seesay.data.knowledge import ColorFact, Fact, PlaceFact, SizeFact
+from seesay.data.knowledge import COLORS, ColorFact, Fact, PlaceFact, SizeFact
 from seesay.errors import UserError
+from seesay.metrics.typical_labels import typical_labels
 from seesay.papers.material import Material
+from seesay.tasks import coda
 from seesay.tasks.viphy import facts, human
 
 CODA_FILES = ("annotations.jsonl", "objects.jsonl")
@@ -54,11 +59,23 @@ def conceptnet_names(material: Material) -> set[str] | None:
 
 def shared_things(material: Material) -> human.SharedThings:
     """Return CoDa's annotators on the things that they share with ViPhy."""
+    return human.shared_things(rows(material, ColorFact), _coda_folder(material))
+
+
+def coda_typical(material: Material) -> NDArray[np.bool_]:
+    """Return which colours are typical of each of CoDa's objects, by ViPhy's rule."""
+    questions = coda.load(_coda_folder(material)).questions
+    shares = [[question.gold.get(color, 0.0) for color in COLORS] for question in questions]
+    return np.asarray(typical_labels(np.array(shares)) > 0)
+
+
+def _coda_folder(material: Material) -> Path | None:
+    """Return where CoDa is; None for the data folder."""
     folder = material.data_of("coda")
     # without all of them below the data given, those of the data folder are read
     if folder and not all((folder / name).is_file() for name in CODA_FILES):
-        folder = None
-    return human.shared_things(rows(material, ColorFact), folder)
+        return None
+    return folder
 
 
 def on_examples(material: Material, kind: type[Pair]) -> tuple[int, int]:

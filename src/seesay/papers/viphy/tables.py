@@ -1,38 +1,49 @@
-"""ViPhy's tables: the counts of its data, zero-shot answers, linear probes, categories."""
+"""ViPhy's tables of numbers: the counts of its data, zero-shot answers, linear probes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 import numpy as np
 
 from seesay.condition import How
-from seesay.data import viphy
-from seesay.data.knowledge import ColorFact, PlaceFact, SizeFact, SubtypeFact
+from seesay.data.knowledge import SIZES, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
 from seesay.questions import Answer, Scores, Slice
-from seesay.reports.gold_analyses import category_agreement, even_steps
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.answer_table import AnswerTable
 from seesay.runs.figures import figures
 from seesay.runs.records import Figure
 from seesay.runs.run import Run
-from seesay.tasks.categories import ENCODER, assign
+from seesay.tasks.page_analyses import SIZE_SETS
 from seesay.tasks.viphy.human import figures_of
 
+PUBLISHED = published_tables("viphy")
 NOT_LEVEL = Slice.of({"level": "no"})
-SAMPLE = 3_000
-"""Names whose category is found for the page; `seesay tasks viphy-color --page FILE --categories
-minilm` takes all."""
-
+HUMAN = {"Table 3": "Human", "Table 4": "Human CoDa", "Table 5": "Human", "Table 6": "Human"}
 PRINTED_NAMES = {"size": "size", "space": "spatial"}
+COLUMNS = {"color": "Color", "size": "Size", "space": "Spatial"}
+PRINTED_MODELS = {
+    "capbert": "CapBERT",
+    "visualbert": "VisualBERT",
+    "unifiedqa-t5-large": "UnifiedQA large",
+    "deberta-v2-xxlarge": "DeBERTa xxl",
+    "roberta-large": "RoBERTa large",
+    "bert-large-uncased": "BERT large",
+    "bert-base-uncased": "BERT base",
+    "vilt": "ViLT",
+    "flava": "FLAVA",
+    "clip-vit-base": "CLIP",
+}
+"""The rows of the paper's tables, by a part of the models' names."""
 JUDGED = "judge"
 """How people were asked."""
 
@@ -54,100 +65,114 @@ def cell(figure: Figure | None) -> str | None:
 
 
 def dataset(material: Material) -> Rendered:
-    """Table 1: counts, label cardinality and the share of names that ConceptNet knows.
+    """Table 1, and what the text says about the data: printed, and counted in the published
+    files."""
+    counted = _count_files(material)
+    tables = []
+    for place in ("Table 1", "Text on the data"):
+        body = []
+        for name, (printed,) in PUBLISHED[place].rows.items():
+            body.append([name, printed, counted.get(name)])
+        tables.append(DataTable(["what", "published", "the published files give"], body, place))
+    text = (
+        "The files are not those behind the printed table: they have fewer objects with subtypes "
+        "than the 1.8k in print, and other cardinalities of colours and places. Subtypes are "
+        "counted without the name itself, for the names that have any; standard deviations are "
+        "those of the population (divided by n). Every size has one label, and its pair's "
+        "complement is a row of its own: the printed 7.1k and 14.5k are before that. The file of "
+        "transitive pairs has 20,000 rows, of which 18,286 are different.\n\n"
+        "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of "
+        "colours leaves out 796 of them, most of which name a colour or a material themselves "
+        '("steel tap", "wood tabletop", "bluejean").'
+    )
+    # the list of ConceptNet's names is a file of another repository, which few will have
+    is_whole = all(counted.values())
+    if not is_whole:
+        text += (
+            f"\n\nThe names in ConceptNet need {source.CONCEPTNET} of the published files, the "
+            "shared objects CoDa."
+        )
+    return Rendered(
+        text,
+        tables,
+        status=Status.of(is_whole),
+        has_published=True,
+    )
 
-    All are counted in the published files.
-    """
+
+def _count_files(material: Material) -> dict[str, str]:
+    """Return what the published files give, by the names of the printed rows."""
     # how many subtypes each name has, itself not counted; names without any have none
     subtypes: Counter[str] = Counter()
     for fact in source.rows(material, SubtypeFact):
         subtypes[fact.object] += fact.subtype != fact.object
+    with_subtypes = [count for count in subtypes.values() if count]
     colors = source.rows(material, ColorFact)
     sizes = source.rows(material, SizeFact)
     places = source.rows(material, PlaceFact)
+    counted = {
+        "Subtype: objects": f"{len(subtypes):,}",
+        "Subtype: objects with subtype": f"{len(with_subtypes):,}",
+        "Subtype: subtype cardinality": _mean_and_sd(with_subtypes),
+        "Color: objects (instances)": f"{len(colors):,}",
+        "Color: classes": _distinct(fact.typical for fact in colors),
+        "Color: label cardinality": _mean_and_sd([len(fact.typical) for fact in colors]),
+        "Size: objects": _distinct((fact.a, fact.b) for fact in sizes),
+        "Size: instances": f"{len(sizes):,}",
+        "Size: relations": _distinct(fact.typical for fact in sizes),
+        "Spatial: objects": _distinct((fact.a, fact.b) for fact in places),
+        "Spatial: instances": f"{len(places):,}",
+        "Spatial: relations": _distinct(fact.typical for fact in places),
+        "Spatial: label cardinality": _mean_and_sd([len(fact.typical) for fact in places]),
+        "Spatial: scenes": _distinct((fact.scene,) for fact in places),
+        "names in ConceptNet": "",
+        "objects shared with CoDa": "",
+    }
+    for label, name in zip(SIZES, ("larger", "smaller"), strict=True):
+        counted[name] = f"{sum(fact.typical == (label,) for fact in sizes):,}"
     conceptnet = source.conceptnet_names(material)
-    lines = [
-        _line(
-            "names of objects, subtypes included",
-            len(subtypes),
-            [count for count in subtypes.values() if count],
-            subtypes,
-            conceptnet,
-        ),
-        _line(
-            "colour: objects",
-            len(colors),
-            [len(fact.typical) for fact in colors],
-            [fact.object for fact in colors],
-            conceptnet,
-        ),
-        _line(
-            "size: pairs",
-            len(sizes),
-            [len(fact.typical) for fact in sizes],
-            [name for fact in sizes for name in (fact.a, fact.b)],
-            conceptnet,
-        ),
-        _line(
-            "space: pairs in scenes",
-            len(places),
-            [len(fact.typical) for fact in places],
-            [name for fact in places for name in (fact.a, fact.b)],
-            conceptnet,
-        ),
-    ]
-    header = [
-        "ours, from the published files",
-        "count",
-        "labels: mean (sd)",
-        "names",
-        "of them in ConceptNet",
-    ]
-    parents = sum(count > 0 for count in subtypes.values())
-    text = (
-        f"Subtypes are counted for the {parents:,} names that have any, without the name itself; "
-        "over all names the "
-        f"mean would be {sum(subtypes.values()) / len(subtypes):.2f}. Standard deviations are "
-        "those of the population "
-        "(divided by n). Every published size has one "
-        "label, its pair's "
-        "complement is a row of its own, and the pairs are of parents only.\n\n"
-        "14,046 names have ten answers about colour or more (results/col_meta.csv); the table of "
-        "colours leaves out "
-        '796 of them, most of which name a colour or a material themselves ("steel tap", "wood '
-        'tabletop", "bluejean").'
-    )
-    # the list of ConceptNet's names is a file of another repository, which few will have
-    if conceptnet is None:
-        text += f"\n\nThe ConceptNet column needs {source.CONCEPTNET} of the published files."
-    return Rendered(
-        text,
-        [DataTable(header, lines, "Ours")],
-        status=Status.of(bool(conceptnet)),
-    )
-
-
-def _line(
-    name: str, count: int, labels: Sequence[int], names: Iterable[str], conceptnet: set[str] | None
-) -> list[str | float | None]:
-    """Return a row of Table 1: a count, labels per item, and names with those in ConceptNet."""
-    unique = set(names)
-    overlap = None
     if conceptnet is not None:
-        shared = len(unique & conceptnet)
-        overlap = f"{shared:,} ({shared / len(unique):.1%})"
-    return [
-        name,
-        f"{count:,}",
-        f"{np.mean(labels):.2f} ({np.std(labels):.2f})",
-        f"{len(unique):,}",
-        overlap,
-    ]
+        shared = len(subtypes.keys() & conceptnet)
+        counted["names in ConceptNet"] = f"{shared:,} ({shared / len(subtypes):.1%})"
+    for task, name in SIZE_SETS.parts.items():
+        counted[name] = _unless_missing(lambda task=task: len(material.task(task).questions))
+    splits = {"train": "train", "dev": "validation", "test": "test"}
+    parts = material.task("viphy-color").splits()
+    for name, split in splits.items():
+        share = len(parts[split].questions) / len(colors)
+        counted[name] = f"{share:.1%}"
+    counted["objects shared with CoDa"] = _unless_missing(
+        lambda: len(source.shared_things(material).names)
+    )
+    return counted
+
+
+def _unless_missing(count: Callable[[], int]) -> str:
+    """Return a count, or nothing where the file that it needs is not at hand."""
+    try:
+        return f"{count():,}"
+    except UserError:
+        return ""
+
+
+def _mean_and_sd(values: Sequence[int]) -> str:
+    """Return mean and standard deviation as the paper prints them.
+
+    >>> _mean_and_sd([1, 3])
+    '2.00 (1.00)'
+    """
+    return f"{np.mean(values):.2f} ({np.std(values):.2f})"
+
+
+def _distinct(rows: Iterable[Sequence[str]]) -> str:
+    """Return how many different names all rows have together."""
+    return f"{len({name for row in rows for name in row}):,}"
 
 
 def zero_shot(material: Material) -> Rendered:
     """Table 3: models asked without training, by the published rule and among the options alone."""
     lines: list[list[str | None]] = []
+    guesses: list[str] = []
     tasks = set()
     for group in material.groups_of("viphy-color", "viphy-size", "viphy-space"):
         # Table 3 is of models that were not trained: probes belong to Tables 4 to 6
@@ -159,18 +184,20 @@ def zero_shot(material: Material) -> Rendered:
                 name = group.task.name.removeprefix("viphy-")
                 lines.append(
                     [
-                        entry.label,
+                        name_of(entry),
                         name,
                         rule,
                         cell(figure),
+                        printed_beside(entry, "Table 3", COLUMNS[name]),
                         f"{figure.n:,}",
                     ]
                 )
+                guesses += guess(entry, figure, rule)
     if not lines:
         raise UserError(
             "There is no run of viphy-color, viphy-size or viphy-space among the folders."
         )
-    header = ["ours, in percent", "task", "rule", "relaxed accuracy", "questions"]
+    header = ["ours, in percent", "task", "rule", "relaxed accuracy", "published", "questions"]
     text = (
         'The published rule takes the top word of the whole vocabulary (for sizes "bigger" or '
         '"larger"), asks places for above or below, and leaves out pairs that may be at a similar '
@@ -179,7 +206,47 @@ def zero_shot(material: Material) -> Rendered:
         '("A is [MASK] than B in size") and that of its published code ("the A is …").'
     )
     status = Status.of(len(tasks) == 3)
+    text = with_caution(text, guesses)
     return Rendered(text, [DataTable(header, lines, "Ours")], status=status)
+
+
+def name_of(entry: LabelledRun) -> str:
+    """Return the label of a run; one of a sample says so."""
+    if entry.run.manifest.limit is None:
+        return entry.label
+    return f"{entry.label} (a sample of {entry.run.manifest.questions:,} questions)"
+
+
+def printed_beside(entry: LabelledRun, place: str, column: str) -> str | None:
+    """Return what the paper prints for the model of a run, if the paper has it."""
+    row = HUMAN[place] if is_judged(entry.run) else printed_name(entry.run)
+    return two_decimals(PUBLISHED[place].numbers.get(row or "", {}).get(column))
+
+
+def printed_name(run: Run) -> str | None:
+    """Return the row of the paper's tables that a run's model is, None for one it does not have."""
+    model = run.manifest.model.casefold()
+    return next((row for part, row in PRINTED_MODELS.items() if part in model), None)
+
+
+def two_decimals(value: float | None) -> str | None:
+    """Return two decimals, as the paper prints percentages; None for a missing value."""
+    return None if value is None else f"{value:.2f}"
+
+
+def guess(entry: LabelledRun, figure: Figure, what: str) -> list[str]:
+    """Return the name of a run in a list if the interval of its figure has what guessing gives."""
+    if figure.chance is None or not figure.low <= figure.chance <= figure.high:
+        return []
+    return [f"{name_of(entry)}, {what} (guessing gives {percent(figure.chance)})"]
+
+
+def with_caution(text: str, guesses: Sequence[str]) -> str:
+    """Return a text with a caution about figures that do not differ from guessing."""
+    if not guesses:
+        return text
+    names = "; ".join(dict.fromkeys(guesses))
+    return f"{text}\n\nCaution: at chance, so that nothing about knowledge follows: {names}."
 
 
 def is_linear(group: TaskRuns) -> bool:
@@ -254,59 +321,79 @@ def two_labels(run: Run) -> Figure | None:
 
 
 def probes(
+    place: str,
     columns: Sequence[tuple[str, str, str]],
     people: Callable[[Material], list[list[str | None]]],
     note: str,
 ) -> Callable[[Material], Rendered]:
     """Tables 4 to 6: linear probes and people's rows that can be computed.
 
-    A column is a task, its metric (or nothing: the task's headline) and a head; `note` is a further
-    paragraph, whether anything can be shown or not.
+    A column is a task, its metric (or nothing: the task's headline) and the head of the column in
+    the printed table; `note` is a further paragraph, whether anything can be shown or not.
     """
     heads = [head for _, _, head in columns]
+    header = ["ours, in percent", "asked"]
+    for head in heads:
+        header += [head, "published"]
 
     def render(material: Material) -> Rendered:
-        rows = _rows_of(material, columns)
         probe_lines: list[list[str | None]] = []
         people_lines: list[list[str | None]] = []
+        guesses: list[str] = []
         is_complete = False
-        for model, how, cells in rows:
-            line = [
-                model,
-                how,
-                *map(cells.get, heads),
-            ]
+        for entry, how, by_head in _rows_of(material, columns):
+            line = [name_of(entry), how]
+            for head in heads:
+                figure = by_head.get(head)
+                line += [cell(figure), printed_beside(entry, place, head)]
+                if figure is not None:
+                    guesses += guess(entry, figure, head)
             if how == JUDGED:
                 people_lines.append(line)
             else:
                 probe_lines.append(line)
-                is_complete = is_complete or len(cells) == len(heads)
+                is_sample = entry.run.manifest.limit is not None
+                is_complete = is_complete or (len(by_head) == len(heads) and not is_sample)
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
         notes = []
         try:
-            people_lines = [*people(material), *people_lines]
+            people_lines = [*_beside_human(place, heads, people(material)), *people_lines]
         except UserError as error:
             notes.append(f"People: {error}")
         if not probe_lines and not people_lines:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         about = PROBE if probe_lines else f"{missing}: people's rows alone are ours."
-        header = ["ours, in percent", "asked", *heads]
         table = DataTable(header, [*probe_lines, *people_lines], "Ours")
         # the table has both kinds of rows in print
         status = Status.of(bool(people_lines) and is_complete)
-        return Rendered("\n\n".join([about, *notes, note]), [table], status=status)
+        text = with_caution("\n\n".join([about, *notes, note]), guesses)
+        return Rendered(text, [table], status=status)
 
     return render
 
 
-def _rows_of(
-    material: Material, columns: Sequence[tuple[str, str, str]]
-) -> list[tuple[str, str, dict[str, str | None]]]:
-    """Return the model, how it was asked and the cells of linear probes and people.
+def _beside_human(
+    place: str, heads: Sequence[str], rows: Iterable[Sequence[str | None]]
+) -> Iterator[list[str | None]]:
+    """Yield people's rows with the printed human row beside each value."""
+    printed = PUBLISHED[place].numbers[HUMAN[place]]
+    for name, *values in rows:
+        line = [name, None]
+        for head, value in zip(heads, values, strict=True):
+            line += [value, two_decimals(printed.get(head)) if value else None]
+        yield line
+
+
+Row = tuple[LabelledRun, str, dict[str, Figure | None]]
+"""A run, how it was asked, and its figures by column."""
+
+
+def _rows_of(material: Material, columns: Sequence[tuple[str, str, str]]) -> list[Row]:
+    """Return linear probes and people with their figures.
 
     Runs of several tasks share a row, two runs of one task do not.
     """
-    rows: list[tuple[str, str, dict[str, str | None]]] = []
+    rows: list[Row] = []
     tasks = [task for task, _, _ in columns]
     for group in material.groups_of(*tasks):
         metrics = {}
@@ -320,14 +407,15 @@ def _rows_of(
                 how = str(entry.run.manifest.condition.how)
             else:
                 continue
-            values = {head: cell(entry.figure(metric)) for head, metric in metrics.items()}
-            for model, how_of_row, cells in rows:
+            figures_of_run = {head: entry.figure(metric) for head, metric in metrics.items()}
+            for other, how_of_row, by_head in rows:
+                is_same = (name_of(other), how_of_row) == (name_of(entry), how)
                 # a row that has these columns already is of another run of the same task
-                if (model, how_of_row) == (entry.label, how) and not cells.keys() & values.keys():
-                    cells.update(values)
+                if is_same and not by_head.keys() & figures_of_run.keys():
+                    by_head.update(figures_of_run)
                     break
             else:
-                rows.append((entry.label, how, values))
+                rows.append((entry, how, figures_of_run))
     return rows
 
 
@@ -340,7 +428,7 @@ def coda_rows(material: Material) -> list[list[str | None]]:
     }
     # how the accuracy is read changes neither confidence nor F1
     others = [percent(scores.confidence), percent(scores.macro_f1)]
-    return [[name, None, percent(accuracy), *others] for name, accuracy in accuracies.items()]
+    return [[name, percent(accuracy), *others] for name, accuracy in accuracies.items()]
 
 
 def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str | None]]]:
@@ -349,15 +437,7 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
     def people(material: Material) -> list[list[str | None]]:
         right, total = source.on_examples(material, kind)
         name = f"people on the annotated examples: {right} of {total}"
-        return [
-            [
-                name,
-                None,
-                percent(right / total),
-                None,
-                None,
-            ]
-        ]
+        return [[name, percent(right / total), None, None]]
 
     return people
 
@@ -380,6 +460,25 @@ CODA_NOTE = (
 )
 
 
+def averages_note() -> str:
+    """Return how the printed averages of Table 6 differ from the means of its printed rows."""
+    rows = PUBLISHED["Table 6"].numbers
+    families = {
+        "LM average": ("BERT base", "RoBERTa large", "UnifiedQA large", "DeBERTa xxl"),
+        "VLM average": ("VisualBERT", "ViLT", "FLAVA", "CLIP"),
+    }
+    sentences = []
+    for name, members in families.items():
+        printed = " / ".join(f"{value:.2f}" for value in rows[name].values())
+        means = []
+        for column in rows[name]:
+            means.append(f"{fmean(rows[member][column] for member in members):.2f}")
+        sentences.append(
+            f"{name} is printed as {printed}; {', '.join(members)} have {' / '.join(means)}."
+        )
+    return f"The printed averages are not the means of the printed rows. {' '.join(sentences)}"
+
+
 def agreement_note(dimension: str) -> str:
     """Return how far the people behind a human row agree, and what the annotated examples are."""
     authors = "The annotated examples are the authors' (github.com/luka-group/ViPhy)"
@@ -390,31 +489,10 @@ def agreement_note(dimension: str) -> str:
         )
     else:
         examples = f"{authors}; a shared label counts."
-    (kappa,) = published_tables("viphy")["Human agreement"].rows[PRINTED_NAMES[dimension]]
+    (kappa,) = PUBLISHED["Human agreement"].rows[PRINTED_NAMES[dimension]]
     agreement = (
         f"Fleiss' kappa of the people behind the human row: {kappa}, as printed; their answers are "
         f"not published. `seesay judge serve viphy-{dimension}` collects such answers, and `judge "
         "export` gives kappa."
     )
     return f"{examples}\n\n{agreement}"
-
-
-def categories(material: Material) -> Rendered:
-    """Table 8: the texts of the categories, and how far our encoder agrees with the published
-    ones."""
-    from seesay.models.encoders import load_encoder
-    from seesay.probes.vector_cache import VectorCache
-
-    published, _ = viphy.categories(source.require(material, viphy.CATEGORIES))
-    # at even steps, the sample is the same every time and spread over the whole file
-    names = even_steps(list(published), SAMPLE)
-    vectors = VectorCache(load_encoder(ENCODER))
-    with material.progress(f"{ENCODER}: names of things", "texts") as advance:
-        vectors.rows(names, advance)
-    analysis = category_agreement("viphy-color", assign(names, vectors.rows), published, ENCODER)
-    text = (
-        f'{analysis.text} A category is encoded as the text "category: objects", as in the paper, '
-        "whose encoder is "
-        f"another. These are {len(names):,} of the {len(published):,} names, at even steps."
-    )
-    return Rendered(text, charts=analysis.charts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -53,10 +53,11 @@ def bars(
     x_label: str = "",
     x_end: float = 0.0,
     chance: float | None = None,
+    averages: Mapping[str, float] | None = None,
 ) -> Markup:
     """Draw bars from zero with their numbers at the right, on an axis that reaches `x_end`.
 
-    A missing value leaves a gap; `chance` is a dashed line.
+    A missing value leaves a gap. `chance` is a dashed line, and so are `averages`, by series.
     """
     names = list(dict.fromkeys(row.name for row in rows))
     series = list(dict.fromkeys(row.series for row in rows))
@@ -96,6 +97,17 @@ def bars(
     parts += x_axis(x, y, x_label, top)
     if chance is not None:
         marks.append(vertical_line(x.at(chance), top, y, "leader"))
+    for name, average in (averages or {}).items():
+        line = element(
+            "line",
+            tooltip(f"{name}: {brief(average)} on average"),
+            x1=x.at(average),
+            x2=x.at(average),
+            y1=top,
+            y2=y,
+            class_="average",
+        )
+        marks.append(group([line], series_class(series.index(name))))
     return chart(
         "bars",
         WIDTH,

@@ -11,7 +11,7 @@ import numpy as np
 
 from seesay import metrics
 from seesay.data.splits import sample
-from seesay.metrics import ScoredItems
+from seesay.metrics import FloatArray, ScoredItems
 from seesay.probes.linear import encode_split
 from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
 from seesay.probes.vector_cache import VectorCache
@@ -88,8 +88,11 @@ def curve(
                 seed=seed,
                 config=config,
             )
+            scores = with_bias(test.vectors) @ layer.weights
             items = ScoredItems(
-                with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64)
+                scores,
+                test.gold.astype(np.float64),
+                twin=twin_scores(splits["test"], scores),
             )
             points.append(
                 Point(
@@ -105,6 +108,16 @@ def curve(
             if progress:
                 progress(1, len(fractions) * len(seeds))
     return points
+
+
+def twin_scores(task: Task, scores: FloatArray) -> FloatArray:
+    """Return the scores of each question's twin, NaN where the task does not ask it."""
+    rows = {question.id: row for row, question in enumerate(task.questions)}
+    twins = np.full(scores.shape, np.nan)
+    for row, question in enumerate(task.questions):
+        if question.twin in rows:
+            twins[row] = scores[rows[question.twin]]
+    return twins
 
 
 def bands(

@@ -41,7 +41,7 @@ def _text_sources(file: TaskFile) -> Iterator[tuple[Steps, str]]:
         yield ("fields", name), source
     for name, source in file.tag_sources.items():
         yield ("tags", name), source
-    for place in ("id", "object", "picture"):
+    for place in ("id", "object", "twin", "picture"):
         for source in as_names(getattr(file, place)):
             yield (place,), source
 

@@ -257,6 +257,10 @@ class TaskFile(Part):
     object: ColumnOrColumns | None = None
     """What a question is about; intervals are clustered by it. A text source, or columns whose
     values together make it, in any order. Default: every question is about something of its own."""
+    twin: ColumnOrColumns | None = None
+    """The id of the question that asks the same the other way round, such as the mirror image of a
+    pair (`id: [a, b]`, `twin: [b, a]`), for metrics that compare the two: a text source, or columns
+    whose values are joined."""
     fields: dict[str, Text] = Field(default={})
     """Names for text sources, to be used in templates. Columns can be used without."""
     options: OptionSource | None = None

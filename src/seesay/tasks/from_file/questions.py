@@ -69,6 +69,7 @@ class QuestionBuilder:
         self._id = _name_getter(file.id, columns, sort=False)
         # "cat|dog" and "dog|cat" are one object: intervals cluster by the pair.
         self._object = _name_getter(file.object, columns, sort=True)
+        self._twin = _name_getter(file.twin, columns, sort=False)
         self._picture: Getter | None = None
         if file.picture is not None:
             self._picture = source_getter(file.picture, columns)
@@ -174,6 +175,7 @@ class QuestionBuilder:
         if len(gold) > 1:
             self.several_gold = True
         about = key if self._object is None else self._object(cells)
+        twin = None if self._twin is None else self._twin(cells)
         if not key:
             raise BadValueError("'id' is empty")
         if not about:
@@ -186,6 +188,7 @@ class QuestionBuilder:
             object=about,
             picture=self._picture_path(cells),
             tags=self._row_tags(cells),
+            twin=twin or "",
         )
 
     def _row_fields(self, cells: Cells) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -49,6 +49,9 @@ class ProbeCommand(Command):
             "--scope",
             "--length",
             "--seeds",
+            "--fractions",
+            "--epochs",
+            "--validation",
             "--layers",
             "--control",
         ),
@@ -185,6 +188,24 @@ def probe(
             help="Probes to train, each with its own seed. Default: 1, for a learning curve 5.",
         ),
     ] = None,
+    fractions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT,…",
+            help="Parts of the training questions for a learning curve. Default: 1,5,10,20,50,100.",
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Epochs of a learning curve's probes. Default: 50."),
+    ] = None,
+    validation: Annotated[
+        bool,
+        typer.Option(
+            help="A learning curve's probes: the best epoch on the validation questions, or the "
+            "last one."
+        ),
+    ] = True,
     layers: Annotated[
         str | None,
         typer.Option(
@@ -297,6 +318,8 @@ def probe(
     _reject_contradictions(
         method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
     )
+    if method is not How.LEARNING_CURVE and (fractions or epochs or not validation):
+        raise UserError("--fractions, --epochs and --no-validation are for --how learning-curve.")
     if layers:
         name = "layers"
     elif method is How.LEARNING_CURVE:
@@ -351,7 +374,9 @@ def probe(
         )
         _show_layers(curves, target, as_json)
     elif method is How.LEARNING_CURVE:
-        points, errors = api.learning_curves(**common)
+        points, errors = api.learning_curves(
+            **common, **_curve_options(fractions, epochs, validation)
+        )
         _show_curves(points, target, as_json)
     else:
         results = api.probe(
@@ -396,6 +421,29 @@ def _reject_contradictions(
         raise UserError(
             "--limit does not go with --how learning-curve: it uses parts of the questions already."
         )
+
+
+def _curve_options(fractions: str | None, epochs: int | None, validation: bool) -> dict[str, Any]:
+    """Return what was typed of how a learning curve is trained."""
+    from seesay.probes.linear_layer import ProbeConfig
+
+    config = ProbeConfig(validation=validation)
+    if epochs is not None:
+        config = replace(config, epochs=epochs)
+    options: dict[str, Any] = {"config": config}
+    if fractions is not None:
+        try:
+            percents = [float(part) for part in fractions.split(",")]
+        except ValueError:
+            percents = []
+        if not percents or not all(0 < percent <= 100 for percent in percents):
+            raise UserError(
+                f"--fractions is '{fractions}': give percentages of the training questions such as "
+                "20,40,60,80,100."
+            )
+        # a part that is named twice is one part
+        options["fractions"] = [percent / 100 for percent in sorted(set(percents))]
+    return options
 
 
 def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:

@@ -135,7 +135,8 @@ def test_a_split_by_pairs_shares_no_pair() -> None:
     splits = load_task("viphy-size-pairs", published()).splits()
     assert [len(task.questions) for task in splits.values()] == [8_618, 4_308, 30_166]
     train, validation, test = map(objects_of, splits.values())
-    assert not (train & test or train & validation or validation & test)
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
     # every pair is asked both ways round
     ids = {question.id for question in splits["test"].questions}
     assert all(question.twin in ids for question in splits["test"].questions)
@@ -146,7 +147,8 @@ def test_a_split_by_things_shares_no_thing() -> None:
     splits = load_task("viphy-size-things", published()).splits()
     assert [len(task.questions) for task in splits.values()] == [8_702, 890, 6_980]
     train, validation, test = map(things_of, splits.values())
-    assert not (train & test or train & validation or validation & test)
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
 
 
 def test_a_split_of_ours_has_no_published_figure() -> None:
@@ -162,8 +164,9 @@ def test_a_split_of_ours_has_no_published_figure() -> None:
 def test_splits_of_ours_on_mined_knowledge(mined: Path) -> None:
     splits = load_task("viphy-size-pairs", mined).splits()
     train, validation, test = map(objects_of, splits.values())
-    assert train and test
-    assert not (train & test or train & validation or validation & test)
+    assert all(map(len, (train, test)))
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
     knowledge.write(
         mined, [SizeFact("cup", "house", larger=0, smaller=9, typical=("<",))], SizeFact
     )

@@ -225,6 +225,26 @@ def test_a_learning_curve_by_the_published_protocol(
     )
 
 
+def test_an_encoder_decoder_is_tuned(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    """ViPhy's trained UnifiedQA, with a tiny T5: a run for every seed, beside a baseline."""
+    t5 = str(tiny_folder("t5"))
+    options = ("--data", data, "-t", "viphy-size", "--max-tokens", "4", "--resamples", "100")
+    options += ("--quiet", "--json", "-o", tmp_path / "runs")
+    names = (t5, "baseline:majority")
+    trained = output_of(capsys, "probe", *names, *options, "--how", "qa-trained", "--seeds", "2")
+    records = overall(trained)
+    assert {model for model, _ in records} == {
+        f"{t5} · qa-trained · seed 0",
+        f"{t5} · qa-trained · seed 1",
+        "baseline:majority",
+    }
+    assert {metric for _, metric in records if metric == "accuracy"} == {"accuracy"}
+    asked = overall(output_of(capsys, "probe", t5, *options, "--how", "qa"))
+    assert {model for model, _ in asked} == {f"{t5} · qa"}
+
+
 def test_a_model_that_fails_costs_the_others_nothing(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:

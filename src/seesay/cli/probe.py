@@ -110,9 +110,11 @@ def probe(
         str,
         typer.Option(
             help="cloze: fill a slot. choice: pick a lettered option. generate: write a free "
-            "answer, which is matched to the options. linear: a layer trained on the model's "
-            "vectors (linear-question: of the question with its options, as UnifiedQA is asked). "
-            "learning-curve: linear, from parts of the training questions."
+            "answer, which is matched to the options. qa: write one of the options that the "
+            "question shows, letter for letter (qa-trained: after tuning an encoder-decoder's "
+            "output head). linear: a layer trained on the model's vectors (linear-question: of the "
+            "question with its options, as UnifiedQA is asked). learning-curve: linear, from parts "
+            "of the training questions."
         ),
     ] = "cloze",
     chat: Annotated[
@@ -410,8 +412,8 @@ def _reject_contradictions(
 
     if seeds is not None and not how.trains:
         raise UserError(
-            "--seeds is for probes that are trained (--how linear or learning-curve), not for "
-            f"{how}."
+            "--seeds is for probes that are trained (--how linear, qa-trained or learning-curve), "
+            f"not for {how}."
         )
     if is_sampled and how is not How.GENERATE:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")

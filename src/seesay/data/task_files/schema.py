@@ -211,6 +211,9 @@ class TemplateFile(Part):
     """The templates by name."""
     choice_templates: Templates = Field(default={})
     """How to put it to a model that is shown the options."""
+    qa_templates: Templates = Field(default={})
+    """Whole questions, their options included, for a model that writes one of them; `trained` is
+    the one that a model is tuned on."""
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})

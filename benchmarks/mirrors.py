@@ -2,9 +2,10 @@
 pair and no thing.
 
     python benchmarks/mirrors.py [--data FOLDER] [--model smollm2] [--limit 3000] [--seeds 3]
+        [--layers 0,14,-1]
 
 In the published split the mirror image of one test question in five is a training question. For
-each split, every layer's probe is tested on the same sample of whole pairs (seed 0): accuracy of
+each split, the layers' probes are tested on the same sample of whole pairs (seed 0): accuracy of
 all questions, of those without a mirror image in training, and how often a pair asked the other way
 round gets the mirrored answer, each with a 95 % interval clustered by pair. Layer 0 is the
 embedding of the last token; "second thing" is a probe of the last layer that reads the second thing
@@ -30,6 +31,7 @@ from seesay.probes.linear import gold_matrix, linear_task, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.questions import Task
 from seesay.runs.ask import limit_questions
+from seesay.runs.layers import ALL, parse_layers
 from seesay.runs.learning_curve import twin_scores
 from seesay.tasks import load_task
 
@@ -83,6 +85,7 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--layers", default=ALL)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     cache = LayerCache(load_encoder(arguments.model))
@@ -97,9 +100,8 @@ def main() -> None:
         for title, parts in probes.items():
             texts = [text for part in parts.values() for text in probe_texts(part)]
             cache.fill(texts)
-            numbers = range(cache.layers(texts))
-            if title:
-                numbers = numbers[-1:]
+            layers = "-1" if title else arguments.layers
+            numbers = parse_layers(layers, cache.layers(texts))
             logps = layer_logps(cache, parts, numbers, seeds=range(arguments.seeds))
             for number, by_seed in zip(numbers, logps, strict=True):
                 print_figures(f"{title}layer {number}", by_seed, parts["test"])

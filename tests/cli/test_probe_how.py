@@ -230,8 +230,8 @@ def test_an_encoder_decoder_is_tuned(
 ) -> None:
     """ViPhy's trained UnifiedQA, with a tiny T5: a run for every seed, beside a baseline."""
     t5 = str(tiny_folder("t5"))
-    options = ("--data", data, "-t", "viphy-size", "--max-tokens", "4", "--resamples", "100")
-    options += ("--quiet", "--json", "-o", tmp_path / "runs")
+    task = ("--data", data, "-t", "viphy-size", "--max-tokens", "4")
+    options = (*task, "--resamples", "100", "--quiet", "--json", "-o", tmp_path / "runs")
     names = (t5, "baseline:majority")
     trained = output_of(capsys, "probe", *names, *options, "--how", "qa-trained", "--seeds", "2")
     records = overall(trained)

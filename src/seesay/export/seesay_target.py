@@ -69,6 +69,7 @@ def write(task: Task, folder: Path) -> None:
         "nested_by": task.nested_by,
         "templates": _templates(task.templates),
         "choice_templates": _templates(task.choice_templates),
+        "qa_templates": _templates(task.qa_templates),
         "linear_text": task.training.linear_text,
         "neutral": dict(task.neutral),
         "metrics": list(task.metrics),

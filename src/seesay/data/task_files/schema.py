@@ -165,6 +165,10 @@ Templates = Annotated[
 ]
 
 
+TEMPLATE_FIELDS = ("templates", "choice_templates", "qa_templates")
+"""The fields of a file that hold templates."""
+
+
 class PublishedFigure(Part):
     """A figure from a paper, shown as it was published."""
 
@@ -289,6 +293,9 @@ class TaskFile(Part):
     """The word that stands for an option in every template."""
     choice_templates: Templates = Field(default={})
     """How to put it to a model that is shown the options."""
+    qa_templates: Templates = Field(default={})
+    """Whole questions, their options included, for a model that writes one of them; `trained` is
+    the one that a model is tuned on."""
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})
@@ -322,7 +329,7 @@ class TaskFile(Part):
             yield ("words", label), word
         if self.pairs is not None:
             return
-        for place in ("templates", "choice_templates"):
+        for place in TEMPLATE_FIELDS:
             for name, entry in getattr(self, place).items():
                 for label, word in entry.words.items():
                     yield (place, name, "words", label), word

@@ -17,7 +17,13 @@ from seesay.data.rows import Row
 from seesay.data.task_files.pairs import PLACES, Pairs, order_sentences
 from seesay.data.task_files.row_rules import Cut, as_number
 from seesay.data.task_files.rules import entries
-from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
+from seesay.data.task_files.schema import (
+    MOST_OPTIONS,
+    TEMPLATE_FIELDS,
+    Gold,
+    Options,
+    TaskFile,
+)
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import (
     Getter,
@@ -237,8 +243,9 @@ class QuestionBuilder:
         """
         file = self.file
         declared = {name: source_getter(source, columns) for name, source in file.fields.items()}
-        entries = (*file.templates.values(), *file.choice_templates.values())
-        texts = [*(entry.text for entry in entries), file.linear_text]
+        templates = [getattr(file, place) for place in TEMPLATE_FIELDS]
+        texts = [entry.text for entries in templates for entry in entries.values()]
+        texts.append(file.linear_text)
         texts += [word for _, word in file.word_texts]
         self._references = dict.fromkeys([name for text in texts for name in references(text)])
         getters: dict[str, Getter] = dict(declared)

@@ -18,6 +18,7 @@ from seesay.condition import GREEDY, How, Sampling, label
 from seesay.errors import UserError
 from seesay.models import Model, load_model
 from seesay.models.base import Reply
+from seesay.models.chat import user_turn
 from seesay.probes.qa import QaModel, match_exactly, qa_model, qa_task
 from seesay.probes.tuned import tune_model
 from seesay.questions import Prompt, Question, Task, Template, Training
@@ -88,9 +89,10 @@ def published(name: str) -> Task:
 
 
 def text_of(task: Task, key: str) -> str:
+    """What an encoder-decoder reads."""
     (template,) = task.templates
     question = next(question for question in task.questions if question.id == key)
-    return template.ask(question).text.removesuffix(" Answer: [MASK]")
+    return user_turn(template.ask(question).text)
 
 
 def test_the_questions_as_the_authors_put_them() -> None:

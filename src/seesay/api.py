@@ -16,6 +16,7 @@ from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
+from seesay.probes.linear_layer import ProbeConfig
 from seesay.progress import ProgressBars, ProgressCallback, no_progress
 from seesay.questions import Task
 from seesay.runs import ask, learning_curve
@@ -360,6 +361,8 @@ def learning_curves(
     *,
     data: str | Path | None = None,
     seeds: int = learning_curve.SEEDS,
+    fractions: Sequence[float] = learning_curve.FRACTIONS,
+    config: ProbeConfig | None = None,
     categories: str | None = None,
     output: str | Path = "runs",
     progress: ProgressBars = no_progress,
@@ -367,6 +370,8 @@ def learning_curves(
 ) -> tuple[list[Point], list[UserError]]:
     """What linear probes learn from parts of the training questions, and what failed.
 
+    `config` says how they are trained: by default as other probes, with
+    `ProbeConfig(epochs=1, validation=False)` as ViPhy's figures 8 and 9.
     What is done so far is kept in `learning-curve.json` below `output`.
     """
     request = Request(
@@ -381,7 +386,9 @@ def learning_curves(
     points: list[Point] = []
     for model in requested_models:
         try:
-            for more in curves_of_tasks(request, model, loaded_tasks):
+            for more in curves_of_tasks(
+                request, model, loaded_tasks, fractions=fractions, config=config
+            ):
                 # by task first, so that models stand side by side
                 points = sorted([*points, *more], key=lambda point: order.index(point.task))
                 write_json(Path(output) / CURVES, learning_curve.as_json(points))

@@ -33,6 +33,12 @@ class How(StrEnum):
     GENERATE = "generate"
     """The model writes freely, and its replies are matched to the options."""
 
+    QA = "qa"
+    """The options are shown in one order, and the model writes one of them, letter for letter."""
+
+    QA_TRAINED = "qa-trained"
+    """The same, of a model whose output head was tuned on the training questions."""
+
     LINEAR = "linear"
     """A linear layer is trained on the model's vectors of a text about the thing."""
 
@@ -47,8 +53,8 @@ class How(StrEnum):
 
     @property
     def trains(self) -> bool:
-        """Whether a probe is trained on the model's vectors."""
-        return self in (How.LINEAR, How.LINEAR_QUESTION, How.LEARNING_CURVE)
+        """Whether something is trained: a probe on the model's vectors, or its output head."""
+        return self in (How.QA_TRAINED, How.LINEAR, How.LINEAR_QUESTION, How.LEARNING_CURVE)
 
 
 # `--how lens` is no choice: the lens is a cloze question with `--layers`
@@ -145,8 +151,8 @@ class Condition(Document):
     """How a run is asked; a field that does not apply has its default."""
 
     how: How = How.CLOZE
-    """How questions are put to the model: `cloze`, `choice`, `generate`, `linear`,
-    `linear-question` or `lens`."""
+    """How questions are put to the model: `cloze`, `choice`, `generate`, `qa`, `qa-trained`,
+    `linear`, `linear-question` or `lens`."""
 
     chat: str | None = None
     """A digest of the chat template and system text that prompts are put through; null for plain
@@ -255,13 +261,16 @@ def label_without_seed(
         parts.append("chat")
     if condition.how is How.GENERATE:
         parts.append("generated")
+    if condition.how is How.QA:
+        parts.append(How.QA)
     if condition.shots:
         parts.append(quantity(condition.shots, "shot"))
     if condition.picture is not None:
         parts.append(f"{condition.picture} picture")
     # a baseline is asked what probes are asked, and is none
     if condition.probe_seed is not None:
-        parts.append("linear")
+        is_tuned = condition.how is How.QA_TRAINED
+        parts.append(How.QA_TRAINED if is_tuned else "linear")
     return BETWEEN.join(parts)
 
 

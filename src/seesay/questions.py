@@ -394,7 +394,8 @@ class Task:
     least 2, 5 or 10 people gave: there is a figure for each value of it, and none over all of them.
 
     What a task supports beyond cloze questions it declares: `choice_templates` for lettered options
-    (by default the templates themselves), and `training` for probes that learn.
+    (by default the templates themselves), `qa_templates` for options that are part of the text (by
+    default the first choice template with its options), and `training` for probes that learn.
     """
 
     name: str
@@ -407,6 +408,7 @@ class Task:
     published: tuple[Published, ...] = ()
     nested_by: str = ""
     choice_templates: tuple[Template, ...] = ()
+    qa_templates: tuple[Template, ...] = ()
     provenance: Provenance = Provenance()
     training: Training = Training()
 

@@ -202,6 +202,49 @@ def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys
     assert f"Report: {runs / 'learning-curve.html'}" in shown.replace("\n", "")
 
 
+def test_a_learning_curve_by_the_published_protocol(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    """Figures 8 and 9 of ViPhy: fifths of the training questions, one epoch, no validation."""
+    bert = str(tiny_folder("bert"))
+    options = ("--data", data, "--how", "learning-curve", "-t", "viphy-size", "--seeds", "2")
+    protocol = ("--fractions", "20,40,60,80,100", "--epochs", "1", "--no-validation")
+    shown = output_of(capsys, "probe", bert, *options, *protocol, "-o", tmp_path / "runs", "--json")
+    results = json.loads(shown)
+    assert {point["training"] for point in results["points"]} == {"1 epoch, no validation"}
+    assert {point["epoch"] for point in results["points"]} == {1}
+    assert [point["fraction"] for point in results["points"][::2]] == [0.2, 0.4, 0.6, 0.8, 1.0]
+    page = (tmp_path / "runs" / "learning-curve.html").read_text()
+    assert "(1 epoch, no validation)" in page
+    for fractions in ("0,20", "20,120", "a fifth"):
+        assert f"--fractions is '{fractions}'" in error_here(
+            capsys, "probe", bert, *options, "--fractions", fractions
+        )
+    assert "are for --how learning-curve" in error_here(
+        capsys, "probe", bert, "--how", "linear", "--epochs", "1"
+    )
+
+
+def test_an_encoder_decoder_is_tuned(
+    data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
+) -> None:
+    """ViPhy's trained UnifiedQA, with a tiny T5: a run for every seed, beside a baseline."""
+    t5 = str(tiny_folder("t5"))
+    task = ("--data", data, "-t", "viphy-size", "--max-tokens", "4")
+    options = (*task, "--resamples", "100", "--quiet", "--json", "-o", tmp_path / "runs")
+    names = (t5, "baseline:majority")
+    trained = output_of(capsys, "probe", *names, *options, "--how", "qa-trained", "--seeds", "2")
+    records = overall(trained)
+    assert {model for model, _ in records} == {
+        f"{t5} · qa-trained · seed 0",
+        f"{t5} · qa-trained · seed 1",
+        "baseline:majority",
+    }
+    assert {metric for _, metric in records if metric == "accuracy"} == {"accuracy"}
+    asked = overall(output_of(capsys, "probe", t5, *options, "--how", "qa"))
+    assert {model for model, _ in asked} == {f"{t5} · qa"}
+
+
 def test_a_model_that_fails_costs_the_others_nothing(
     data: Path, tmp_path: Path, tiny_folder: Folder, capsys: Capture
 ) -> None:

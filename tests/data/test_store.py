@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.shared_data import shared
 
 from seesay.data import catalogue, store
 from seesay.data.catalogue import CATALOGUE, DataFile, DataSet
@@ -112,6 +113,8 @@ def test_the_catalogue_is_complete() -> None:
                 check_address(file.address)
                 renamed = name == "spatial-commonsense"  # published as size/data.json and so on
                 end = f"{file.name.removesuffix('.json')}/data.json" if renamed else file.name
+                if file.name.startswith("examples/"):  # ViPhy's, of another repository
+                    end = file.name.replace("examples/", "viphy_data/")
                 assert file.address.endswith(f"/{end}")
                 assert file.sha256
                 assert len(file.sha256) == 64
@@ -272,3 +275,28 @@ def test_missing_file_names_the_two_commands_that_help(served: Served, tmp_path:
 def test_lookup_beside_a_file(served: Served, tmp_path: Path) -> None:
     assert store.find_file("a-pair", "two.txt", served[0] / "one.jsonl") == served[0] / "two.txt"
     assert store.find_file("a-pair", "two.txt", tmp_path) is None
+
+
+def test_what_papers_read_beside_the_tasks_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`data add` of the published folders: the annotated examples, ConceptNet's names, and the
+    accuracies of Memory Colors."""
+    monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
+    beside = {
+        "viphy": (
+            "extra/cnet_objs.txt",
+            "examples/size_examples.tsv",
+            "examples/spatial_examples.tsv",
+        ),
+        "memory-colors": ("results.csv",),
+    }
+    for name, files in beside.items():
+        folder = shared(name.replace("-", "_"))
+        store.add(name, folder)
+        states = {status.file: status.state for status in store.check_files([name])}
+        assert set(states.values()) == {"verified"}
+        for file in files:
+            path = store.find_file(name, file)
+            assert path is not None
+            assert path.read_bytes() == (folder / file).read_bytes()

@@ -18,7 +18,7 @@ from tests.shared_data import shared
 from tests.tasks.full_norms import write_full_norms
 
 from seesay.errors import UserError
-from seesay.export import TARGETS, export
+from seesay.export import TARGETS, export, seesay_target
 from seesay.questions import Provenance, Question, Task, Template, Training
 from seesay.tasks import TASKS, load_task
 
@@ -426,3 +426,29 @@ def test_a_task_file_holds_what_the_texts_hold(tmp_path: Path, text: str) -> Non
     copy = load_task(str(tmp_path / "out"))
     assert copy.fingerprint == task.fingerprint
     assert (copy.title, copy.provenance.citation) == (task.title, task.provenance.citation)
+
+
+def test_mirror_images_and_written_options_stay(tmp_path: Path) -> None:
+    """What `mirror_consistency` and `--how qa` need of a task is in its file."""
+    written = Template(
+        "asked", "is {a} larger than {b}? (a) yes (b) no Answer: [MASK]", {">": "yes", "<": "no"}
+    )
+    pairs = (("cat", "ant", ">"), ("ant", "cat", "<"))
+    questions = tuple(
+        Question(f"{a}|{b}", {"a": a, "b": b}, (">", "<"), {gold: 1.0}, "ant|cat", twin=f"{b}|{a}")
+        for a, b, gold in pairs
+    )
+    task = Task(
+        "sizes",
+        "1",
+        "",
+        (Template("size", "{a} is [MASK] than {b}", {">": "larger", "<": "smaller"}),),
+        questions,
+        ("accuracy", "mirror_consistency"),
+        qa_templates=(written,),
+    )
+    seesay_target.write(task, tmp_path)
+    copy = load_task(str(tmp_path / "task.yaml"))
+    assert [question.twin for question in copy.questions] == ["ant|cat", "cat|ant"]
+    assert copy.qa_templates == (written,)
+    assert copy.metrics == task.metrics

@@ -5,23 +5,29 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from tests.modules import needed
 from tests.shared_data import shared
 
 from seesay.data.captions import CorpusSummary
 from seesay.errors import UserError
 from seesay.mining import caption_nouns
 from seesay.mining.caption_nouns import (
+    TaggedCaption,
     count_names,
     frequent_names,
     join_nouns,
+    names_color,
     read_captions,
     singular,
     tag,
 )
+from seesay.mining.pipeline import caption_names
+from seesay.progress import no_progress
 
 
 def plain_captions(count: int) -> list[str]:
@@ -91,8 +97,62 @@ def test_frequent_names_are_short_and_without_colours() -> None:
         "a b c": 5,
     }
     assert frequent_names(counts) == {"dog": 9, "orange": 7, "a b c": 5, "cat": 5}
+    modified = ("tan dog", "silver car", "old golden retriever", "orange cone", "teal")
+    things = ("ice cream", "peach", "metal pole", "blood orange", "copper pot")
+    assert list(frequent_names(dict.fromkeys((*modified, *things), 5))) == sorted([*things, "teal"])
     assert frequent_names(counts, min_count=9) == {"dog": 9}
     assert frequent_names(counts, max_words=1) == {"dog": 9, "orange": 7, "cat": 5}
+
+
+def test_published_names_are_kept() -> None:
+    """Of ViPhy's 13,896 names the colour words drop five: four end in green, and one is pink."""
+    published = json.loads(shared("viphy/data/object_names_c5.json").read_text())
+    dropped = [name for name in published if names_color(name.split())]
+    assert sorted(dropped) == [
+        "carrot green",
+        "collard green",
+        "forest green",
+        "golf green",
+        "pink",
+    ]
+
+
+def shout(captions: Iterable[str]) -> Iterator[TaggedCaption]:
+    """A tagger to which every word of four letters is a noun."""
+    for caption in captions:
+        yield [(word, "NN" if len(word) == 4 else "DT") for word in caption.split()]
+
+
+def test_another_tagger_by_the_address_of_a_function() -> None:
+    address = f"{shout.__module__}:{shout.__name__}"
+    counts = count_names(["a gray wolf", "A gray wolf", "wolves"], tagger=address)
+    assert counts == {"gray wolf": 2}
+    with pytest.raises(UserError, match="There is no tagger at 'no_such_module:tag'"):
+        count_names(["a dog"], tagger="no_such_module:tag")
+
+
+def test_another_spacy_pipeline_by_its_folder(tmp_path: Path) -> None:
+    spacy = needed("spacy")
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler")
+    ruler.add([[{"LOWER": "dog"}]], {"TAG": "NN"})
+    nlp.rename_pipe("attribute_ruler", "tags")
+    nlp.to_disk(tmp_path / "dogs")
+    captions = ["a dog and a cat"]
+    assert count_names(captions, tagger=str(tmp_path / "dogs")) == {"dog": 1}
+    assert count_names(captions) == {"dog": 1, "cat": 1}
+    with pytest.raises(UserError, match="spaCy has no pipeline 'xx_none'"):
+        count_names(captions, tagger="xx_none")
+
+
+def test_names_of_another_tagger_are_counted_anew(tmp_path: Path) -> None:
+    captions = ["a gray wolf"] * 5
+    ours = caption_names(iter(captions), tmp_path, 1, no_progress)
+    address = f"{shout.__module__}:{shout.__name__}"
+    theirs = caption_names(iter(captions), tmp_path, 1, no_progress, address)
+    assert (ours, theirs) == ({"wolf": 5}, {})
+    # both are kept: nothing is read again
+    assert caption_names(iter(()), tmp_path, 1, no_progress) == ours
 
 
 def test_repeated_captions_are_all_counted() -> None:

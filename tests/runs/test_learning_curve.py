@@ -6,12 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.probes.test_linear import CONFIG, SPLITS
 from tests.probes.test_vector_cache import Letters
 
 from seesay.data.splits import sample
 from seesay.probes.linear import train_probe
+from seesay.probes.linear_layer import ProbeConfig
 from seesay.probes.vector_cache import VectorCache
 from seesay.runs.ask import Settings, run
 from seesay.runs.learning_curve import Point, as_json, bands, curve
@@ -73,3 +75,28 @@ def test_bands_of_tasks_with_different_headlines() -> None:
         ("viphy-size", "accuracy", 0.75),
     ]
     assert [b.task for b in bands(points, "true_confidence")] == ["viphy-color"]
+
+
+def test_without_validation_the_last_epoch_counts(tmp_path: Path) -> None:
+    """A probe trained for as many epochs as the best one had is that probe."""
+    vectors = VectorCache(Letters(), tmp_path)
+    best = train_probe(vectors, SPLITS, config=CONFIG).layer
+    assert 1 < best.epoch < CONFIG.epochs
+    fixed = replace(CONFIG, epochs=best.epoch, validation=False)
+    layer = train_probe(vectors, SPLITS, config=fixed).layer
+    assert np.array_equal(layer.weights, best.weights)
+    assert layer.epoch == best.epoch
+    assert layer.history == ()
+
+
+def test_curves_of_two_trainings_are_not_mixed(tmp_path: Path) -> None:
+    vectors = VectorCache(Letters(), tmp_path)
+    once = ProbeConfig(epochs=1, validation=False)
+    # without its questions: nothing of them is encoded
+    splits = {name: task for name, task in SPLITS.items() if name != "validation"}
+    points = curve(vectors, splits, fractions=(1.0,), seeds=(0,), config=once)
+    points += curve(vectors, SPLITS, fractions=(1.0,), seeds=(0,))
+    brief, ours = bands(points)
+    assert brief.mean < ours.mean
+    name = points[0].model
+    assert (brief.label, ours.label) == (f"{name} (1 epoch, no validation)", name)

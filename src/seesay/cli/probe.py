@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -52,6 +52,9 @@ class ProbeCommand(Command):
             "--scope",
             "--length",
             "--seeds",
+            "--fractions",
+            "--epochs",
+            "--validation",
             "--layers",
             "--control",
         ),
@@ -110,9 +113,11 @@ def probe(
         str,
         typer.Option(
             help="cloze: fill a slot. choice: pick a lettered option. generate: write a free "
-            "answer, which is matched to the options. linear: a layer trained on the model's "
-            "vectors (linear-question: of the question with its options, as UnifiedQA is asked). "
-            "learning-curve: linear, from parts of the training questions."
+            "answer, which is matched to the options. qa: write one of the options that the "
+            "question shows, letter for letter (qa-trained: after tuning an encoder-decoder's "
+            "output head). linear: a layer trained on the model's vectors (linear-question: of the "
+            "question with its options, as UnifiedQA is asked). learning-curve: linear, from parts "
+            "of the training questions."
         ),
     ] = "cloze",
     chat: Annotated[
@@ -207,6 +212,24 @@ def probe(
             help="Probes to train, each with its own seed. Default: 1, for a learning curve 5.",
         ),
     ] = None,
+    fractions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT,…",
+            help="Parts of the training questions for a learning curve. Default: 1,5,10,20,50,100.",
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Epochs of a learning curve's probes. Default: 50."),
+    ] = None,
+    validation: Annotated[
+        bool,
+        typer.Option(
+            help="A learning curve's probes: the best epoch on the validation questions, or the "
+            "last one."
+        ),
+    ] = True,
     layers: Annotated[
         str | None,
         typer.Option(
@@ -328,6 +351,8 @@ def probe(
     _reject_contradictions(
         method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
     )
+    if method is not How.LEARNING_CURVE and (fractions or epochs or not validation):
+        raise UserError("--fractions, --epochs and --no-validation are for --how learning-curve.")
     if layers:
         name = "layers"
     elif method is How.LEARNING_CURVE:
@@ -384,7 +409,9 @@ def probe(
     elif method is How.LEARNING_CURVE:
         if picture != NO_PICTURE:
             raise UserError("--picture is for models that are asked, not for --how learning-curve.")
-        points, errors = api.learning_curves(**common)
+        points, errors = api.learning_curves(
+            **common, **_curve_options(fractions, epochs, validation)
+        )
         _show_curves(points, target, as_json)
     else:
         results = api.probe(
@@ -423,8 +450,8 @@ def _reject_contradictions(
 
     if seeds is not None and not how.trains:
         raise UserError(
-            "--seeds is for probes that are trained (--how linear or learning-curve), not for "
-            f"{how}."
+            "--seeds is for probes that are trained (--how linear, qa-trained or learning-curve), "
+            f"not for {how}."
         )
     if is_sampled and how is not How.GENERATE:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")
@@ -443,6 +470,29 @@ def _reject_share(shard: str | None, layers: str | None, how: How) -> None:
             "--shard is for models that are asked: a probe, a learning curve or --layers would be "
             "trained as a whole by every job."
         )
+
+
+def _curve_options(fractions: str | None, epochs: int | None, validation: bool) -> dict[str, Any]:
+    """Return what was typed of how a learning curve is trained."""
+    from seesay.probes.linear_layer import ProbeConfig
+
+    config = ProbeConfig(validation=validation)
+    if epochs is not None:
+        config = replace(config, epochs=epochs)
+    options: dict[str, Any] = {"config": config}
+    if fractions is not None:
+        try:
+            percents = [float(part) for part in fractions.split(",")]
+        except ValueError:
+            percents = []
+        if not percents or not all(0 < percent <= 100 for percent in percents):
+            raise UserError(
+                f"--fractions is '{fractions}': give percentages of the training questions such as "
+                "20,40,60,80,100."
+            )
+        # a part that is named twice is one part
+        options["fractions"] = [percent / 100 for percent in sorted(set(percents))]
+    return options
 
 
 def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:

@@ -160,6 +160,8 @@ def describe(task: Task) -> dict[str, Any]:
     if not needs or task.provenance.licence == "yours":
         licences = {task.name: task.provenance.licence}
     how = ["cloze", "choice"]
+    if task.qa_templates:
+        how += ["qa", "qa-trained"]
     # a probe needs texts to encode, and questions to be trained on
     if task.training.linear_text and task.training.load_splits:
         how += ["linear", "learning-curve"]

@@ -49,12 +49,13 @@ class DataSet:
 def _data_file(entry: Mapping[str, Any], folder: str | None) -> DataFile:
     """Return a file of the catalogue.
 
-    `folder` is the address that its path (by default its name) is below.
+    `folder` is the address that its path (by default its name) is below, unless it has one of its
+    own.
     """
     name = entry["name"]
     # Data sets given out on request have no address.
-    address = None
-    if folder:
+    address = entry.get("address")
+    if folder and address is None:
         address = f"{folder}/{entry.get('path', name)}"
     return DataFile(name, address, entry.get("sha256"), entry.get("size"))
 

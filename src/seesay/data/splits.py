@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -21,7 +21,11 @@ SHARES = {
 """ViPhy's shares: most of the data is for testing, because a probe needs little training data."""
 
 
-def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
+def split(
+    rows: Sequence[T],
+    seed: int = 0,
+    shares: Mapping[str, float] = SHARES,
+) -> dict[str, list[T]]:
     """Return rows shuffled and cut into train, val and test.
 
     With seed 0 the parts are the nine published files, row for row. Every part has int(share · n)
@@ -30,7 +34,7 @@ def split(rows: Sequence[T], seed: int = 0) -> dict[str, list[T]]:
     order = shuffle_indices(len(rows), seed)
     parts: dict[str, list[T]] = {}
     start = 0
-    for name, share in SHARES.items():
+    for name, share in shares.items():
         stop = start + int(share * len(rows))
         parts[name] = [rows[i] for i in order[start:stop]]
         start = stop

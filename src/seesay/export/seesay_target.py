@@ -14,7 +14,7 @@ from seesay.export import copy_pictures, split_questions, yaml_text
 from seesay.files import write_json_lines, write_text
 from seesay.questions import Published, Question, Task, Template
 
-RESERVED = ("id", "object", "options", "gold", "picture")
+RESERVED = ("id", "object", "twin", "options", "gold", "picture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class _Layout:
 
 def write(task: Task, folder: Path) -> None:
     """Write `task.yaml`, one file of JSON lines per split, and the pictures."""
-    if any(question.marks or question.twin for question in task.questions):
+    if any(question.marks for question in task.questions):
         raise UserError(
-            f"A task file cannot express '{task.name}': its measures compare each question with "
-            "the same one asked otherwise."
+            f"A task file cannot express '{task.name}': its measures look at sets of labels that "
+            "the questions mark."
         )
     parts, seed = _parts(task)
     everything = list(chain.from_iterable(parts.values()))
@@ -47,6 +47,7 @@ def write(task: Task, folder: Path) -> None:
         rows = (_row(question, layout) for question in questions)
         write_json_lines(folder / f"{split}.jsonl", rows)
     tags = dict.fromkeys(name for question in everything for name in question.tags)
+    has_twins = any(question.twin for question in everything)
     fields: dict[str, Any] = {
         "name": _new_name(task.name),
         "version": task.version,
@@ -59,6 +60,7 @@ def write(task: Task, folder: Path) -> None:
         "split": None if seed is None else {"seed": seed},
         "id": "id",
         "object": "object",
+        "twin": "twin" if has_twins else None,
         "fields": layout.columns,
         "options": "options",
         "gold": "gold" if layout.plain_gold else {"weights": "gold"},
@@ -67,6 +69,7 @@ def write(task: Task, folder: Path) -> None:
         "nested_by": task.nested_by,
         "templates": _templates(task.templates),
         "choice_templates": _templates(task.choice_templates),
+        "qa_templates": _templates(task.qa_templates),
         "linear_text": task.training.linear_text,
         "neutral": dict(task.neutral),
         "metrics": list(task.metrics),
@@ -121,6 +124,8 @@ def _row(question: Question, layout: _Layout) -> dict[str, Any]:
     row["gold"] = dict(question.gold)
     if layout.plain_gold:
         row["gold"] = question.best_label
+    if question.twin:
+        row["twin"] = question.twin
     if question.picture is not None:
         row["picture"] = layout.pictures[question.picture]
     for name, value in question.tags.items():

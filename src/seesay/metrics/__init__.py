@@ -18,6 +18,7 @@ from seesay.metrics.calibration_error import CALIBRATION_ERROR
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
+from seesay.metrics.mirror_consistency import MIRROR_CONSISTENCY
 from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
 from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
@@ -45,6 +46,7 @@ METRICS: dict[str, Metric[ScoredItems]] = {
         KENDALL,
         BRIER,
         CALIBRATION_ERROR,
+        MIRROR_CONSISTENCY,
     )
 }
 

@@ -1,14 +1,15 @@
 """Names of objects from captions: sequences of nouns in the singular, and how often each occurs.
 
-Words are tagged by spaCy's small English model, as in ViPhy. Only the tagger runs, on batches of
-captions, equal ones once, in several processes; the tags are those of a plain `nlp(caption)`.
+Words are tagged by spaCy's small English model, which stands in for ViPhy's Flair, or by another
+tagger. Only the tagger runs, on batches of captions, equal ones once, in several processes; the
+tags are those of a plain `nlp(caption)`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
 from itertools import islice
@@ -18,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.data.captions import Corpus, CorpusSummary, distinct_sources
 from seesay.data.knowledge import COLORS
-from seesay.errors import missing_extra
+from seesay.errors import UserError, missing_extra
+from seesay.mining.colors import WORDS
 from seesay.mining.readers.validation import MAX_CAPTION
 from seesay.progress import ProgressCallback
+from seesay.registry import load_address
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -32,6 +35,11 @@ PLURALS = frozenset({"NNS", "NNPS"})
 COLOR_WORDS = (frozenset(COLORS) | {"grey"}) - {"orange"}
 """Names that contain one are dropped. An orange is also a fruit, and one of ViPhy's published
 names."""
+MATERIALS = frozenset({"wooden", "copper", "metal", "steel"})
+COLOR_MODIFIERS = frozenset(WORDS) - MATERIALS
+"""Names that begin with one, or have it in their midst, are dropped: a tan dog, a silver car. Ice
+cream is none. ViPhy's published names have such words in the last place only, and materials in
+every place."""
 ENDINGS = (
     ("sses", "ss"),
     ("ches", "ch"),
@@ -83,8 +91,10 @@ def count_names(
     captions: Iterable[str],
     processes: int = 1,
     progress: ProgressCallback = lambda done, total: None,
+    *,
+    tagger: str = MODEL,
 ) -> Counter[str]:
-    """Return how often each name occurs in these captions.
+    """Return how often each name occurs in these captions; `tagger` as of `tag`.
 
     Only a few thousand captions are in memory at a time.
     """
@@ -92,7 +102,7 @@ def count_names(
     done = 0
     stream = iter(captions)
     chunks = iter(lambda: list(islice(stream, CHUNK)), [])
-    for size, counts in _count_chunks(chunks, processes):
+    for size, counts in _count_chunks(chunks, processes, tagger):
         total.update(counts)
         done += size
         progress(size, done)
@@ -116,18 +126,51 @@ def frequent_names(
     for name, count in counts.items():
         words = name.split()
         is_short = len(words) <= max_words
-        if count >= min_count and is_short and COLOR_WORDS.isdisjoint(words):
+        if count >= min_count and is_short and not names_color(words):
             names[name] = count
     return dict(sorted(names.items(), key=lambda item: (-item[1], item[0])))
 
 
-def tag(texts: Iterable[str]) -> Iterator[TaggedCaption]:
+def names_color(words: Sequence[str]) -> bool:
+    """Return whether a name says which colour the thing has.
+
+    >>> names_color(["tan", "dog"]), names_color(["ice", "cream"]), names_color(["metal", "pole"])
+    (True, False, False)
+    """
+    *modifiers, _ = words
+    return not (COLOR_WORDS.isdisjoint(words) and COLOR_MODIFIERS.isdisjoint(modifiers))
+
+
+def tag(texts: Iterable[str], tagger: str = MODEL) -> Iterator[TaggedCaption]:
     """Yield the words of every caption in lower case, with their parts of speech.
 
-    The parts of speech are those of the Penn Treebank.
+    `tagger`: a spaCy pipeline by its name or folder, or the address `module:function` of a function
+    from captions to such words. The parts of speech are those of the Penn Treebank.
     """
-    for doc in _tagger().pipe((text.lower() for text in texts), batch_size=BATCH):
+    captions = (text.lower() for text in texts)
+    if is_address(tagger):
+        yield from _load_function(tagger)(captions)
+        return
+    for doc in _pipeline(tagger).pipe(captions, batch_size=BATCH):
         yield [(token.text_with_ws, token.tag_) for token in doc]
+
+
+def is_address(tagger: str) -> bool:
+    """Return whether a tagger is named by the address of a function."""
+    module, _, function = tagger.partition(":")
+    return function.isidentifier() and all(map(str.isidentifier, module.split(".")))
+
+
+def _load_function(address: str) -> Callable[[Iterable[str]], Iterable[TaggedCaption]]:
+    """Return the function that tags captions."""
+    try:
+        function: Callable[[Iterable[str]], Iterable[TaggedCaption]] = load_address(address)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"There is no tagger at '{address}' ({error}): give MODULE:FUNCTION, with the module's "
+            "folder in PYTHONPATH."
+        ) from error
+    return function
 
 
 def join_nouns(tagged: TaggedCaption) -> list[str]:
@@ -204,7 +247,7 @@ def singular_word(word: str) -> str:
 @lru_cache(maxsize=1)
 def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
     """Return irregular plurals and known nouns of spaCy's lemmatizer."""
-    lemmatizer: Any = _tagger().get_pipe("lemmatizer")
+    lemmatizer: Any = _pipeline(MODEL).get_pipe("lemmatizer")
     exceptions = lemmatizer.lookups.get_table("lemma_exc")["noun"]
     irregular = {plural: forms[0] for plural, forms in exceptions.items()}
     # spaCy's table has neither of them.
@@ -213,27 +256,33 @@ def _noun_tables() -> tuple[dict[str, str], frozenset[str]]:
     return irregular, nouns
 
 
-@lru_cache(maxsize=1)
-def _tagger() -> Language:
-    """Return the tagger and what it needs; only the tables of the lemmatizer are used."""
+@lru_cache(maxsize=2)
+def _pipeline(name: str) -> Language:
+    """Return a tagger and what it needs; only the tables of the lemmatizer are used."""
     try:
         import spacy
 
-        return spacy.load(MODEL, exclude=list(EXCLUDED), disable=["lemmatizer"])
+        return spacy.load(name, exclude=list(EXCLUDED), disable=["lemmatizer"])
     except ImportError as error:
         raise missing_extra("Finding names in captions", "mine", error) from error
     # spaCy is there, but its model is not installed.
     except OSError as error:
+        if name != MODEL:
+            raise UserError(
+                f"spaCy has no pipeline '{name}': install it, or give its folder, or "
+                "MODULE:FUNCTION."
+            ) from error
         cause = ImportError(str(error), name=MODEL)
         raise missing_extra("Finding names in captions", "mine", cause) from error
 
 
-def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
+def _count(chunk: list[str], tagger: str) -> tuple[int, Counter[str]]:
     """Count the names in a chunk of captions; equal captions are tagged once."""
     # Dictionaries keep their order, so that tags and frequencies run in parallel.
     frequencies = Counter(text.lower() for text in chunk)
     counts: Counter[str] = Counter()
-    for tagged, frequency in zip(tag(frequencies), frequencies.values(), strict=True):
+    captions = tag(frequencies, tagger)
+    for tagged, frequency in zip(captions, frequencies.values(), strict=True):
         for name in join_nouns(tagged):
             counts[name] += frequency
     return len(chunk), counts
@@ -242,19 +291,20 @@ def _count(chunk: list[str]) -> tuple[int, Counter[str]]:
 def _count_chunks(
     chunks: Iterator[list[str]],
     processes: int,
+    tagger: str,
 ) -> Iterator[tuple[int, Counter[str]]]:
     """Yield the counts of every chunk, in order, with at most two chunks per process in flight.
 
     A corpus is larger than the memory: without the bound, the pool would take all of it at once.
     """
     if processes == 1:
-        yield from map(_count, chunks)
+        yield from (_count(chunk, tagger) for chunk in chunks)
         return
     # Forking a process in which libraries have started threads can deadlock.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         pending: deque[Future[tuple[int, Counter[str]]]] = deque()
         for chunk in chunks:
-            pending.append(pool.submit(_count, chunk))
+            pending.append(pool.submit(_count, chunk, tagger))
             if len(pending) > 2 * processes:
                 yield pending.popleft().result()
         while pending:

@@ -24,6 +24,7 @@ from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
 from seesay.data.rows import every_row, read_json_lines
+from seesay.digests import text_digest
 from seesay.errors import UserError, missing_extra
 from seesay.files import (
     damage_as_user_error,
@@ -132,6 +133,7 @@ def mine(  # noqa: PLR0913
     depth: str = AUTO,
     colors: str = AUTO,
     select: str = "",
+    tagger: str = "",
     subtype_rule: str = SubtypeRule.PAPER,
     lexicons: Sequence[str] = (),
     min_seen: int = MIN_SEEN,
@@ -154,6 +156,7 @@ def mine(  # noqa: PLR0913
     `output`: the folder, new or begun before.
     `images`: the folder of the pictures, where the annotation does not say it.
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer.
+    `tagger`: another tagger of captions (`caption_nouns.tag`).
     `lexicons`: lexicons whose hyponyms are added to the subtypes.
     `min_seen`: pictures that must show a pair.
     `min_relation`: pictures that a relation needs in a scene.
@@ -219,7 +222,7 @@ def mine(  # noqa: PLR0913
             from seesay.mining.caption_nouns import read_captions
 
             captions = read_captions(annotations, bad, sources)
-        names = caption_names(captions, work, workers, progress)
+        names = caption_names(captions, work, workers, progress, tagger)
         subtype_result = find_subtypes(names, subtype_rule, lexicons)
         if has_pictures:
             subtypes_of = {name: list(counts) for name, counts in subtype_result.counts.items()}
@@ -476,17 +479,26 @@ def caption_names(
     work: Path,
     processes: int,
     bars: ProgressBars,
+    tagger: str = "",
 ) -> dict[str, int]:
     """Return the names in captions and how often each is used.
 
-    They are counted once: a resumed run reads them from the folder `work`.
+    They are counted once: a resumed run with the same tagger reads them from the folder `work`.
     """
     from seesay.mining import caption_nouns
 
     path = work / "names.json"
+    if tagger:
+        path = work / f"names-{text_digest(tagger)}.json"
     if not path.is_file():
         with bars("Names in captions", "captions") as progress:
-            write_json(path, caption_nouns.count_names(captions, processes, progress))
+            counts = caption_nouns.count_names(
+                captions,
+                processes,
+                progress,
+                tagger=tagger or caption_nouns.MODEL,
+            )
+            write_json(path, counts)
     return caption_nouns.frequent_names(read_state(path, dict[str, int], DELETE_WORK))
 
 

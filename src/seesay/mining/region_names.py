@@ -36,7 +36,7 @@ def normalize_names(parts: Sequence[Path]) -> tuple[dict[str, str], Counter[str]
 
     Also returns how many regions lose their name, by reason.
     """
-    from seesay.mining.caption_nouns import COLOR_WORDS, singular_word
+    from seesay.mining.caption_nouns import names_color, singular_word
 
     new_names: dict[str, str] = {}
     bad: Counter[str] = Counter()
@@ -46,7 +46,7 @@ def normalize_names(parts: Sequence[Path]) -> tuple[dict[str, str], Counter[str]
         if len(words) > MAX_WORDS:
             normalized = ""
             bad[f"a region's name has more than {MAX_WORDS} words"] += count
-        elif not COLOR_WORDS.isdisjoint(words):
+        elif words and names_color(words):
             normalized = ""
             bad["a region's name holds a colour word"] += count
         if normalized != name:

@@ -15,12 +15,14 @@ from itertools import islice
 
 import numpy as np
 
+from seesay.braces import double_braces
 from seesay.condition import How
+from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.models.base import Model
 from seesay.models.baselines import Baseline
 from seesay.models.batches import compute_batches
-from seesay.models.multiple_choice import lettered, question
+from seesay.models.multiple_choice import lettered, question, with_options
 from seesay.models.wrapped import RephrasedModel, rephrase
 from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.questions import SLOT, Prompt, Scores, Task
@@ -42,6 +44,23 @@ def choice_task(task: Task) -> Task:
     return replace(
         without_vocabulary_metrics(task), templates=task.choice_templates or task.templates
     )
+
+
+def written_question(task: Task) -> str:
+    """Return the task's first choice template with the options lettered in it, in UnifiedQA's
+    format.
+
+    It is one text for every question, so that all of them must offer the same options.
+    """
+    if not task.choice_templates or len({question.options for question in task.questions}) > 1:
+        raise UserError(
+            f"'{task.name}' has no question with the same options throughout: use --how linear or "
+            "choice."
+        )
+    template = task.choice_templates[0]
+    # A label is no template, unlike the word that stands for it.
+    options = [template.words.get(label, double_braces(label)) for label in task.labels]
+    return with_options(template.text, options)
 
 
 class ChoiceModel(RephrasedModel):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from seesay.answers import NO_ANSWER
@@ -80,7 +80,7 @@ class GeneratedModel(RephrasedModel):
         requests = [self._put(prompt) for prompt in prompts]
         by_prompt = self._model.generate(requests, self._sampling)
         return [
-            score_replies(prompt, replies)
+            score_replies(prompt, replies, self._match)
             for prompt, replies in zip(prompts, by_prompt, strict=True)
         ]
 
@@ -92,10 +92,24 @@ class GeneratedModel(RephrasedModel):
         """The prompt with its options named, and a cue for the answer at its end."""
         return rephrase(prompt, _request_text)
 
+    def _match(self, reply: str, prompt: Prompt) -> NamedOptions:
+        """The options that a reply to the prompt names."""
+        return match_reply(reply, prompt)
+
+
+def match_reply(reply: str, prompt: Prompt) -> NamedOptions:
+    """Return the options that a free reply to a prompt names."""
+    return match(
+        reply,
+        prompt.options,
+        question=prompt.question_text,
+    )
+
 
 def score_replies(
     prompt: Prompt,
     replies: Sequence[Reply],
+    match: Callable[[str, Prompt], NamedOptions] = match_reply,
 ) -> Scores:
     """Return the shares of the options among the replies, and each reply with what became of it."""
     if len(set(prompt.options)) < len(prompt.options):
@@ -106,11 +120,7 @@ def score_replies(
     weights = [0.0] * len(prompt.options)
     outcomes = []
     for reply in replies:
-        matched = match(
-            reply.text,
-            prompt.options,
-            question=prompt.question_text,
-        )
+        matched = match(reply.text, prompt)
         option_indices = [i for i, option in enumerate(prompt.options) if option in matched.labels]
         # a reply that names none says nothing: its share goes to all options alike
         shared_by = option_indices or range(len(weights))

@@ -15,13 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.braces import double_braces
 from seesay.condition import Condition, How
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.models.base import Model, choice_scores
 from seesay.models.batches import chunks
-from seesay.models.multiple_choice import with_options
+from seesay.probes.choice import written_question
 from seesay.probes.linear_layer import LinearLayer, ProbeConfig, log_softmax, train_layer, with_bias
 from seesay.probes.task_metrics import without_vocabulary_metrics
 from seesay.probes.vector_cache import VectorCache
@@ -165,7 +164,7 @@ def linear_task(
             "tasks` shows which do."
         )
     if as_question:
-        template = _question_template(task)
+        template = Template("linear-question", f"{written_question(task)} {SLOT}")
     else:
         template = Template("linear", f"{task.training.linear_text} {SLOT}")
     probed = replace(
@@ -175,21 +174,6 @@ def linear_task(
         published=task.training.linear_published,
     )
     return without_vocabulary_metrics(probed)
-
-
-def _question_template(task: Task) -> Template:
-    """The task's first choice template with the options lettered in it, in UnifiedQA's format.
-
-    A probe reads one text per question, so that all of them must offer the same options.
-    """
-    if not task.choice_templates or len({question.options for question in task.questions}) > 1:
-        raise UserError(
-            f"'{task.name}' has no question with the same options throughout: use --how linear."
-        )
-    template = task.choice_templates[0]
-    # A label is no template, unlike the word that stands for it.
-    options = [template.words.get(label, double_braces(label)) for label in task.labels]
-    return Template("linear-question", f"{with_options(template.text, options)} {SLOT}")
 
 
 def text_before_slot(prompt: Prompt) -> str:

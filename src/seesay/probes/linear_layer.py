@@ -10,24 +10,43 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.errors import UserError
+from seesay.quantities import quantity
+
 Floats = NDArray[np.float32]
 Gold = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class ProbeConfig:
-    """The published training (Singh, Qasemi & Chen 2023, appendix; Adam as Kingma & Ba 2015 set
-    it)."""
+    """The published training (Singh, Qasemi & Chen 2023, section 4; Adam as Kingma & Ba 2015 set
+    it).
+
+    Without `validation` the layer is that of the last epoch, as in the published learning curves,
+    which train for one.
+    """
 
     epochs: int = 50
     batch: int = 8
     rate: float = 1e-4
+    validation: bool = True
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise UserError(f"--epochs is {self.epochs}: a probe is trained for one at least.")
+
+    def __str__(self) -> str:
+        """How long a probe is trained, in words."""
+        epochs = quantity(self.epochs, "epoch")
+        if self.validation:
+            return f"best of {epochs}"
+        return f"{epochs}, no validation"
 
 
 @dataclass(frozen=True)
 class LinearLayer:
     """The weights of the best epoch, the bias in the last row. `history` has the validation
-    accuracy of every epoch."""
+    accuracy of every epoch; without validation it is empty, and the epoch is the last."""
 
     weights: Floats
     epoch: int
@@ -129,11 +148,15 @@ def train_layers(
             rng,
         ):
             adam.step(gradient(weights, rows, batch_targets))
+        if not config.validation:
+            continue
         accuracies = [relaxed_accuracy(logits, val_gold) for logits in val_inputs @ weights]
         # strictly better: of equal epochs the first stays, as argmax below counts
         better = accuracies > history.max(axis=0, initial=-1.0)
         best[better] = weights[better]
         history = np.vstack([history, accuracies])
+    if not config.validation:
+        return [LinearLayer(last, config.epochs, config, ()) for last in weights]
     layers = []
     for best_weights, kind_history in zip(best, history.T, strict=True):
         epoch = int(np.argmax(kind_history)) + 1

@@ -26,6 +26,8 @@ def previews(
         "encoder-decoder": with_options(prompt.text, prompt.options),
         "choice": f"{question(choice.text)} {lettered(choice.options)} Answer:",
     }
+    if task.qa_templates:
+        texts["qa"] = task.qa_templates[0].ask(example).parts[0].strip()
     linear_text = task.training.linear_text
     if linear_text:
         texts["linear probe"] = fill(linear_text, example.fields)

@@ -209,9 +209,9 @@ def _learning_curve(task: str, metric: str, rows: Sequence[Band]) -> Analysis:
 def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
     """Return a line with its band for each model, times `scale`."""
     series = []
-    for model, rows in group_by(bands, lambda band: band.model).items():
+    for label, rows in group_by(bands, lambda band: band.label).items():
         one_series = Series(
-            model,
+            label,
             [band.fraction for band in rows],
             [scale * band.mean for band in rows],
             [scale * band.low for band in rows],

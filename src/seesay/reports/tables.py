@@ -110,7 +110,7 @@ def curves_table(bands: Sequence[Band]) -> Table:
     cells = [
         (
             f"{band.task}, {metric_name(band.metric)}",
-            band.model,
+            band.label,
             f"{band.fraction:.0%}",
             str(band.questions),
             str(band.seeds),

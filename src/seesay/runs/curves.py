@@ -10,6 +10,7 @@ from seesay.errors import UserError
 from seesay.models import Model
 from seesay.models.encoders import load_encoder
 from seesay.probes.linear import linear_task, probe_texts
+from seesay.probes.linear_layer import ProbeConfig
 from seesay.probes.vector_cache import LayerCache
 from seesay.questions import Task
 from seesay.runs.ask import Settings
@@ -25,23 +26,30 @@ def learning_curves(
     request: Request,
     model: str | Model,
     tasks: Sequence[Task],
+    *,
+    fractions: Sequence[float] = FRACTIONS,
+    config: ProbeConfig | None = None,
 ) -> Iterator[list[Point]]:
     """Yield what probes learn from parts of the training questions, task by task."""
+    config = config or ProbeConfig()
+    read_splits = [name for name in SPLITS if config.validation or name != "validation"]
     # before the encoder is loaded: a task without training questions is refused at once
     splits = [linear_task(task).splits() for task in tasks]
     vectors = load_vectors(request, model)
     for parts in splits:
         title = progress_title(vectors.encoder, parts["test"])
-        texts = [text for name in SPLITS for text in probe_texts(parts[name])]
+        texts = [text for name in read_splits for text in probe_texts(parts[name])]
         # every probe reads these vectors: encoded once, they are read from the disk
         with request.progress(f"{title}: texts", "texts") as advance:
             vectors.fill(texts, advance)
-        probes = len(FRACTIONS) * request.seeds
+        probes = len(fractions) * request.seeds
         with request.progress(f"{title}: {probes} probes", "probes") as advance:
             yield curve(
                 vectors,
                 parts,
+                fractions=fractions,
                 seeds=range(request.seeds),
+                config=config,
                 progress=advance,
             )
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from seesay import metrics
 from seesay.data.splits import sample
-from seesay.metrics import ScoredItems
-from seesay.probes.linear import encode_split
+from seesay.metrics import FloatArray, ScoredItems
+from seesay.probes.linear import EncodedSplit, encode_split
 from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
 from seesay.probes.vector_cache import VectorCache
 from seesay.progress import ProgressCallback
@@ -20,12 +20,13 @@ from seesay.questions import Task
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 SEEDS = 5
+OURS = str(ProbeConfig())
 
 
 @dataclass(frozen=True)
 class Point:
-    """One probe: what it was trained on, and its figures on the test questions, the task's headline
-    first."""
+    """One probe: what it was trained on and how, and its figures on the test questions, the task's
+    headline first."""
 
     model: str
     task: str
@@ -34,6 +35,7 @@ class Point:
     seed: int
     epoch: int
     figures: Mapping[str, float]
+    training: str = OURS
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,14 @@ class Band:
     low: float
     high: float
     spread: float | None
+    training: str = OURS
+
+    @property
+    def label(self) -> str:
+        """What tables and charts call the curve: the model, and its training unless it is ours."""
+        if self.training == OURS:
+            return self.model
+        return f"{self.model} ({self.training})"
 
 
 def curve(
@@ -70,9 +80,12 @@ def curve(
     """
     # of all training questions: a label that a part of them lacks can still be asked
     labels = splits["train"].labels
-    validation, test = (
-        encode_split(vectors, splits[part], labels) for part in ("validation", "test")
-    )
+    config = config or ProbeConfig()
+    test = encode_split(vectors, splits["test"], labels)
+    # where no epoch is chosen the validation questions need no vectors
+    validation = EncodedSplit(test.vectors[:0], test.gold[:0])
+    if config.validation:
+        validation = encode_split(vectors, splits["validation"], labels)
     points = []
     for fraction in fractions:
         for seed in seeds:
@@ -88,8 +101,11 @@ def curve(
                 seed=seed,
                 config=config,
             )
+            scores = with_bias(test.vectors) @ layer.weights
             items = ScoredItems(
-                with_bias(test.vectors) @ layer.weights, test.gold.astype(np.float64)
+                scores,
+                test.gold.astype(np.float64),
+                twin=twin_scores(splits["test"], scores),
             )
             points.append(
                 Point(
@@ -100,6 +116,7 @@ def curve(
                     seed=seed,
                     epoch=layer.epoch,
                     figures={name: metrics.get(name)(items) for name in splits["test"].metrics},
+                    training=str(config),
                 )
             )
             if progress:
@@ -107,22 +124,34 @@ def curve(
     return points
 
 
+def twin_scores(task: Task, scores: FloatArray) -> FloatArray:
+    """Return the scores of each question's twin, NaN where the task does not ask it."""
+    rows = {question.id: row for row, question in enumerate(task.questions)}
+    twins = np.full(scores.shape, np.nan)
+    for row, question in enumerate(task.questions):
+        if question.twin in rows:
+            twins[row] = scores[rows[question.twin]]
+    return twins
+
+
 def bands(
     points: Iterable[Point],
     metric: str | None = None,
 ) -> list[Band]:
-    """The curve with its band: one row per model, task and fraction, in order of first appearance.
+    """The curve with its band: one row per model, training, task and fraction, in order of first
+    appearance.
 
     Of the given metric where a task has it, by default of each task's headline.
     """
-    groups: dict[tuple[str, str, str, float], list[Point]] = {}
+    groups: dict[tuple[str, str, str, str, float], list[Point]] = {}
     for point in points:
         # a point holds the task's headline first
         name = metric or next(iter(point.figures))
         if name in point.figures:
-            groups.setdefault((point.model, point.task, name, point.fraction), []).append(point)
+            key = (point.model, point.training, point.task, name, point.fraction)
+            groups.setdefault(key, []).append(point)
     rows = []
-    for (model, task, name, fraction), members in groups.items():
+    for (model, training, task, name, fraction), members in groups.items():
         values = [point.figures[name] for point in members]
         rows.append(
             Band(
@@ -136,6 +165,7 @@ def bands(
                 low=min(values),
                 high=max(values),
                 spread=metrics.spread(values),
+                training=training,
             )
         )
     return rows

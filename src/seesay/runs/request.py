@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,10 @@ from seesay.models.wrapped import under_condition
 from seesay.probes.choice import choice_model, choice_task
 from seesay.probes.generated import generated_model
 from seesay.probes.linear import linear_task, train_probe
+from seesay.probes.qa import qa_model, qa_task
 from seesay.probes.shots import with_shots
 from seesay.probes.task_metrics import without_vocabulary_metrics
+from seesay.probes.tuned import tune_model
 from seesay.probes.vector_cache import VectorCache
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
@@ -111,6 +113,9 @@ def expand(
     if request.how in (How.LINEAR, How.LINEAR_QUESTION):
         yield from _probes(request, model, tasks)
         return
+    if request.how is How.QA_TRAINED:
+        yield from _tuned_models(request, model, tasks)
+        return
     _validate_pictures(request, tasks)
     put = _PUT.get(request.how, _as_it_is)
     put_tasks = [put(task) for task in tasks]
@@ -156,6 +161,7 @@ def _as_it_is(task: Task) -> Task:
 _PUT: dict[How, Callable[[Task], Task]] = {
     How.CHOICE: choice_task,
     How.GENERATE: without_vocabulary_metrics,
+    How.QA: qa_task,
 }
 """Turns a task into what is asked of it."""
 
@@ -221,7 +227,7 @@ def _variants(
     model: str | Model,
 ) -> Iterator[Model]:
     """The model beside each picture; where both are wanted without and with its chat template."""
-    options = replace(request.options, generates=request.how is How.GENERATE)
+    options = replace(request.options, generates=request.how in (How.GENERATE, How.QA))
     if request.both:
         options = replace(options, chat=False, system=None)
     if isinstance(model, Model):
@@ -240,6 +246,8 @@ def _variants(
                 yield choice_model(shown)
             elif request.how is How.GENERATE:
                 yield generated_model(shown, request.sampling)
+            elif request.how is How.QA:
+                yield qa_model(shown, request.sampling)
             else:
                 yield shown
 
@@ -276,9 +284,7 @@ def _probes(
     # before anything is encoded: a task without training questions is refused at once
     splits = [linear_task(task, as_question=as_question).splits() for task in tasks]
     if isinstance(model, str) and is_baseline(model):
-        baseline = under_condition(load_model(model, request.options), how=request.how)
-        for parts in splits:
-            yield baseline, parts["test"]
+        yield from _baselines(request, model, splits)
         return
     vectors = load_vectors(request, model)
     for parts in splits:
@@ -305,6 +311,42 @@ def _probes(
             )
         for probe in probes:
             yield probe, parts["test"]
+
+
+def _baselines(
+    request: Request,
+    name: str,
+    splits: Sequence[Mapping[str, Task]],
+) -> Iterator[Pair]:
+    """A baseline, which needs no training, with the questions that trained models are asked."""
+    baseline = under_condition(load_model(name, request.options), how=request.how)
+    for parts in splits:
+        yield baseline, parts["test"]
+
+
+def _tuned_models(
+    request: Request,
+    model: str | Model,
+    tasks: Sequence[Task],
+) -> Iterator[Pair]:
+    """One model with a tuned head per task and seed."""
+    splits = [qa_task(task, trained=True).splits() for task in tasks]
+    if isinstance(model, str) and is_baseline(model):
+        yield from _baselines(request, model, splits)
+        return
+    loaded = load_model(model, request.options) if isinstance(model, str) else model
+    for parts in splits:
+        for seed in range(request.seeds):
+            title = f"{progress_title(loaded, parts['test'])}: tuning, seed {seed}"
+            with request.progress(title, "epochs") as advance:
+                tuned = tune_model(
+                    loaded,
+                    parts,
+                    request.sampling,
+                    seed=seed,
+                    progress=advance,
+                )
+            yield tuned, parts["test"]
 
 
 def load_vectors(

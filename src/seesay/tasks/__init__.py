@@ -82,6 +82,8 @@ _PYTHON_TASKS = {
     "viphy-size-transitive": _viphy(
         "size:load_transitive", "Which is larger, of two things never seen together"
     ),
+    "viphy-size-pairs": _viphy("size:load_pairs", "viphy-size, split by pairs"),
+    "viphy-size-things": _viphy("size:load_things", "viphy-size, split by things"),
     "viphy-space": _viphy("space:load", "What is above what in a scene"),
     "prost": TaskCard(
         "seesay.tasks.prost:load",
@@ -117,13 +119,21 @@ TASKS: Registry[Loader] = Registry(
 _SOURCES = ("core", "viphy", "verb-physics", "vsr", "spatial-commonsense", "imagenetvc")
 
 
+_SPLITS_OF_OURS = ("viphy-size-pairs", "viphy-size-things")
+
+
 def _names_of_source(source: str) -> tuple[str, ...]:
-    """Return the tasks of one paper or battery, whose names begin with its own."""
-    return tuple(name for name in _CORE_CARDS if name.startswith(f"{source}-"))
+    """Return the tasks of one paper or battery, whose names begin with its own.
+
+    The same questions in a split of ours are not among the paper's.
+    """
+    names = [name for name in _CORE_CARDS if name.startswith(f"{source}-")]
+    return tuple(name for name in names if name not in _SPLITS_OF_OURS)
 
 
 _CORE_GROUPS = {
     **{source: _names_of_source(source) for source in _SOURCES},
+    "viphy-size-splits": ("viphy-size", *_SPLITS_OF_OURS),
     "color": ("core-color", "memory-colors", "coda", "viphy-color", "imagenetvc-color"),
     "size": (
         "core-size",

@@ -46,6 +46,8 @@ PAGE_ANALYSES: Mapping[str, PageAnalyses] = {
         }
     ),
     "viphy-size": _SIZES,
+    "viphy-size-pairs": _SIZES,
+    "viphy-size-things": _SIZES,
     "viphy-size-subtype": _SIZES,
     "viphy-size-transitive": _SIZES,
 }

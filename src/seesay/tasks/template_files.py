@@ -25,6 +25,7 @@ def read_template_file(name: str) -> Mapping[str, Any]:
     return {
         "templates": build_templates(file.templates, {}),
         "choice_templates": build_templates(file.choice_templates, {}),
+        "qa_templates": build_templates(file.qa_templates, {}),
         "neutral": file.neutral,
         "metrics": file.metrics,
         "published": select_figures(file.published, "cloze"),

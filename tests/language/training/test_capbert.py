@@ -389,3 +389,40 @@ def test_training_starts_from_no_part_of_a_model(tmp_path: Path) -> None:
     captions = CaptionSplit(["the sky is blue"] * 30, ["snow is white"])
     with pytest.raises(UserError, match=r"Cannot start from .* does not read"):
         capbert.pretrain(captions, tmp_path / "trained", capbert.PRESETS["cpu"], start=str(folder))
+
+
+def test_published_presets() -> None:
+    """As in the authors' code: `pretrain.py` of ViPhy, and the runs of Memory Colors' baselines."""
+    published = {
+        name: (config.texts, config.schedule.learning_rate, config.schedule.epochs)
+        for name, config in capbert.PRESETS.items()
+        if name != "cpu"
+    }
+    assert published == {
+        "viphy": (128, 1e-5, 20),
+        "memory-colors": (512, 5e-5, 1),
+        "memory-colors-scratch": (2_048, 1e-4, 20),
+    }
+    for name in published:
+        config = capbert.PRESETS[name]
+        assert (config.layers, config.hidden, config.heads) == (12, 768, 12)
+        assert (config.rate, config.pieces, config.statements) == (0.15, True, 0.0)
+        assert (config.schedule.optimizer, config.schedule.weight_decay) == ("adam", 0.0)
+    scratch = capbert.PRESETS["memory-colors-scratch"]
+    # 4,400 of 88,000 steps; of 2,048 texts each, 20 times 9.0 million
+    assert scratch.schedule.warmup == 4_400 / 88_000
+    assert round(88_000 * scratch.texts / 9.0e6) == scratch.schedule.epochs  # type: ignore[operator]
+    assert scratch.schedule.decay == "linear"
+    assert capbert.PRESETS["viphy"].schedule.decay == "none"
+
+
+def test_a_tiny_one_learns_from_masked_pieces(captions: CaptionSplit, tmp_path: Path) -> None:
+    """The published recipe in small: batches of texts, pieces by BERT's rule, Adam."""
+    schedule = Schedule(epochs=6, learning_rate=3e-3, optimizer="adam", clip=capbert.UNCLIPPED)
+    config = replace(CONFIG, texts=16, pieces=True, schedule=schedule)
+    result = capbert.pretrain(captions, tmp_path / "model", config, device="cpu")
+    untrained = replace(config, schedule=schedule.override(epochs=0))
+    start = capbert.pretrain(captions, tmp_path / "untrained", untrained, device="cpu")
+    assert result.best < start.best - 1
+    settings = json.loads((tmp_path / "model" / "training" / "settings.json").read_text())
+    assert (settings["texts"], settings["pieces"]) == (16, True)

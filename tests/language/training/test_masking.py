@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import wordpiece
@@ -12,6 +13,7 @@ from seesay.language.training.masking import (
     MaskedBatches,
     TokenizedTexts,
     encode,
+    mask_pieces,
     mask_words,
 )
 from seesay.language.training.ragged import Ragged, concatenate_rows, cut, draw
@@ -96,6 +98,48 @@ def test_a_long_text_is_cut_between_words() -> None:
         .replace("##", "")
         .startswith("theskyisturquoiseand")
     )
+
+
+def test_pieces_are_masked_by_berts_rule() -> None:
+    """15 % of the pieces, of which 80 % are masks, 10 % any piece and 10 % themselves; every piece
+    of a word has its own lot."""
+    tokenizer = wordpiece()
+    vocabulary = len(tokenizer)
+    corpus = encode(tokenizer, ["the sky is turquoise and the apple is red ."] * 4_000, 128)
+    batch = MaskedBatches(
+        corpus,
+        [np.arange(4_000)],
+        0.15,
+        int(tokenizer.mask_token_id),
+        int(tokenizer.pad_token_id),
+        (0,),
+        vocabulary,
+    )[0]
+    ids = corpus.ids.matrix(np.arange(4_000), int(tokenizer.pad_token_id))
+    words = corpus.words.matrix(np.arange(4_000), SPECIAL)
+    shown, predicted = batch.ids.numpy(), batch.masked.numpy()
+    real = words != SPECIAL
+    assert not predicted[~real].any()
+    # some 68,000 pieces: three standard errors are below 0.005
+    assert predicted[real].mean() == pytest.approx(0.15, abs=0.005)
+    assert (shown[~predicted] == ids[~predicted]).all()
+    assert (batch.gold.numpy() == ids[predicted]).all()
+    is_mask = shown[predicted] == tokenizer.mask_token_id
+    is_itself = shown[predicted] == ids[predicted]
+    by_chance = 0.1 / vocabulary
+    assert is_mask.mean() == pytest.approx(0.8 + by_chance, abs=0.015)
+    assert is_itself.mean() == pytest.approx(0.1 + by_chance, abs=0.012)
+    # a word of several pieces is masked in part, which whole-word masks never are
+    long_word = words == np.bincount(words[0][words[0] >= 0]).argmax()
+    some = predicted[long_word].reshape(4_000, -1)
+    assert (some.any(axis=1) & ~some.all(axis=1)).any()
+
+
+def test_a_batch_of_few_pieces_has_one_to_predict() -> None:
+    words = np.array([[SPECIAL, 0, SPECIAL]])
+    for seed in range(20):
+        masked = mask_pieces(words, 0.01, np.random.default_rng(seed))
+        assert masked.tolist() == [[False, True, False]]
 
 
 def test_masks_depend_on_the_epoch_and_not_on_repeated_lookups() -> None:

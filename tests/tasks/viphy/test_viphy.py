@@ -19,7 +19,7 @@ from seesay.data.knowledge import COLORS, ColorFact, PlaceFact, SizeFact, Subtyp
 from seesay.data.splits import sample
 from seesay.errors import UserError
 from seesay.probes.linear import linear_task
-from seesay.questions import BadRow
+from seesay.questions import BadRow, Task
 from seesay.tasks import expand, load_task, task_groups
 from seesay.tasks.viphy import color, facts, human
 
@@ -112,6 +112,68 @@ def test_the_group_is_all_five() -> None:
     assert expand(["viphy"]) == list(task_groups()["viphy"]) == list(SIZES)
 
 
+def things_of(task: Task) -> set[str]:
+    return {thing for question in task.questions for thing in question.things}
+
+
+def objects_of(task: Task) -> set[str]:
+    return {question.object for question in task.questions}
+
+
+def test_test_questions_whose_mirror_image_is_trained_on_are_tagged() -> None:
+    for name, mirrored in (("viphy-size", 6_043), ("viphy-space", 879)):
+        splits = load_task(name, published()).splits()
+        trained = {question.id for question in splits["train"].questions}
+        yes = [q for q in splits["test"].questions if q.tags["mirrored"] == "yes"]
+        assert len(yes) == mirrored
+        assert all(question.twin in trained for question in yes)
+        no = [q for q in splits["test"].questions if q.tags["mirrored"] == "no"]
+        assert not any(question.twin in trained for question in no)
+
+
+def test_a_split_by_pairs_shares_no_pair() -> None:
+    splits = load_task("viphy-size-pairs", published()).splits()
+    assert [len(task.questions) for task in splits.values()] == [8_618, 4_308, 30_166]
+    train, validation, test = map(objects_of, splits.values())
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
+    # every pair is asked both ways round
+    ids = {question.id for question in splits["test"].questions}
+    assert all(question.twin in ids for question in splits["test"].questions)
+    assert things_of(splits["train"]) & things_of(splits["test"])
+
+
+def test_a_split_by_things_shares_no_thing() -> None:
+    splits = load_task("viphy-size-things", published()).splits()
+    assert [len(task.questions) for task in splits.values()] == [8_702, 890, 6_980]
+    train, validation, test = map(things_of, splits.values())
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
+
+
+def test_a_split_of_ours_has_no_published_figure() -> None:
+    for name in ("viphy-size-pairs", "viphy-size-things"):
+        task = load_task(name, published())
+        assert task.name == name
+        assert task.templates == load_task("viphy-size", published()).templates
+        assert not task.published
+        assert not task.training.linear_published
+        assert not task.provenance.as_published
+
+
+def test_splits_of_ours_on_mined_knowledge(mined: Path) -> None:
+    splits = load_task("viphy-size-pairs", mined).splits()
+    train, validation, test = map(objects_of, splits.values())
+    assert all(map(len, (train, test)))
+    assert train.isdisjoint(test | validation)
+    assert validation.isdisjoint(test)
+    knowledge.write(
+        mined, [SizeFact("cup", "house", larger=0, smaller=9, typical=("<",))], SizeFact
+    )
+    with pytest.raises(UserError, match="too few pairs for the split of 'viphy-size-things'"):
+        load_task("viphy-size-things", mined)
+
+
 def test_questions_in_the_published_words() -> None:
     def texts(name: str, key: str) -> list[tuple[str, tuple[str, ...]]]:
         task = load_task(name, published())
@@ -128,6 +190,7 @@ def test_questions_in_the_published_words() -> None:
         ("couch is [MASK] than fixture in size", ("larger", "smaller")),
         # as in the published code
         ("the couch is [MASK] than fixture in size", ("bigger", "smaller")),
+        ("the couch is [MASK] than fixture in size", ("larger", "smaller")),
         ("what is the size of couch in comparison to fixture? [MASK]", ("larger", "smaller")),
     ]
     assert texts("viphy-space", "living_room|sofa seat cushion|fireplace") == [

@@ -14,7 +14,15 @@ from seesay.data.task_files.schema_base import Column, Part
 from seesay.questions import SLOT
 
 PLACES = ("first", "second")
-STANDS_FOR = ("gold", "options", "templates", "words", "choice_templates", "neutral")
+STANDS_FOR = (
+    "gold",
+    "options",
+    "templates",
+    "words",
+    "choice_templates",
+    "qa_templates",
+    "neutral",
+)
 
 
 class Pairs(Part):

@@ -29,8 +29,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "pairs": Pairs,
     "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
-    "templates": schema.TemplateText,
-    "choice_templates": schema.TemplateText,
+    **dict.fromkeys(schema.TEMPLATE_FIELDS, schema.TemplateText),
 }
 
 
@@ -126,7 +125,7 @@ def _without(value: dict[str, Any], places: list[tuple[str | int, ...]]) -> Task
         if name in DECISIVE or any(f"'{field}'" in suggestion for field in DECISIVE):
             return None
         # One wrong template costs only itself: the others are checked against the columns.
-        is_template = name in ("templates", "choice_templates") and len(place) > 1
+        is_template = name in schema.TEMPLATE_FIELDS and len(place) > 1
         if is_template and isinstance(content.get(name), dict):
             content[name].pop(place[1], None)
         else:

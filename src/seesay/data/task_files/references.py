@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from seesay.data.task_files.schema import TaskFile
+from seesay.data.task_files.schema import TEMPLATE_FIELDS, TaskFile
 from seesay.data.task_files.schema_base import Part, as_names
 from seesay.data.task_files.texts import no_column, unknown_columns, unknown_in_text
 from seesay.data.task_files.yaml_text import Steps
@@ -26,7 +26,7 @@ def unknown_references(file: TaskFile, columns: Collection[str]) -> Iterator[tup
 
 def _texts(file: TaskFile) -> Iterator[tuple[Steps, str]]:
     """Yield the texts that are put to models, which see the fields as well as the columns."""
-    for place in ("templates", "choice_templates"):
+    for place in TEMPLATE_FIELDS:
         for name, entry in getattr(file, place).items():
             yield (place, name, "text"), entry.text
     yield from file.word_texts
@@ -41,7 +41,7 @@ def _text_sources(file: TaskFile) -> Iterator[tuple[Steps, str]]:
         yield ("fields", name), source
     for name, source in file.tag_sources.items():
         yield ("tags", name), source
-    for place in ("id", "object", "picture"):
+    for place in ("id", "object", "twin", "picture"):
         for source in as_names(getattr(file, place)):
             yield (place,), source
 

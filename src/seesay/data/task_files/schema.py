@@ -165,6 +165,10 @@ Templates = Annotated[
 ]
 
 
+TEMPLATE_FIELDS = ("templates", "choice_templates", "qa_templates")
+"""The fields of a file that hold templates."""
+
+
 class PublishedFigure(Part):
     """A figure from a paper, shown as it was published."""
 
@@ -213,6 +217,9 @@ class TemplateFile(Part):
     """The templates by name."""
     choice_templates: Templates = Field(default={})
     """How to put it to a model that is shown the options."""
+    qa_templates: Templates = Field(default={})
+    """Whole questions, their options included, for a model that writes one of them; `trained` is
+    the one that a model is tuned on."""
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})
@@ -259,6 +266,10 @@ class TaskFile(Part):
     object: ColumnOrColumns | None = None
     """What a question is about; intervals are clustered by it. A text source, or columns whose
     values together make it, in any order. Default: every question is about something of its own."""
+    twin: ColumnOrColumns | None = None
+    """The id of the question that asks the same the other way round, such as the mirror image of a
+    pair (`id: [a, b]`, `twin: [b, a]`), for metrics that compare the two: a text source, or columns
+    whose values are joined."""
     fields: dict[str, Text] = Field(default={})
     """Names for text sources, to be used in templates. Columns can be used without."""
     options: OptionSource | None = None
@@ -284,6 +295,9 @@ class TaskFile(Part):
     """The word that stands for an option in every template."""
     choice_templates: Templates = Field(default={})
     """How to put it to a model that is shown the options."""
+    qa_templates: Templates = Field(default={})
+    """Whole questions, their options included, for a model that writes one of them; `trained` is
+    the one that a model is tuned on."""
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})
@@ -317,7 +331,7 @@ class TaskFile(Part):
             yield ("words", label), word
         if self.pairs is not None:
             return
-        for place in ("templates", "choice_templates"):
+        for place in TEMPLATE_FIELDS:
             for name, entry in getattr(self, place).items():
                 for label, word in entry.words.items():
                     yield (place, name, "words", label), word

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,17 @@ app.command()(curve)
 
 PretrainPreset = StrEnum("PretrainPreset", ["cpu", "paper"])
 CPU = PretrainPreset.cpu
+
+
+class CapBertPreset(StrEnum):
+    """Networks and trainings of CapBERT: ours for a CPU, and those of published models."""
+
+    CPU = "cpu"
+    VIPHY = "viphy"
+    MEMORY_COLORS = "memory-colors"
+    MEMORY_COLORS_SCRATCH = "memory-colors-scratch"
+
+
 Files = Annotated[
     list[Path],
     typer.Argument(
@@ -54,8 +66,12 @@ def capbert(
     files: Files,
     output: Output,
     preset: Annotated[
-        PretrainPreset, typer.Option(help="cpu: 4 layers of 256; paper: BERT-base.")
-    ] = CPU,
+        CapBertPreset,
+        typer.Option(
+            help="cpu: 4 layers of 256. The others: BERT-base as ViPhy's CapBERT was trained, the "
+            "visual-text BERTs of Memory Colors (with --from), and the one of them from scratch."
+        ),
+    ] = CapBertPreset.CPU,
     start: Annotated[
         str | None,
         typer.Option(
@@ -122,15 +138,17 @@ def capbert(
         "vocabulary": vocabulary,
         "statements": statements,
     }
+    preset_config = cap.PRESETS[preset]
+    # a batch is of so many tokens or of so many texts
+    if batch_tokens is not None:
+        preset_config = replace(preset_config, texts=None)
     times = {
         "epochs": epochs,
         "learning_rate": learning_rate,
         "validate_every": validate_every,
         "seed": seed,
     }
-    config = override(
-        cap.PRESETS[preset], schedule=cap.PRESETS[preset].schedule.override(**times), **sizes
-    )
+    config = override(preset_config, schedule=preset_config.schedule.override(**times), **sizes)
     mixed = [_mixed(text) for text in mix or []]
     captions = _captions(files, held_out, seed, quiet, [texts for texts, _ in mixed])
     watched = watch_tasks(watch) if watch else None

@@ -1,9 +1,10 @@
 """CapBERT: a BERT trained on captions only, or trained further on captions after other text.
 
 The visual-text baselines of the Memory Colors paper (Norlund et al. 2021; Hagström & Johansson
-2022): does a language model that reads captions know colours without seeing one? Masked-language
-training as in BERT with whole words masked anew each epoch. Every masked token becomes [MASK]: the
-80-10-10 rule does not help (Wettig et al. 2023, section 5), and a slot is always asked as [MASK].
+2022), and ViPhy's CapBERT (Singh, Qasemi & Chen 2023): does a language model that reads captions
+know colours without seeing one? Masked-language training as in BERT with whole words masked anew
+each epoch. Every masked token becomes [MASK]: the 80-10-10 rule does not help (Wettig et al. 2023,
+section 5), and a slot is always asked as [MASK]. The authors' presets mask pieces by that rule.
 
 In the second half of the epochs, statements (`language.training.statements`) replace a share of the
 captions. Not before: a network that cannot read yet learns only the frequencies of colours from
@@ -18,7 +19,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 LONGEST = 128
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 FEWEST = 20
+UNCLIPPED = 1e9
+"""A norm that no gradient has."""
 # The commonest letters; rarer ones are [UNK].
 _LETTERS = 150
 # Held-out captions used for validation: more would take longer than the steps between.
@@ -56,8 +59,9 @@ _TRAIN, _VALIDATE, _ORDER, _STATEMENTS = range(4)
 class CapBertConfig:
     """Layer sizes and training.
 
-    There are `tokens` per batch, a `rate` of words masked, and `statements`, the share of the texts
-    that are statements in the second half of the epochs.
+    There are `tokens` per batch, or so many `texts`, a `rate` of words masked (or of `pieces`, by
+    BERT's rule), and `statements`, the share of the texts that are statements in the second half of
+    the epochs.
     """
 
     layers: int
@@ -69,6 +73,28 @@ class CapBertConfig:
     dropout: float
     schedule: Schedule
     statements: float = 0.0
+    texts: int | None = None
+    pieces: bool = False
+
+
+def _published(
+    texts: int,
+    **schedule: Any,
+) -> CapBertConfig:
+    """Return BERT-base as authors trained it, in batches of so many texts: 15 % of pieces masked,
+    Adam without decay of weights, gradients as they come."""
+    return CapBertConfig(
+        layers=12,
+        hidden=768,
+        heads=12,
+        vocabulary=30_522,
+        tokens=16_384,
+        rate=0.15,
+        dropout=0.1,
+        schedule=Schedule(optimizer="adam", clip=UNCLIPPED, **schedule),
+        texts=texts,
+        pieces=True,
+    )
 
 
 PRESETS = {
@@ -92,22 +118,30 @@ PRESETS = {
             validate_every=250,
         ),
     ),
-    "paper": CapBertConfig(
-        layers=12,
-        hidden=768,
-        heads=12,
-        vocabulary=30_522,
-        tokens=16_384,
-        rate=0.15,
-        dropout=0.1,
-        schedule=Schedule(
-            epochs=20,
-            learning_rate=1e-4,
-            warmup=0.05,
-            decay="linear",
-            weight_decay=0.01,
-            validate_every=500,
-        ),
+    # CapBERT: `pretrain.py` of github.com/Axe--/ViPhy, whose first lines give the batch.
+    "viphy": _published(
+        128,
+        epochs=20,
+        learning_rate=1e-5,
+    ),
+    # BERT-CLIP-BERT-train and BERT-LXMERT-train: `models/runs` of
+    # github.com/lovhag/measure-visual-commonsense-knowledge. One processor's batch of 64 over eight
+    # steps; the loop is endless, and nobody says when it was stopped.
+    "memory-colors": _published(
+        512,
+        epochs=1,
+        learning_rate=5e-5,
+        validate_every=1_000,
+    ),
+    # BERT-LXMERT-train-scratch, ibidem: 88,000 steps, 4,400 of them to warm up, over 9.0 million
+    # texts.
+    "memory-colors-scratch": _published(
+        2_048,
+        epochs=20,
+        learning_rate=1e-4,
+        warmup=0.05,
+        decay="linear",
+        validate_every=1_000,
     ),
 }
 
@@ -313,6 +347,7 @@ class _TrainingTexts:
             rate=config.rate,
             mask=int(tokenizer.mask_token_id),
             pad=int(tokenizer.pad_token_id),
+            vocabulary=len(tokenizer) if config.pieces else None,
             imagine=partial(imagination.features, tokenizer) if imagination else None,
         )
 
@@ -344,17 +379,28 @@ class _TrainingTexts:
         row_weights = np.repeat(weights, [len(part.ids) for part in encoded])
         rng = np.random.default_rng([self._seed, _ORDER, epoch])
         rows = ragged.draw(row_weights, rng)
-        batches = ragged.cut(corpus.ids.lengths, rows, tokens=self._config.tokens)
+        batches = self._cut(corpus, rows)
         # Batches are of rows of one length: in random order, or short texts would all come first.
         order = [batches[i] for i in rng.permutation(len(batches))]
         return self._mask(corpus, order, seed=(self._seed, _TRAIN, epoch))
+
+    def _cut(
+        self,
+        corpus: masking.TokenizedTexts,
+        rows: ragged.Rows,
+    ) -> list[ragged.Rows]:
+        """Return the rows in batches of the config's size, texts of similar length together."""
+        lengths = corpus.ids.lengths
+        if self._config.texts is not None:
+            return ragged.cut(lengths, rows, texts=self._config.texts)
+        return ragged.cut(lengths, rows, tokens=self._config.tokens)
 
     def validation(self, texts: Sequence[str]) -> list[masking.MaskedBatch]:
         """Return batches of held-out texts, always with the same masks."""
         encoded = self.encode(texts)
         rng = np.random.default_rng([self._seed, _VALIDATE])
         rows = rng.permutation(len(encoded.ids))[:_VALIDATED]
-        batches = ragged.cut(encoded.ids.lengths, rows, tokens=self._config.tokens)
+        batches = self._cut(encoded, rows)
         return list(self._mask(encoded, batches, seed=(self._seed, _VALIDATE)))
 
 

@@ -1,4 +1,5 @@
-"""Tokenised texts, and masks of whole words that are drawn when a batch is looked up."""
+"""Tokenised texts, and masks of whole words or of pieces that are drawn when a batch is looked
+up."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerBase
 
+MASKED_SHARE, OTHER_SHARE = 0.8, 0.1
+"""Of BERT's predicted pieces, the shares that are masked, and replaced by any other."""
 SPECIAL = -1
 """The word number of a token that belongs to no word."""
 # Texts tokenised together: enough for the tokeniser's threads, and few enough for the memory.
@@ -96,6 +99,36 @@ def mask_words(
     return masked
 
 
+def mask_pieces(
+    words: Rows,
+    rate: float,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Return which tokens to predict: pieces of words, each by itself with the chance `rate`, as in
+    BERT; one at least of all texts together."""
+    real = words != SPECIAL
+    masked: NDArray[np.bool_] = real & (rng.random(words.shape) < rate)
+    if real.any() and not masked.any():
+        masked.flat[rng.choice(np.flatnonzero(real))] = True
+    return masked
+
+
+def show_pieces(
+    ids: Rows,
+    masked: NDArray[np.bool_],
+    mask: int,
+    vocabulary: int,
+    rng: np.random.Generator,
+) -> Rows:
+    """Return what the network is shown of pieces that it has to predict, by BERT's rule (Devlin et
+    al. 2019, section 3.1): of ten, eight are masks, one is any piece and one stays."""
+    lots = rng.random(ids.shape)
+    others = rng.integers(vocabulary, size=ids.shape)
+    shown: Rows = np.where(masked & (lots < MASKED_SHARE), mask, ids)
+    is_other = masked & (lots >= MASKED_SHARE) & (lots < MASKED_SHARE + OTHER_SHARE)
+    return np.where(is_other, others, shown)
+
+
 def _special_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[int]]:
     """Return the special tokens before and after a text ([CLS] and [SEP] for BERT)."""
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
@@ -109,8 +142,8 @@ def _special_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], list[in
 class MaskedBatch(NamedTuple):
     """One batch with its masks.
 
-    It has token ids with masks, the attention mask (None: all), the masked positions, the tokens to
-    predict there, and one imagined feature per text (None: without imagination).
+    It has token ids as they are shown, the attention mask (None: all), the positions to predict,
+    the tokens there, and one imagined feature per text (None: without imagination).
     """
 
     ids: torch.Tensor
@@ -133,6 +166,8 @@ class MaskedBatches(Sequence[MaskedBatch]):
     mask: int
     pad: int
     seed: tuple[int, ...]
+    vocabulary: int | None = None
+    """The number of pieces, where these are masked by BERT's rule; None to mask whole words."""
     imagine: Callable[[Rows, Rows, NDArray[np.bool_]], NDArray[np.float32]] | None = None
     """From masked ids, their words' numbers and the masked positions to one feature per text."""
 
@@ -145,8 +180,13 @@ class MaskedBatches(Sequence[MaskedBatch]):
         rows = self.batch_rows[index]
         ids = self.corpus.ids.matrix(rows, self.pad)
         words = self.corpus.words.matrix(rows, SPECIAL)
-        masked = mask_words(words, self.rate, np.random.default_rng([*self.seed, index]))
-        shown = np.where(masked, self.mask, ids)
+        rng = np.random.default_rng([*self.seed, index])
+        if self.vocabulary is None:
+            masked = mask_words(words, self.rate, rng)
+            shown = np.where(masked, self.mask, ids)
+        else:
+            masked = mask_pieces(words, self.rate, rng)
+            shown = show_pieces(ids, masked, self.mask, self.vocabulary, rng)
         real = np.arange(ids.shape[1]) < self.corpus.ids.lengths[rows][:, None]
         # Without padding no attention mask is needed, and attention is faster without one.
         attention = None

@@ -79,6 +79,13 @@ def mine(
     subtype_rule: Annotated[
         SubtypeRule, typer.Option(help="Which names are subtypes.")
     ] = SubtypeRule.PAPER,
+    tagger: Annotated[
+        str,
+        typer.Option(
+            help="Another tagger of captions: a spaCy pipeline by name or folder, or "
+            "MODULE:FUNCTION."
+        ),
+    ] = "",
     lexicon: Annotated[
         list[Lexicon] | None, typer.Option(help="Add a lexicon's subtypes; can be given twice.")
     ] = None,
@@ -127,6 +134,7 @@ def mine(
         colors=colors,
         select=select,
         subtype_rule=subtype_rule,
+        tagger=tagger,
         lexicons=lexicon or (),
         min_seen=min_seen,
         min_relation=min_relation,

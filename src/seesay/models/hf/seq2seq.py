@@ -94,10 +94,25 @@ class EncoderDecoderModel(TransformersModel):
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
     ) -> list[tuple[Reply, ...]]:
         """What the decoder writes when the encoder reads the question."""
+        inputs = self.question_inputs(prompts)
+        return generate_replies(self._network, self._tokenizer, inputs, sampling)
+
+    @property
+    def network(self) -> Any:
+        """The network, for training."""
+        return self._network
+
+    def question_inputs(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
+        """Return what the encoder reads where the answer is to be written."""
         texts = [after_shots(prompt.shots, user_turn(prompt.question_text)) for prompt in prompts]
         encoded = self._encode_questions(texts)
-        inputs = {name: encoded[name] for name in ("input_ids", "attention_mask")}
-        return generate_replies(self._network, self._tokenizer, inputs, sampling)
+        return {name: encoded[name] for name in ("input_ids", "attention_mask")}
+
+    def tokenize_answers(self, answers: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Return the tokens of written answers, each with its end, padded on the right."""
+        encoded = self._tokenize_texts(answers, padding=True, return_tensors="pt")
+        tokens = encoded.to(self._network.device)
+        return {name: tokens[name] for name in ("input_ids", "attention_mask")}
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The encoder's state at the first token."""

@@ -16,7 +16,7 @@ from seesay.data.cells import BadValueError
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
 from seesay.data.task_files.references import unknown_references
-from seesay.data.task_files.schema import TaskFile
+from seesay.data.task_files.schema import TEMPLATE_FIELDS, TaskFile
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, check_text, column_of, with_article
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
@@ -247,6 +247,7 @@ class _Builder:
             published=select_figures(published, "cloze"),
             nested_by=file.nested_by,
             choice_templates=build_templates(file.choice_templates, file.words),
+            qa_templates=build_templates(file.qa_templates, file.words),
             provenance=Provenance(
                 data=data,
                 notes=(*self.sources.notes, *notes),
@@ -353,7 +354,7 @@ class _Builder:
     def _check_labels(self, questions: Questions) -> None:
         """Report words for options that no question has: they would never be said."""
         labels = {label for question in questions for label in question.options}
-        for place in ("templates", "choice_templates"):
+        for place in TEMPLATE_FIELDS:
             for name, template in getattr(self.file, place).items():
                 for label in template.words:
                     self._check_label(label, labels, place, name, "words", label)

@@ -17,7 +17,13 @@ from seesay.data.rows import Row
 from seesay.data.task_files.pairs import PLACES, Pairs, order_sentences
 from seesay.data.task_files.row_rules import Cut, as_number
 from seesay.data.task_files.rules import entries
-from seesay.data.task_files.schema import MOST_OPTIONS, Gold, Options, TaskFile
+from seesay.data.task_files.schema import (
+    MOST_OPTIONS,
+    TEMPLATE_FIELDS,
+    Gold,
+    Options,
+    TaskFile,
+)
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import (
     Getter,
@@ -69,6 +75,7 @@ class QuestionBuilder:
         self._id = _name_getter(file.id, columns, sort=False)
         # "cat|dog" and "dog|cat" are one object: intervals cluster by the pair.
         self._object = _name_getter(file.object, columns, sort=True)
+        self._twin = _name_getter(file.twin, columns, sort=False)
         self._picture: Getter | None = None
         if file.picture is not None:
             self._picture = source_getter(file.picture, columns)
@@ -174,6 +181,7 @@ class QuestionBuilder:
         if len(gold) > 1:
             self.several_gold = True
         about = key if self._object is None else self._object(cells)
+        twin = None if self._twin is None else self._twin(cells)
         if not key:
             raise BadValueError("'id' is empty")
         if not about:
@@ -186,6 +194,7 @@ class QuestionBuilder:
             object=about,
             picture=self._picture_path(cells),
             tags=self._row_tags(cells),
+            twin=twin or "",
         )
 
     def _row_fields(self, cells: Cells) -> dict[str, str]:
@@ -234,8 +243,9 @@ class QuestionBuilder:
         """
         file = self.file
         declared = {name: source_getter(source, columns) for name, source in file.fields.items()}
-        entries = (*file.templates.values(), *file.choice_templates.values())
-        texts = [*(entry.text for entry in entries), file.linear_text]
+        templates = [getattr(file, place) for place in TEMPLATE_FIELDS]
+        texts = [entry.text for entries in templates for entry in entries.values()]
+        texts.append(file.linear_text)
         texts += [word for _, word in file.word_texts]
         self._references = dict.fromkeys([name for text in texts for name in references(text)])
         getters: dict[str, Getter] = dict(declared)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic
@@ -38,7 +38,8 @@ class Facts(Generic[Fact]):
     """Facts, the rows that could not be used, and the files read.
 
     `folder` holds further tables of the same kind. `published` distinguishes the layout of the
-    published files from a knowledge folder that `seesay mine` wrote.
+    published files from a knowledge folder that `seesay mine` wrote. `divide` cuts the rows into
+    the three splits, by default as published.
     """
 
     rows: list[Fact]
@@ -46,13 +47,14 @@ class Facts(Generic[Fact]):
     files: tuple[Path, ...]
     published: bool
     folder: Path | None
+    divide: Callable[[Sequence[Fact]], Mapping[str, list[Fact]]] = split
 
     def split(self, name: str) -> list[Fact]:
         """Return one of the three splits; a single table is all test."""
         if name not in SHARES:
             raise UserError(f"ViPhy has no split '{name}': choose one of {', '.join(SHARES)}.")
         if self.folder is not None:
-            return split(self.rows)[name]
+            return self.divide(self.rows)[name]
         if name != "test":
             raise UserError(
                 f"{self.files[0]} is a single table without splits: for '{name}' give a folder."
@@ -142,6 +144,26 @@ def sibling_file(source: Facts[Fact], file: str) -> Path | None:
     if path.is_file():
         return path
     return None
+
+
+def training_keys(
+    source: Facts[Fact],
+    key: Callable[[Fact], tuple[str, ...]],
+) -> frozenset[tuple[str, ...]] | None:
+    """Return what the training split is about; None for a single table, which has no splits."""
+    if source.folder is None:
+        return None
+    return frozenset(map(key, source.split("train")))
+
+
+def mirror_tag(
+    mirror: tuple[str, ...],
+    training: Container[tuple[str, ...]] | None,
+) -> dict[str, str]:
+    """Return the tag that says whether a question's mirror image is in the training split."""
+    if training is None:
+        return {}
+    return {"mirrored": "yes" if mirror in training else "no"}
 
 
 def _select_usable(

@@ -1,12 +1,13 @@
 """viphy-size: which of two things is typically the larger one (Singh, Qasemi & Chen 2023).
 
 Three sets: the standard pairs; the same pairs with a subtype in each thing's place; and pairs that
-were never seen together, known through a third thing only (a < b < c).
+were never seen together, known through a third thing only (a < b < c). The published split of the
+standard pairs parts many a pair from its mirror image; two splits of ours do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,15 +19,28 @@ from seesay.questions import Question, Task
 from seesay.tasks.viphy import derived_sets, facts
 
 DERIVED = "derived by seesay (seed 0)"
+DIVIDED = "divided by seesay (seed 0): not the published split"
 
 
 def load(data: Path | None = None) -> Task:
     """Load the test split of the standard pairs, from the published files or mined knowledge.
 
-    The table has the mirror image of every pair, which may be in another split.
+    The table has the mirror image of every pair, which may be in another split: where it is in the
+    training split, the tag `mirrored` says yes.
     """
     source = facts.load_facts(SizeFact, data)
-    return facts.build("viphy-size", questions, source.split("test"), source)
+    ask = partial(questions, training=facts.training_keys(source, _pair))
+    return facts.build("viphy-size", ask, source.split("test"), source)
+
+
+def load_pairs(data: Path | None = None) -> Task:
+    """Load the standard pairs, split so that a pair and its mirror image are in the same part."""
+    return _load_divided("viphy-size-pairs", derived_sets.divide_by_pair, data)
+
+
+def load_things(data: Path | None = None) -> Task:
+    """Load the standard pairs, split so that no thing of a part is in another one."""
+    return _load_divided("viphy-size-things", derived_sets.divide_by_thing, data)
 
 
 def load_subtype(data: Path | None = None) -> Task:
@@ -69,6 +83,20 @@ def load_transitive(data: Path | None = None) -> Task:
     return facts.build(name, questions, pairs, source, derived=DERIVED)
 
 
+def _load_divided(
+    name: str,
+    divide: Callable[[Sequence[SizeFact]], dict[str, list[SizeFact]]],
+    data: Path | None,
+) -> Task:
+    """Load the standard pairs in a split of ours."""
+    source = replace(facts.load_facts(SizeFact, data), divide=divide)
+    rows = source.split("test")
+    if not rows:
+        raise UserError(f"{source.files[0]} has too few pairs for the split of '{name}'.")
+    task = facts.build("viphy-size", questions, rows, source, derived=DIVIDED)
+    return replace(task, name=name)
+
+
 def _load_published(
     name: str,
     file: str,
@@ -80,8 +108,12 @@ def _load_published(
     return facts.build(name, questions, source.rows, source, training=standard)
 
 
-def questions(facts: Sequence[SizeFact]) -> list[Question]:
-    """Return one question per pair.
+def questions(
+    rows: Sequence[SizeFact],
+    training: Container[tuple[str, ...]] | None = None,
+) -> list[Question]:
+    """Return one question per pair; `training` are the pairs of the training split, where a tag
+    should say whether the mirror image is among them.
 
     A pair and its mirror image are not independent, so both are one object.
     """
@@ -92,6 +124,12 @@ def questions(facts: Sequence[SizeFact]) -> list[Question]:
             options=SIZES,
             gold={fact.typical[0]: 1.0},
             object="|".join(sorted((fact.a, fact.b))),
+            tags=facts.mirror_tag((fact.b, fact.a), training),
+            twin=f"{fact.b}|{fact.a}",
         )
-        for fact in facts
+        for fact in rows
     ]
+
+
+def _pair(fact: SizeFact) -> tuple[str, ...]:
+    return fact.a, fact.b

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from functools import partial
 from pathlib import Path
 
 from seesay.data.knowledge import PLACES, PlaceFact
@@ -17,18 +18,22 @@ def load(data: Path | None = None) -> Task:
     leave them out.
     """
     source = facts.load_facts(PlaceFact, data)
-    return facts.build("viphy-space", questions, source.split("test"), source)
+    ask = partial(questions, training=facts.training_keys(source, _key))
+    return facts.build("viphy-space", ask, source.split("test"), source)
 
 
-def questions(facts: Sequence[PlaceFact]) -> list[Question]:
-    """Return one question per pair and scene.
+def questions(
+    rows: Sequence[PlaceFact],
+    training: Container[tuple[str, ...]] | None = None,
+) -> list[Question]:
+    """Return one question per pair and scene; `training` are those of the training split.
 
     Gold weights are how often each typical relation was seen, where it was counted.
     """
-    return [_question(fact) for fact in facts]
+    return [_question(fact, training) for fact in rows]
 
 
-def _question(fact: PlaceFact) -> Question:
+def _question(fact: PlaceFact, training: Container[tuple[str, ...]] | None) -> Question:
     """Build the question about one pair in one scene."""
     scene = fact.scene.replace("_", " ")
     return Question(
@@ -46,8 +51,14 @@ def _question(fact: PlaceFact) -> Question:
             "scene": scene,
             "labels": str(len(fact.typical)),
             "level": "yes" if "=" in fact.typical else "no",
+            **facts.mirror_tag((fact.scene, fact.b, fact.a), training),
         },
+        twin=f"{fact.scene}|{fact.b}|{fact.a}",
     )
+
+
+def _key(fact: PlaceFact) -> tuple[str, ...]:
+    return fact.scene, fact.a, fact.b
 
 
 def _gold(fact: PlaceFact) -> dict[str, float]:

@@ -177,7 +177,7 @@ class Model:
         """This model, shown a picture beside every question, none of which has one."""
         raise UserError(
             f"'{self.name}' cannot be shown a picture in place of none: --picture is for "
-            "VisualBERT, LXMERT, ViLT and FLAVA."
+            "VisualBERT, LXMERT, ViLT, FLAVA and a CLIP-BERT that imagines."
         )
 
     def restrict(self, task: Task) -> Task:

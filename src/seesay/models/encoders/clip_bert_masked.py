@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.condition import StandIn
 from seesay.errors import UserError
 from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.models.encoders.clip_bert import (
@@ -29,6 +31,8 @@ from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.options import ModelOptions
 from seesay.models.pictures import open_picture
 from seesay.models.source import split_clip_bert
+from seesay.models.stand_in import stand_in_image
+from seesay.models.wrapped import under_condition
 
 KEPT_FEATURES = 4096  # texts, so that a large task does not fill the memory
 
@@ -113,6 +117,21 @@ class ClipBertModel(MaskedModel):
         features = imagine(self._imagination, texts, self._network)
         return self._encode(texts, first_states(self._network), features=features)
 
+    def with_picture(self, stand_in: StandIn) -> Model:
+        """This model, shown a picture beside every question in place of what the text evokes."""
+        reader = self._reader
+        if not isinstance(reader, ImaginingReader) or reader.accepts != TEXT_AND_PICTURES:
+            return super().with_picture(stand_in)
+        shown = copy.copy(self)
+        shown._reader = reader.showing(stand_in)
+        shown._notes = dict(self._notes or {})
+        shown.note(
+            f"'{self.name}': beside every question it is shown the pixels of a {stand_in.kind} "
+            "picture, and imagines nothing.",
+            lasting=True,
+        )
+        return under_condition(shown, picture=stand_in.kind, picture_seed=stand_in.drawn_with)
+
 
 class ImaginingReader(SlotReader):
     """Shows the network one feature after each sentence: the picture's where there is one, else the
@@ -131,8 +150,16 @@ class ImaginingReader(SlotReader):
         self._options = options
         self._features: dict[str, NDArray[np.float32]] = {}
         self._clip: Any = None  # the half that sees, loaded when the first picture comes
+        self._stand_in: NDArray[np.float32] | None = None  # the feature of a picture for all texts
         if isinstance(imagination, ClipText) and imagination.sees:
             self.accepts = TEXT_AND_PICTURES
+
+    def showing(self, stand_in: StandIn) -> ImaginingReader:
+        """This reader, which shows a picture beside every text that has none."""
+        reader = copy.copy(self)
+        with torch.inference_mode():
+            reader._stand_in = reader._picture_feature(stand_in)
+        return reader
 
     def logits(
         self,
@@ -142,10 +169,11 @@ class ImaginingReader(SlotReader):
         texts: Sequence[str],
         picture: str | None,
     ) -> torch.Tensor:
-        if picture is None:
+        seen = self._stand_in if picture is None else self._picture_feature(picture)
+        if seen is None:
             features = self._text_features(texts)
         else:
-            features = np.repeat(self._picture_feature(picture), len(ids), axis=0)
+            features = np.repeat(seen, len(ids), axis=0)
         shown = torch.from_numpy(features).to(ids.device)
         return logits_at(
             self.network,
@@ -167,7 +195,7 @@ class ImaginingReader(SlotReader):
             self._features |= zip(new, self._imagination.encode(new), strict=True)
         return np.stack([self._features[text] for text in texts])
 
-    def _picture_feature(self, path: str) -> NDArray[np.float32]:
+    def _picture_feature(self, view: str | StandIn) -> NDArray[np.float32]:
         """CLIP's own feature of the picture, after its projection."""
         from transformers import CLIPVisionModelWithProjection
 
@@ -181,6 +209,10 @@ class ImaginingReader(SlotReader):
             refuse_missing(name, loaded.missing)
             self._clip = loaded.network, load_component(name, options, "AutoImageProcessor", "CLIP")
         network, images = self._clip
-        pixels = images(images=open_picture(path, name), return_tensors="pt")["pixel_values"]
+        if isinstance(view, StandIn):
+            image = stand_in_image(view, images)
+        else:
+            image = open_picture(view, name)
+        pixels = images(images=image, return_tensors="pt")["pixel_values"]
         feature: NDArray[np.float32] = network(pixel_values=pixels).image_embeds.float().numpy()
         return feature

@@ -31,7 +31,7 @@ from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
 from seesay.models.pictures import open_picture
-from seesay.models.vision.stand_in import stand_in_image, stand_in_regions
+from seesay.models.stand_in import stand_in_image, stand_in_regions
 from seesay.models.wrapped import under_condition
 
 PICTURES = 8  # kept, so that the sentences about one picture share it

@@ -21,8 +21,8 @@ from seesay import api
 from seesay.condition import PictureKind, StandIn
 from seesay.errors import UserError
 from seesay.models import load_model
+from seesay.models.stand_in import REGIONS, Regions, read_regions, stand_in_regions
 from seesay.models.vision.masked import FlavaReader
-from seesay.models.vision.stand_in import REGIONS, Regions, read_regions, stand_in_regions
 from seesay.questions import Prompt
 from seesay.runs.request import Request, expand
 from seesay.runs.store import FIGURES
@@ -30,7 +30,7 @@ from seesay.tasks import load_task
 
 Folder = Callable[[str], Path]
 
-SEES_PIXELS = ("vilt", "flava")
+SEES_PIXELS = ("vilt", "flava", "clip-bert")
 SEES_REGIONS = ("visual-bert", "lxmert")
 SIDE = 32  # of the tiny models' pictures
 TEXT = "the color of an apple is [MASK] ."
@@ -79,20 +79,19 @@ def test_pixels_reach_the_network(
     test_multimodal_cloze."""
     where = folder(architecture)
     model: Any = load_model(str(where))
-    network = model._network
-    if architecture == "vilt":
-        tower = network.vilt.embeddings.visual_embed.__self__.patch_embeddings
-    else:
-        tower = network.flava.image_model
     received: list[torch.Tensor] = []
 
-    def keep(_: Any, arguments: Any, named: Any) -> None:
-        received.append(named["pixel_values"] if "pixel_values" in named else arguments[0])
+    def keep(module: torch.nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:
+        # what cuts a picture into patches is the only convolution of these networks
+        if isinstance(module, torch.nn.Conv2d):
+            received.append(arguments[0])
 
-    hook = tower.register_forward_pre_hook(keep, with_kwargs=True)
+    # of every module, since CLIP-BERT loads the half that sees when it is first shown a picture
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(keep)
     shown = model.with_picture(StandIn(kind, seed=1))
     hook.remove()
-    processor: Any = tr.AutoImageProcessor.from_pretrained(where)
+    pictures = where / "clip" if architecture == "clip-bert" else where
+    processor: Any = tr.AutoImageProcessor.from_pretrained(pictures)
     [pixels] = received
     mean = np.array(processor.image_mean)
     deviation = np.array(processor.image_std)
@@ -297,12 +296,15 @@ def test_a_checkpoint_without_its_eyes_is_refused(folder: Folder, tmp_path: Path
 
 
 def test_models_that_do_not_see_are_refused(
-    tiny_folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+    tiny_folder: Callable[[str], Path], folder: Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     message = error_here(
         capsys, "probe", tiny_folder("bert"), "--task", "core-color", "--picture", "blank"
     )
     assert "cannot be shown a picture in place of none" in message
+    implicit = load_model(f"clip-bert-implicit:{folder('clip-bert')}")
+    with pytest.raises(UserError, match="a CLIP-BERT that imagines"):
+        implicit.with_picture(StandIn(PictureKind.BLANK))
 
 
 def test_a_task_with_pictures_keeps_its_own(folder: Folder) -> None:

@@ -424,7 +424,7 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(*command, "--tasks", "pos", "--tasks", "compositional,pos", "--seeds", "2")
     out, err = capsys.readouterr()
     assert made.stat().st_mtime_ns == before
-    for message in ("Table 1", "POS-hard", "unseen", "ceiling, k = 0.29", "0.970", "4 trainings"):
+    for message in ("Table 1", "POS-hard", "unseen", "ceiling, k = 0.29", "97%", "4 trainings"):
         assert message in out
     assert "1 of 4: pos …" in err
     assert "1 of 4: pos: " not in err  # it is trained already

@@ -352,7 +352,7 @@ def pipeline() -> Drawing:
 
 def _first(relations: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str], int]]:
     """Return three relations of different first names."""
-    by_name = {}
+    by_name: dict[str, tuple[tuple[str, str], int]] = {}
     for pair, label in relations.items():
         by_name.setdefault(pair[0], (pair, label))
     return list(by_name.values())[:3]

@@ -65,7 +65,7 @@ def cardinality(task: Task) -> Analysis:
         name="cardinality",
         task=task.name,
         title="How many labels are right",
-        source=f"{SOURCE}, Fig. 10 and 11",
+        source=f"{SOURCE}, Fig. 11",
         text="Questions with one right label, two, or more, and the shares of the labels among "
         "them.",
         rows=rows,
@@ -78,7 +78,7 @@ def by_category(task: Task) -> Analysis:
     text = (
         "The shares of the gold answers in each category of objects, every object weighted equally."
     )
-    return _labels_by(task, "category", "Labels by category", f"{SOURCE}, Fig. 15", text)
+    return _labels_by(task, "category", "Labels by category", f"{SOURCE}, like Fig. 15", text)
 
 
 def by_scene(task: Task) -> Analysis:

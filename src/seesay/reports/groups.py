@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -153,6 +153,14 @@ class TaskRuns:
         """
         return self.entries[0].run.manifest.condition.how
 
+    @property
+    def sample(self) -> str:
+        """What says that all runs asked the same limited number of questions, or nothing.
+
+        Where runs have different limits their labels say so.
+        """
+        return limit_words(entry.run for entry in self.entries)
+
     @cached_property
     def parts(self) -> tuple[Slice | None, ...]:
         """What the headline covers: all questions (None), or each set of nested ones."""
@@ -200,6 +208,15 @@ class TaskRuns:
         return [
             row for row in self.task.published if row.metric == self.headline and row.slice == part
         ]
+
+
+def limit_words(runs: Iterable[Run]) -> str:
+    """Return in words the limit that all runs have: " · a sample (--limit 20)", or nothing."""
+    limits = {run.manifest.limit for run in runs}
+    if len(limits) != 1:
+        return ""
+    (limit,) = limits
+    return "" if limit is None else f" · a sample (--limit {limit})"
 
 
 def template_names(task: Task) -> str:
@@ -263,7 +280,7 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
             LabelledRun(run, name, series[name])
             for run, name in zip(members.runs, names, strict=True)
         )
-        title = (task.title or task.name) + suffix + size
+        title = (task.title or task.name) + suffix + size + limit_words(members.runs)
         groups.append(TaskRuns(task, title, anchor, entries))
     return tuple(groups)
 

@@ -73,9 +73,12 @@ def overview(runs: Sequence[Run]) -> Table:
                 style="dim",
             )
         table.add_section()
+    notes = [f"{group.task.name}{group.sample}" for group in groups if group.sample]
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
-        _add_caption(table, f"As published: {sources}")
+        notes.append(f"As published: {sources}")
+    if notes:
+        _add_caption(table, "\n".join(notes))
     return table
 
 

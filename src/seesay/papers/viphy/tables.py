@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 import numpy as np
@@ -135,7 +136,7 @@ def _count_files(material: Material) -> dict[str, str]:
         shared = len(subtypes.keys() & conceptnet)
         counted["names in ConceptNet"] = f"{shared:,} ({shared / len(subtypes):.1%})"
     for task, name in SIZE_SETS.parts.items():
-        counted[name] = _unless_missing(lambda task=task: len(material.task(task).questions))
+        counted[name] = _unless_missing(partial(_count_questions, material, task))
     splits = {"train": "train", "dev": "validation", "test": "test"}
     parts = material.task("viphy-color").splits()
     for name, split in splits.items():
@@ -145,6 +146,10 @@ def _count_files(material: Material) -> dict[str, str]:
         lambda: len(source.shared_things(material).names)
     )
     return counted
+
+
+def _count_questions(material: Material, task: str) -> int:
+    return len(material.task(task).questions)
 
 
 def _unless_missing(count: Callable[[], int]) -> str:
@@ -180,7 +185,9 @@ def zero_shot(material: Material) -> Rendered:
             continue
         for entry in group.entries:
             for rule, figure in _zero_shot_rules(group, entry):
-                tasks.add(group.task.name)
+                # a sample is a part of what the table shows
+                if entry.run.manifest.limit is None:
+                    tasks.add(group.task.name)
                 name = group.task.name.removeprefix("viphy-")
                 lines.append(
                     [
@@ -342,7 +349,7 @@ def probes(
         guesses: list[str] = []
         is_complete = False
         for entry, how, by_head in _rows_of(material, columns):
-            line = [name_of(entry), how]
+            line: list[str | None] = [name_of(entry), how]
             for head in heads:
                 figure = by_head.get(head)
                 line += [cell(figure), printed_beside(entry, place, head)]
@@ -378,7 +385,7 @@ def _beside_human(
     """Yield people's rows with the printed human row beside each value."""
     printed = PUBLISHED[place].numbers[HUMAN[place]]
     for name, *values in rows:
-        line = [name, None]
+        line: list[str | None] = [name, None]
         for head, value in zip(heads, values, strict=True):
             line += [value, two_decimals(printed.get(head)) if value else None]
         yield line

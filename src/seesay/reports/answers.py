@@ -186,10 +186,11 @@ def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
     right = np.zeros_like(chosen)
     for row, question in enumerate(task.questions):
         places = {option: place for place, option in enumerate(question.options)}
-        choices = [by_key.get((question.id, template.name)) for template in task.templates]
-        for choice in choices:
-            for label in choice.labels if choice else ():
-                chosen[row, places[label]] += 1 / (len(choices) * len(choice.labels))
+        for template in task.templates:
+            # without an answer no place is chosen
+            labels = by_key[question.id, template.name].labels
+            for label in labels:
+                chosen[row, places[label]] += 1 / (len(task.templates) * len(labels))
         for label, share in question.gold_shares.items():
             right[row, places[label]] += share
     excess = chosen - right

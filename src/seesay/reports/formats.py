@@ -184,8 +184,8 @@ def _rows(
     A block may be empty.
     """
     all_people = frozenset[str]().union(*(column.people for column in columns))
-    models = []
-    people = []
+    models: list[list[str]] = []
+    people: list[list[str]] = []
     for label in dict.fromkeys(label for column in columns for label in column.cells):
         row = [escape(label)]
         for column in columns:
@@ -196,7 +196,7 @@ def _rows(
                 row.append(escape(NONE))
         block = people if label in all_people else models
         block.append(row)
-    published = []
+    published: list[list[str]] = []
     for name in dict.fromkeys(name for column in columns for name in column.published):
         values = [column.published.get(name, NONE) for column in columns]
         block = people if name in all_people else published

@@ -42,10 +42,10 @@ def unite_names(runs: Sequence[Run]) -> tuple[Run, ...]:
     The name is the shortest, of equally short ones the first: a path says where a model lies, not
     which it is.
     """
-    names = group_by(runs, _identity)
+    by_identity = group_by(runs, _identity)
     shortest = {
         identity: min((run.manifest.model for run in members), key=len)
-        for identity, members in names.items()
+        for identity, members in by_identity.items()
     }
     latest: dict[str, Run] = {}
     for run in sorted(runs, key=lambda run: run.manifest.created):

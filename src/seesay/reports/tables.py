@@ -212,7 +212,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
                 # one below the other, so that neither name is cut on a narrow terminal
                 pair = _lines(pair, _name(f"    vs {names[c.b]}"))
             style = "bold" if is_shown(c) else ""
-            p_values = [c.p_holm]
+            p_values: list[float | None] = [c.p_holm]
             if all_tests:
                 p_values += [c.p_signflip, c.p_bootstrap, c.p_mcnemar]
             table.add_row(

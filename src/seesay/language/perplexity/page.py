@@ -44,9 +44,9 @@ def write_surprisals(
     if len(sentences) > SHOWN:
         about.append(f"The first {SHOWN} of {len(sentences):,} sentences.")
     sections = [Section("What is shown", "\n\n".join(about))]
-    shown = sentences[:SHOWN]
-    scales = _Scales.of(shown)
-    for row in shown:
+    first_sentences = sentences[:SHOWN]
+    scales = _Scales.of(first_sentences)
+    for row in first_sentences:
         charts = _charts(row, scales)
         sections.append(Section(f"{row.line}. {row.text}", "", charts, _table(row)))
     return write_page(path, f"Surprisal: {' and '.join(models)}", sections)

@@ -14,3 +14,5 @@ POWER = 0.8
 
 MAX_TOKENS = 64
 """Tokens of a generated answer at most."""
+FEWEST_OBJECTS = 10
+"""A figure of fewer objects is marked: its interval is too narrow."""

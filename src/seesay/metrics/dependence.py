@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from seesay.defaults import LEVEL
-from seesay.metrics.base import FloatArray, IntArray, Value
+from seesay.metrics.base import BoolArray, FloatArray, IntArray, Value
 
 MOST_THINGS = 4
 """Of objects with more things than this, all subsets would be too many: single things are used."""
@@ -47,6 +47,12 @@ class ThingsInCommon:
         self._subsets: IntArray = np.array(numbers)
         self._signs: FloatArray = np.array(signs)
         self._is_thing = np.array([len(subset) == 1 for subset in subsets])
+
+    def count_things(self, is_present: BoolArray) -> int:
+        """Return how many things occur in the objects that are present."""
+        present_rows = is_present[self._rows]
+        subsets = np.unique(self._subsets[present_rows])
+        return int(self._is_thing[subsets].sum())
 
     def widening(self, influence: FloatArray) -> float:
         """Return the ratio by which an interval that resamples objects is too narrow.

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from seesay.defaults import RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, Value
 from seesay.metrics.bootstrap import Clusters, Interval, Resamples, present, summarise, wilson
-from seesay.metrics.dependence import influence
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -51,7 +50,7 @@ def paired_bootstrap(
     sums_a = resamples.sums(a, where)
     sums_b = resamples.sums(b, where)
     figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
-    widening = resamples.widening(lambda: influence(sums_a, value) - influence(sums_b, value))
+    widening = resamples.widening(sums_a, value, minus=sums_b)
     return difference(figure_a, figure_b, objects=present(sums_a), widening=widening)
 
 

@@ -22,7 +22,8 @@ from seesay.questions import Published, Slice
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
 from seesay.reports.formatting import (
-    interval,
+    ends,
+    few_note,
     lower_is_better,
     metric_name,
     part_name,
@@ -178,8 +179,10 @@ def eval_results(
             task_id = group.task.name
             if part:
                 task_id = f"{task_id}-{slug(part_name(part))}"
-            ends = interval(figure.low, figure.high)
-            about = f"{group.headline}, 95 % interval {ends}, n = {figure.n}"
+            about = f"{group.headline}, 95 % interval {ends(figure)}, n = {figure.n}"
+            note = few_note([figure])
+            if note:
+                about = f"{about} ({note})"
             result = {
                 "dataset": {"id": dataset, "task_id": task_id},
                 "value": round(figure.value, 6),
@@ -243,7 +246,7 @@ def _cell(column: Column, entry: LabelledRun | None, best: LabelledRun | None) -
     manifest = entry.run.manifest
     return Cell(
         value=figure.value,
-        ends=interval(figure.low, figure.high),
+        ends=ends(figure),
         n=figure.n,
         best=entry is best,
         page=f"{_page_of(manifest.model)}#{column.group.anchor}",
@@ -302,6 +305,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         models=len({run.manifest.model for run in runs}),
         runs=len(runs),
         created=max(run.manifest.created for run in runs)[:10],
+        few=few_note(figure for run in runs for figure in run.figures if figure.slice is None),
     )
 
 
@@ -375,6 +379,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         reference=reference,
         pages=pages,
         home="../index.html",
+        few=few_note(figure for entry in ranked.entries for figure in entry.run.figures),
     )
 
 

@@ -17,6 +17,8 @@ from rich.text import Text
 from seesay.grouping import group_by
 from seesay.questions import Slice
 from seesay.reports.formatting import (
+    ends,
+    few_note,
     figure_cells,
     interval,
     is_shown,
@@ -73,15 +75,20 @@ def overview(runs: Sequence[Run]) -> Table:
                 style="dim",
             )
         table.add_section()
+    notes = [few_note(figure for run in runs for figure in run.figures if figure.slice is None)]
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
-        _add_caption(table, f"As published: {sources}")
+        notes.append(f"As published: {sources}")
+    _add_caption(table, *notes)
     return table
 
 
-def _add_caption(table: Table, text: str) -> None:
-    table.caption = Text(text, style="dim")
-    table.caption_justify = "left"
+def _add_caption(table: Table, *notes: str) -> None:
+    """Write these sentences below the table; empty ones are none."""
+    text = "\n".join(note for note in notes if note)
+    if text:
+        table.caption = Text(text, style="dim")
+        table.caption_justify = "left"
 
 
 def seeds_table(rows: Sequence[SeedSummary]) -> Table:
@@ -132,14 +139,16 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
             figure.model,
             str(figure.layer),
             number(figure.value),
-            interval(figure.low, figure.high),
+            ends(figure),
             number(figure.control),
             number(figure.selectivity),
         )
         for curve in curves
         for figure in curve.figures
     ]
-    return _by_task(columns, cells)
+    table = _by_task(columns, cells)
+    _add_caption(table, few_note(figure for curve in curves for figure in curve.figures))
+    return table
 
 
 def stability_table(ranking: Stability) -> Table:
@@ -209,14 +218,16 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             table.add_row(
                 pair,
                 Text(number(c.difference, sign=True), style=style),
-                interval(c.low, c.high),
+                ends(c),
                 p_value(c.p_signflip),
                 p_value(c.p_holm),
                 p_value(c.p_mcnemar),
                 str(c.n),
             )
     _add_caption(
-        table, "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05."
+        table,
+        "Bold: p Holm (p flip, corrected for all comparisons of the task) at most 0.05.",
+        few_note(comparisons),
     )
     return table
 
@@ -282,6 +293,7 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
                     *figure_cells(figure),
                     str(figure.n),
                 )
+    _add_caption(table, few_note(figure for run in runs for figure in run.figures))
     return table
 
 

@@ -48,6 +48,13 @@ class Record(Document):
     n: int
     """How many questions it rests on."""
 
+    objects: int
+    """How many objects these are about; where objects are pairs, no more than there are things in
+    them."""
+
+    too_few: bool
+    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
+
     signature: str
     """How the number was made, in one line."""
 
@@ -187,6 +194,13 @@ class Comparison(Document):
 
     n: int
     """How many questions both answered."""
+
+    objects: int
+    """How many objects these are about; where objects are pairs, no more than there are things in
+    them."""
+
+    too_few: bool
+    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
 
     signature_a: str
     """How the first figure was made."""

@@ -260,8 +260,14 @@ class _Sample:
         return [question.object for question in self.task.questions]
 
     @cached_property
-    def has_independent_questions(self) -> bool:
-        """Whether no thing occurs in two questions, which McNemar's test takes for granted."""
+    def has_independent_answers(self) -> bool:
+        """Whether no thing occurs in two questions and each is asked once, as McNemar's test needs.
+
+        Of several templates it could only count which model is right in most of them. That is
+        another quantity than the figures' difference, and may differ where these are equal.
+        """
+        if len(self.task.templates) > 1:
+            return False
         things = [thing for question in self.task.questions for thing in question.things]
         return len(set(things)) == len(things)
 
@@ -376,7 +382,7 @@ def _compare_metric(
         )
         objects = sample.draw.count_objects(sums_a)
         p_mcnemar = None
-        if metric.binary and sample.has_independent_questions:
+        if metric.binary and sample.has_independent_answers:
             p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))
         comparisons.append(
             Comparison(

@@ -190,7 +190,8 @@ class Comparison(Document):
 
     p_mcnemar: float | None
     """Exact McNemar p-value; null for metrics that are not right-or-wrong, and where two questions
-    are about one thing: the test takes questions to be independent."""
+    are about one thing or are asked in several templates: the test takes answers to be
+    independent."""
 
     n: int
     """How many questions both answered."""

@@ -16,3 +16,6 @@ MAX_TOKENS = 64
 """Tokens of a generated answer at most."""
 FEWEST_OBJECTS = 10
 """A figure of fewer objects is marked: its interval is too narrow."""
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed that every generator in use takes (NumPy's legacy one takes no larger)."""

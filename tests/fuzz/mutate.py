@@ -253,27 +253,25 @@ def _nest_value(
     """Put a value of a JSON document between brackets; None where there is no document."""
     try:
         document = json.loads(content)
+        places = list(_places(document, 0))
+        if not places:
+            return None
+        holder, key = chance.choice(places)
+        inner = json.dumps(holder[key])
+        holder[key] = MARKER
+        text = json.dumps(document).encode()
     except (ValueError, RecursionError):
         return None
-    places = list(_places(document, 0))
-    if not places:
-        return None
-    holder, key = chance.choice(places)
-    inner = json.dumps(holder[key])
-    holder[key] = MARKER
-    text = json.dumps(document).encode("utf-8", "surrogatepass")
     return text.replace(json.dumps(MARKER).encode(), opening + inner.encode() + closing)
 
 
 def _places(value: Any, depth: int) -> Iterator[tuple[Any, Any]]:
     """Yield where values of a document stand, as what holds them and their key."""
-    if depth > 20:
+    if depth > 20 or not isinstance(value, dict | list):
         return
-    keys = list(value) if isinstance(value, dict) else range(len(value))
-    for key in keys if isinstance(value, dict | list) else ():
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
         yield value, key
-        if isinstance(value[key], dict | list):
-            yield from _places(value[key], depth + 1)
+        yield from _places(value[key], depth + 1)
 
 
 def _gzip(chance: random.Random, content: bytes) -> bytes:

@@ -26,7 +26,7 @@ def test_equal_systems_are_told_apart_in_one_case_of_twenty() -> None:
     """Two of an image's five captions are the systems', drawn at random; three are references."""
     by_image: dict[str, list[str]] = defaultdict(list)
     path = shared("captions/flickr8k.token.txt.gz")
-    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+    for line in gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]:
         name, caption = line.split("\t", 1)
         by_image[name.split("#")[0]].append(caption)
     names = sorted(name for name, captions in by_image.items() if len(captions) == 5)
@@ -36,11 +36,11 @@ def test_equal_systems_are_told_apart_in_one_case_of_twenty() -> None:
         images = chance.sample(names, IMAGES)
         shuffled = [chance.sample(by_image[name], 5) for name in images]
         references = [captions[2:] for captions in shuffled]
-        measurements = []
-        for system in range(2):
-            texts = [captions[system] for captions in shuffled]
-            measurements.append(evaluate(CaptionCorpus.tokenized(texts, references), None))
-        tests = compare(*measurements, images, Resamples(images, 400, seed))
+        first, second = (
+            evaluate(CaptionCorpus.tokenized(texts, references), None)
+            for texts in list(zip(*shuffled, strict=True))[:2]
+        )
+        tests = compare(first, second, images, Resamples(images, 400, seed))
         for test in tests:
             told_apart[f"{test.name} sign-flip"] += test.p_signflip <= 0.05
             told_apart[f"{test.name} bootstrap"] += test.difference.p <= 0.05

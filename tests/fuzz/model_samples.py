@@ -365,7 +365,7 @@ def _exported(path: Path) -> None:
                 json.loads(line)
 
 
-class LmEvalLoader(yaml.SafeLoader):
+class LmEvalLoader(yaml.SafeLoader):  # type: ignore[misc]
     """Knows the one tag of lm-eval, which names a function of its own."""
 
 

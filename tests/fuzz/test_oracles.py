@@ -243,7 +243,7 @@ def failing(layout: Answer, chance: random.Random, rate: float) -> Answer:
     def answer(path: str, body: dict[str, Any]) -> Reply:
         status, reply = layout(path, body)
         is_trial = any(trial in str(body.get("prompt")) for trial in TRIALS)
-        if status != 200 or is_trial or chance.random() >= rate:
+        if not isinstance(reply, dict) or is_trial or chance.random() >= rate:
             return status, reply
         return 200, chance.choice(damages)(reply)
 

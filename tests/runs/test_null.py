@@ -60,7 +60,7 @@ class World:
             sum(self._easiness[thing] + by_thing[thing] for thing in name.split("|"))
             for name in self._names
         ]
-        return 1 / (1 + np.exp(-np.array(logits)))
+        return np.asarray(1 / (1 + np.exp(-np.array(logits))))
 
     def lopsided_skills(self) -> tuple[np.ndarray, np.ndarray]:
         """Draw two models, one ahead by much on few objects, the other by little on many."""
@@ -113,7 +113,8 @@ def test_equal_models_are_told_apart_in_one_case_of_twenty(
     assert shares["p_signflip"] <= ALMOST
     assert shares["p_mcnemar"] <= ALMOST
     assert shares["p_bootstrap"] <= 0.08
-    assert 0.92 <= shares["covered"] <= 0.99
+    # of ten right-or-wrong answers, few resamples differ
+    assert 0.9 <= shares["covered"] <= 0.99
 
 
 @pytest.mark.slow

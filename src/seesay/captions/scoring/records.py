@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seesay.metrics.base import Measurement
-from seesay.metrics.bootstrap import Resamples, too_few
+from seesay.metrics.bootstrap import Resamples, not_degenerate, too_few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,8 @@ def make_records(
             task=task,
             metric=measurement.name,
             slice=part,
-            **asdict(interval),
+            # captions that are all perfect, or all without a match, leave others in doubt
+            **asdict(not_degenerate(interval, objects)),
             n=len(measurement.statistics),
             objects=objects,
             too_few=too_few(objects),

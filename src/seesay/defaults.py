@@ -17,3 +17,9 @@ MAX_TOKENS = 64
 
 NO_PICTURE = "none"
 """What `--picture` calls questions that are asked without one."""
+
+FEWEST_OBJECTS = 10
+"""A figure of fewer objects is marked: its interval is too narrow."""
+
+LARGEST_SEED = 2**32 - 1
+"""The largest seed that every generator in use takes (NumPy's legacy one takes no larger)."""

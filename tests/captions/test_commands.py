@@ -85,6 +85,19 @@ def test_the_table_and_the_quiet_one(files: tuple[Path, Path]) -> None:
     )
 
 
+def test_a_few_perfect_captions_are_no_certainty(tmp_path: Path) -> None:
+    """Two of two that are right have 0.342 to 1 (Wilson); the interval was 1 to 1."""
+    captions = tmp_path / "same.json"
+    captions.write_text(json.dumps([{"image_id": i, "caption": "a dog runs"} for i in range(2)]))
+    arguments = ("captions", captions, captions, "--no-meteor", "--resamples", "100")
+    records = [as_record(row) for row in json.loads(_score(*arguments, "--json").stdout)]
+    (precision,) = (record for record in records if record.metric == "unigram precision")
+    assert (precision.value, precision.high) == (1, 1)
+    assert precision.low == pytest.approx(0.342, abs=1e-3)
+    assert precision.too_few
+    assert "Fewer than 10 texts" in _score(*arguments).stdout
+
+
 def test_two_systems(files: tuple[Path, Path], tmp_path: Path) -> None:
     other = tmp_path / "theirs.json"
     other.write_text(

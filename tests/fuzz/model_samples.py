@@ -3,7 +3,9 @@ from."""
 
 from __future__ import annotations
 
+import ast
 import io
+import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,14 +14,27 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import yaml
 from PIL import Image
 from tests.fuzz.data_samples import READERS as READERS
-from tests.fuzz.samples import add, as_bytes, json_lines, npy, parquet, png, read_corpus
+from tests.fuzz.samples import (
+    TABLE,
+    TASK,
+    add,
+    as_bytes,
+    json_lines,
+    npy,
+    parquet,
+    png,
+    read_corpus,
+)
 from tests.scenes.reasoners.small import save_random
+from tests.tiny import ALL as TINY
 
 from seesay.captions.coco.cider import DocumentFrequency
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
+from seesay.export import TARGETS, export
 from seesay.language.relations import pvectors
 from seesay.language.relations.correlation import read_human
 from seesay.language.relations.lexicon import read_lexicon
@@ -27,12 +42,15 @@ from seesay.matching import match
 from seesay.mining.depth_maps import BadDepthMapError, read_map
 from seesay.mining.knowledge_page import small_jpeg
 from seesay.models import ModelOptions
+from seesay.models.hf.loading import _tokenizer as load_tokenizer
+from seesay.models.hf.tokenization import tokenize
 from seesay.models.libraries import require_models
 from seesay.models.pictures import open_picture
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.client import retry_after
 from seesay.models.server.logprobs import completed_text, next_tokens, prompt_tokens
 from seesay.models.server.replies import positions, reply_of, score_reply
+from seesay.models.template_process import TEMPLATES, TemplateError
 from seesay.models.untrusted import check_folder
 from seesay.probes.stored import load_stored
 from seesay.questions import Question, Task, Template
@@ -44,6 +62,13 @@ from seesay.training.loop import read_result
 
 require_models()  # before children are made, who would need seconds for it
 
+CHAT_TEMPLATES = [
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    "{{ bos_token }}{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}"
+    "{{ m.content | trim }}{% endfor %}{{ ns.n }}",
+    "{{ messages | tojson }}",
+]
 TOKENS = [
     {
         "token": "red",
@@ -158,9 +183,8 @@ STORED = [
     ),
     json_lines(
         {
-            "doc": {"id": "q1"},
+            "doc": {"id": "q1", "choices": ["green", "red"]},
             "filtered_resps": [[-0.5, True], [-1.5, False]],
-            "arguments": {"0": {"arg_0": "A"}},
         }
     ),
 ]
@@ -300,3 +324,76 @@ _each(
     {"state.json": as_bytes(STATE), "data.arrow": _arrow()},
     lambda path: read_corpus(path.parent),
 )
+
+
+def _template(path: Path) -> str:
+    messages = [{"role": "user", "content": "What color is snow?"}]
+    try:
+        return TEMPLATES.render(_text(path), messages, {"add_generation_prompt": True})
+    except TemplateError as error:
+        raise UserError(str(error)) from error  # as chat formats do
+
+
+add("chat-template", "template.jinja", CHAT_TEMPLATES, _template, batch=6)
+
+
+def _tokenizer(path: Path) -> object:
+    loaded = load_tokenizer("it", path.parent, ModelOptions())
+    return tokenize("it", loaded, ["The sky is [MASK].", "Größe \N{SNOWMAN}"])["input_ids"]
+
+
+_each(
+    "tokenizer",
+    _files(lambda folder: TINY["bert"].tokenizer().save_pretrained(folder)),
+    _tokenizer,
+)
+
+
+def _exported(path: Path) -> None:
+    """Export a task to every target; what is written is a document, or code that parses."""
+    task = load_task(str(path.with_name("fruit.yaml")))
+    for target in TARGETS:
+        folder = path.with_name(target)
+        with suppress(UserError):
+            export(task, folder, target)
+        for file in folder.rglob("*.yaml"):
+            yaml.load(file.read_text(encoding="utf-8"), LmEvalLoader)
+        for file in folder.rglob("*.py"):
+            ast.parse(file.read_text(encoding="utf-8"))
+        for file in folder.rglob("*.jsonl"):
+            for line in file.read_text(encoding="utf-8").split("\n")[:-1]:
+                json.loads(line)
+
+
+class LmEvalLoader(yaml.SafeLoader):  # type: ignore[misc]
+    """Knows the one tag of lm-eval, which names a function of its own."""
+
+
+LmEvalLoader.add_constructor("!function", lambda loader, node: None)
+
+add(
+    "export",
+    "rows.csv",
+    [TABLE],
+    _exported,
+    beside={"fruit.yaml": TASK.encode()},
+    batch=6,
+)
+
+
+def _exported_task(path: Path) -> object:
+    (task_file,) = path.parent.glob("*.yaml")
+    return load_task(str(task_file)).questions
+
+
+def _export_fruit(folder: Path) -> None:
+    (folder / "in").mkdir()
+    (folder / "in" / "rows.csv").write_text(TABLE)
+    (folder / "in" / "fruit.yaml").write_text(TASK)
+    export(load_task(str(folder / "in" / "fruit.yaml")), folder / "out", "seesay")
+    for path in (folder / "out").iterdir():
+        if path.is_file():
+            path.rename(folder / path.name)
+
+
+_each("exported-task", _files(_export_fruit), _exported_task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 LARGEST = 4 << 20
@@ -120,6 +120,20 @@ VALUES: list[Any] = [
 ]
 
 
+BRACKETS = [
+    (b"[", b"]"),
+    (b'{"a":', b"}"),
+    (b"(", b")"),
+    (b"(S ", b")"),
+    (b"{", b"}"),
+    (b"{{ ", b" }}"),
+    (b"{% if x %}", b"{% endif %}"),
+    (b"<b>", b"</b>"),
+    (b'"', b'"'),
+]
+MARKER = "a value that is replaced by nested ones"
+
+
 def mutate(chance: random.Random, content: bytes) -> bytes:
     """A few mutations, one after another."""
     for _ in range(chance.choice((1, 1, 2, 3, 6))):
@@ -220,6 +234,46 @@ def _change(chance: random.Random, value: Any, depth: int) -> Any:
     return value
 
 
+def _nest(chance: random.Random, content: bytes) -> bytes:
+    """Put a part between brackets that are opened and closed equally often."""
+    depth = chance.choice((1, 2, 60, 900, 3000, 50_000))
+    opening, closing = chance.choice(BRACKETS)
+    document = _nest_value(chance, content, opening * depth, closing * depth)
+    if document is not None:
+        return document
+    begin = chance.randint(0, len(content))
+    end = min(len(content), begin + chance.choice((0, 1, 10, 1000)))
+    inner = content[begin:end]
+    return content[:begin] + opening * depth + inner + closing * depth + content[end:]
+
+
+def _nest_value(
+    chance: random.Random, content: bytes, opening: bytes, closing: bytes
+) -> bytes | None:
+    """Put a value of a JSON document between brackets; None where there is no document."""
+    try:
+        document = json.loads(content)
+        places = list(_places(document, 0))
+        if not places:
+            return None
+        holder, key = chance.choice(places)
+        inner = json.dumps(holder[key])
+        holder[key] = MARKER
+        text = json.dumps(document).encode()
+    except (ValueError, RecursionError):
+        return None
+    return text.replace(json.dumps(MARKER).encode(), opening + inner.encode() + closing)
+
+
+def _places(value: Any, depth: int) -> Iterator[tuple[Any, Any]]:
+    """Yield where values of a document stand, as what holds them and their key."""
+    if depth > 20 or not isinstance(value, dict | list):
+        return
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        yield from _places(value[key], depth + 1)
+
+
 def _gzip(chance: random.Random, content: bytes) -> bytes:
     packed = gzip.compress(content, 1, mtime=0)
     return packed if chance.random() < 0.5 else _flip(chance, packed)
@@ -241,6 +295,7 @@ _MUTATIONS: list[Callable[[random.Random, bytes], bytes]] = [
     _json,
     _json,
     _json,
+    _nest,
     _gzip,
     _bytes,
 ]

@@ -151,6 +151,11 @@ REGIONS = [
 QUESTIONS = {
     "questions": [{"image_id": 1, "question_id": 7, "question": "What colour is the dog?"}]
 }
+VQA_ANSWERS = {
+    "annotations": [
+        {"question_id": 7, "image_id": 1, "answers": [{"answer": "red"}, {"answer": "brown"}]}
+    ]
+}
 CAPTIONS = [
     "a dog under a table\na red apple on a plate\n",
     "1.jpg#0\tA dog under a table .\n1.jpg#1\tA red apple .\n",
@@ -164,21 +169,45 @@ CAPTIONS = [
     {"1": ["a dog", "the dog"], "2": ["a cat"]},
 ]
 
-add("corpus", "corpus.txt", CAPTIONS, read_corpus)
-add("corpus-json", "corpus.json", CAPTIONS[4:], read_corpus)
+WITH_CAPTIONS = [*CAPTIONS[:6], *CAPTIONS[8:]]
+"""Those that hold captions by picture, and not regions or questions."""
+
+add("corpus", "corpus.txt", [*CAPTIONS[:7], CAPTIONS[8]], read_corpus)
+add("corpus-json", "corpus.json", [*CAPTIONS[4:7], CAPTIONS[8]], read_corpus)
+add(
+    "corpus-vqa",
+    "questions.json",
+    [QUESTIONS],
+    read_corpus,
+    beside={"annotations.json": as_bytes(VQA_ANSWERS)},
+)
+add(
+    "corpus-vqa-answers",
+    "annotations.json",
+    [VQA_ANSWERS],
+    lambda path: read_corpus(path.with_name("questions.json")),
+    beside={"questions.json": as_bytes(QUESTIONS)},
+)
 add("corpus-tsv", "corpus.tsv", CAPTIONS[1:4], read_corpus)
 add(
     "corpus-parquet", "corpus.parquet", [parquet([{"image": "1", "caption": "a dog"}])], read_corpus
 )
-add("caption-pairs", "captions.json", CAPTIONS, lambda path: read_captions(path, single=True))
+add("caption-pairs", "captions.json", WITH_CAPTIONS, lambda path: read_captions(path, single=True))
 add(
     "references",
     "references.json",
-    CAPTIONS,
+    WITH_CAPTIONS[4:],
     lambda path: pair(
         read_captions(path.with_name("h.json"), single=True), read_references([path])
     )[0],
     beside={"h.json": as_bytes({"1": "a dog", "2": "a cat"})},
+)
+add(
+    "references-plain",
+    "references.txt",
+    CAPTIONS[:1],
+    lambda path: pair(read_captions(path.with_name("h.txt"), single=True), read_references([path])),
+    beside={"h.txt": b"a dog\na cat\n"},
 )
 add("lines", "text.txt", CAPTIONS[:4], lines.read_lines)
 add("json-stream", "stream.json", CAPTIONS[5:], lambda path: _entries(path))
@@ -267,10 +296,10 @@ rows:
   - {fruit: apple, red: 7, yellow: 3}
 object: fruit
 options: [red, yellow]
-gold: {columns: [red, yellow]}
+gold: {weights: [red, yellow]}
 templates:
-  is: {text: "A {fruit} is [MASK].", options: {red: reddish}}
-metrics: [accuracy]
+  is: {text: "A {fruit} is [MASK].", words: {red: reddish}}
+metrics: [majority_accuracy]
 """
 add(
     "task-file",

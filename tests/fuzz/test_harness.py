@@ -25,19 +25,14 @@ KEPT = sorted(path for path in REGRESSIONS.glob("*/*") if path.is_file())
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_good_file_is_read(name: str, tmp_path: Path) -> None:
+def test_every_seed_is_read(name: str, tmp_path: Path) -> None:
     """Else the fuzzer would see the first check of a reader only."""
     reader = READERS[name]
-    good = 0
+    assert reader.seeds
     for number, content in enumerate(reader.seeds):
         folder = tmp_path / str(number)
         folder.mkdir()
-        try:
-            reader.run(folder, content)
-            good += 1
-        except UserError:
-            continue
-    assert good, "no seed is read"
+        reader.run(folder, content)
 
 
 @pytest.mark.slow

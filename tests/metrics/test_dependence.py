@@ -35,6 +35,17 @@ def test_pairs_that_share_nothing_are_as_good_as_independent() -> None:
     assert ThingsInCommon(pairs).widening(deviations) == pytest.approx(1, abs=1e-3)
 
 
+def test_the_scene_of_a_place_is_shared_like_a_thing() -> None:
+    """A model that is wrong about all places of a kitchen says little about other scenes."""
+    places = [[f"scene {i // 20}", f"a{i}", f"b{i}"] for i in range(400)]
+    wrong_by_scene = np.where(np.arange(400) // 20 % 2 == 0, 1.0, -1.0)
+    wrong_here_and_there = np.where(np.arange(400) % 2 == 0, 1.0, -1.0)
+    shared = ThingsInCommon(places)
+    # in every scene twenty places err alike: the variance is twenty times that of places
+    assert shared.widening(wrong_by_scene) == pytest.approx(math.sqrt(20), rel=0.02)
+    assert shared.widening(wrong_here_and_there) == pytest.approx(1, rel=0.02)
+
+
 def test_the_influence_of_an_object_on_a_mean_is_its_deviation_over_the_number() -> None:
     values = np.array([1.0, 0.0, 1.0, 1.0])
     sums = np.stack([values, np.ones(4)], axis=1)[:, None, :]

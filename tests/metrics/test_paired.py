@@ -94,7 +94,8 @@ def test_one_model_does_not_differ_from_itself() -> None:
     resamples = Resamples(np.arange(50), 500)
     ours = paired_bootstrap(one, one, resamples, get("macro_f1").value)
     assert (ours.difference, ours.p) == (0.0, 1.0)
-    assert (ours.low, ours.high) == pytest.approx((0.0, 0.0), abs=1e-12)
+    # alike on 50 objects: others may differ either way, as often as none of 50 allows (Wilson)
+    assert (ours.low, ours.high) == pytest.approx((-0.0713, 0.0713), abs=1e-4)
     assert sign_flip(one, one, np.arange(50), get("macro_f1").value, flips=500) == 1.0
 
 

@@ -231,6 +231,8 @@ def figure(value: float, n: int, spread: float | None = None, segment: int = 2) 
         low=value,
         high=value,
         n=n,
+        objects=n,
+        too_few=False,
         signature="",
         spread=spread,
         chance=0.1,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,19 @@ from tests.tiny import save_tiny
 
 from seesay import api
 from seesay.errors import UserError
+from seesay.metrics import Resamples
+from seesay.metrics.base import weighted_mean
 from seesay.models import load_model
 from seesay.models.encoders import load_encoder
 from seesay.probes.layers import control_note, control_splits, first_thing, layer_logps
 from seesay.probes.linear import linear_task
 from seesay.probes.linear_layer import ProbeConfig, train_layer, train_layers
 from seesay.probes.vector_cache import LayerCache, VectorCache
-from seesay.questions import Task
+from seesay.questions import Question, Task, Template
 from seesay.reports.pages.layers import write_layers
 from seesay.runs.ask import Settings, ask, limit_questions, pairs
 from seesay.runs.journal import Journal
-from seesay.runs.layers import parse_layers
+from seesay.runs.layers import layer_figures, parse_layers
 from seesay.runs.lens import JOURNAL, lens
 from seesay.tasks import load_task
 
@@ -186,3 +189,30 @@ def test_a_model_without_layers_is_refused(task: Task, tmp_path: Path) -> None:
         api.layers("mock", task, how="cloze", output=tmp_path)
     with pytest.raises(UserError, match="--layers goes with"):
         api.layers("mock", task, how="choice", output=tmp_path)
+
+
+def test_layers_allow_for_pairs_that_share_a_thing() -> None:
+    """A figure of pairs is as uncertain by layers as it is in a run."""
+    names = [f"{a}|{b}" for a, b in combinations("abcdefghijkl", 2)]
+    # a model that is wrong about whatever has to do with three of the things
+    right = [not set(name.split("|")) & set("abc") for name in names]
+    questions = tuple(
+        Question(f"q{i}", {"x": name}, ("yes", "no"), {"yes": 1.0}, name)
+        for i, name in enumerate(names)
+    )
+    template = Template("is", "{x} is [MASK].")
+    pairs_task = Task("pairs", "1", "", (template,), questions, ("accuracy",))
+    stats = np.stack([np.array(right, dtype=float), np.ones(len(right))], axis=1)[None]
+    control = np.stack([np.full(len(right), 0.5), np.ones(len(right))], axis=1)[None]
+    settings = Settings(resamples=400)
+    (figure,) = layer_figures("m", pairs_task, [0], [[stats], [control]], settings, str)
+    things = [question.things for question in questions]
+    whole = Resamples(names, 400, 0, things).interval(stats, weighted_mean)
+    assert (figure.low, figure.high) == (whole.low, whole.high)
+    by_pair = Resamples(names, 400, 0).interval(stats, weighted_mean)
+    assert figure.high - figure.low > 1.5 * (by_pair.high - by_pair.low)
+    assert (figure.objects, figure.too_few) == (12, False)
+    # the control is the same for every pair: the difference is as uncertain as the figure
+    assert figure.selectivity_low is not None
+    assert figure.selectivity_high is not None
+    assert figure.selectivity_high - figure.selectivity_low >= whole.high - whole.low - 1e-9

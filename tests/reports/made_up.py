@@ -86,6 +86,7 @@ def run(
     length: str = "sum",
     signature: str = "",
     how: How = How.CLOZE,
+    too_few: bool = False,
 ) -> Run:
     """A run with seeded scores and plausible figures."""
     condition = Condition(how=how, scope="sentence", length=length)
@@ -116,6 +117,8 @@ def run(
             low=value - 0.05,
             high=value + 0.05,
             n=len(task.questions),
+            objects=len({question.object for question in task.questions}),
+            too_few=too_few,
             signature=signature,
             spread=None if template else 0.021,
             chance=1 / len(COLORS),
@@ -181,7 +184,11 @@ def hostile_run() -> Run:
 
 
 def comparison(
-    a: str = "a-model", b: str = "b-model", difference: float = 0.05, metric: str = "accuracy"
+    a: str = "a-model",
+    b: str = "b-model",
+    difference: float = 0.05,
+    metric: str = "accuracy",
+    too_few: bool = False,
 ) -> Comparison:
     """A difference with an interval of ± 0.03."""
     return Comparison(
@@ -199,6 +206,8 @@ def comparison(
         p_signflip=0.012,
         p_mcnemar=None,
         n=3,
+        objects=9 if too_few else 30,
+        too_few=too_few,
         signature_a="a",
         signature_b="b",
     )

@@ -184,3 +184,15 @@ def test_csv_holds_no_formula() -> None:
     rows = list(csv.DictReader(io.StringIO(as_text("csv", [run(task(), "=1+1")], []))))
     assert {row["model"] for row in rows} == {"'=1+1"}
     assert all(float(row["value"]) <= 1 for row in rows)
+
+
+def test_too_few_objects_are_marked_in_every_format() -> None:
+    few = [run(task(), "a-model", too_few=True)]
+    enough = [run(task(), "a-model")]
+    for name, mark in (("markdown", "0.462†"), ("latex", "0.462$\\dagger$")):
+        assert mark in as_text(name, few, [])
+        assert "Fewer than 10 objects" in as_text(name, few, [])
+        assert "Fewer than" not in as_text(name, enough, [])
+    for row in csv.DictReader(io.StringIO(as_text("csv", few, []))):
+        assert (row["objects"], row["too_few"]) == ("3", "True")
+    assert all(row["too_few"] for row in json.loads(as_text("json", few, [])))

@@ -133,3 +133,13 @@ def test_many_models_with_one_reference_have_a_line_each() -> None:
     console.print(comparison_table(rows))
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().count("\x1b[1m−0.050") == 2
+
+
+def test_too_few_objects_are_marked_and_explained() -> None:
+    marked = printed(overview([run(task(), too_few=True)]))
+    assert "0.362–0.462†" in marked[2]
+    assert "† Fewer than 10 objects: too few" in " ".join(marked)
+    assert not any("†" in line for line in printed(overview([run(task())])))
+    compared = printed(comparison_table([comparison(too_few=True)]))
+    assert sum("†" in line for line in compared) == 2
+    assert not any("†" in line for line in printed(comparison_table([comparison()])))

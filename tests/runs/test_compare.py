@@ -63,7 +63,9 @@ def test_equal_answers_do_not_differ() -> None:
             answered("b", right, ("accuracy", "true_confidence")),
         ]
     ):
-        assert (comparison.difference, comparison.low, comparison.high) == (0, 0, 0)
+        assert comparison.difference == 0
+        # none of four objects differs, of which Wilson's upper end is 0.490: no certainty
+        assert (comparison.low, comparison.high) == pytest.approx((-0.490, 0.490), abs=1e-3)
         assert comparison.p_bootstrap == comparison.p_signflip == 1
         assert comparison.p_mcnemar == (1 if comparison.metric == "accuracy" else None)
 
@@ -261,3 +263,13 @@ def test_too_many_comparisons_for_the_resamples_are_reported(
         "0.05" in caplog.text
     )
     assert "--resamples 240" in caplog.text
+
+
+def test_fewer_than_ten_objects_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    (few,) = compare([answered("a", [True] * 9), answered("b", [False] * 9)], resamples=100)
+    assert (few.objects, few.too_few) == (9, True)
+    assert "'known' is compared on 9 objects: with fewer than 10 objects" in caplog.text
+    caplog.clear()
+    (enough,) = compare([answered("a", [True] * 10), answered("b", [False] * 10)], resamples=100)
+    assert (enough.objects, enough.too_few) == (10, False)
+    assert not caplog.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from statistics import mean, stdev
 
 import pytest
@@ -171,3 +172,43 @@ def test_the_top_word_counts_whichever_of_a_labels_words_it_is() -> None:
     # all but pin|bed, where the top word is "bigger"
     assert values["bigger"] == values["larger"] == pytest.approx(4 / 5)
     assert values["other"] == 0
+
+
+def about(objects: list[str]) -> Figure:
+    """The figure of questions about these objects, one each, every other one right."""
+    questions = tuple(
+        Question(f"q{i}", {"thing": f"t{i}"}, OPTIONS, {"red": 1.0}, name)
+        for i, name in enumerate(objects)
+    )
+    answers = AnswerTable.of(
+        Answer(f"q{i}", "A", OPTIONS, scored((-1.0, -2.0) if i % 2 else (-2.0, -1.0)))
+        for i in range(len(objects))
+    )
+    template = Template("A", "A {thing}: [MASK].")
+    task = Task("few", "1", "", (template,), questions, ("accuracy",))
+    return figures(describe(Counting(), task, SETTINGS), task, answers)[0]
+
+
+def test_a_figure_of_fewer_than_ten_objects_is_marked() -> None:
+    """Questions about one object do not add to it."""
+    few = about([f"o{i % 9}" for i in range(40)])
+    assert (few.n, few.objects, few.too_few) == (40, 9, True)
+    enough = about([f"o{i % 10}" for i in range(40)])
+    assert (enough.n, enough.objects, enough.too_few) == (40, 10, False)
+
+
+def test_pairs_count_as_many_objects_as_there_are_things() -> None:
+    """Nine things have 36 pairs, which say no more about things than nine of them."""
+    of_nine = about([f"{a}|{b}" for a, b in combinations("abcdefghi", 2)])
+    assert (of_nine.n, of_nine.objects, of_nine.too_few) == (36, 9, True)
+    of_ten = about([f"{a}|{b}" for a, b in combinations("abcdefghij", 2)])
+    assert (of_ten.n, of_ten.objects, of_ten.too_few) == (45, 10, False)
+    nine_pairs = about([f"a{i}|b{i}" for i in range(9)])
+    assert (nine_pairs.n, nine_pairs.objects, nine_pairs.too_few) == (9, 9, True)
+
+
+def test_a_slice_of_fewer_than_ten_objects_is_marked() -> None:
+    by_key = figures_by_key(*example())
+    assert by_key["accuracy", None, "kind=fruit"].objects == 2
+    assert by_key["accuracy", None, "kind=plant"].objects == 1
+    assert all(figure.too_few for figure in by_key.values())

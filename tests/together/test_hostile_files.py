@@ -6,22 +6,28 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import random
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from PIL import Image
+from tests.shared_data import shared
 
 from seesay.captions import pairs
+from seesay.captions.coco.meteor.paraphrases import open_table
 from seesay.captions.coco.tokenize import tokenize
 from seesay.captions.parses.trees import DEEPEST_TREE, MOST_BRACKETS, read_trees
 from seesay.data import lines, pictures
 from seesay.data.captions.corpus import Corpus
 from seesay.data.json_stream import MAX_ENTRY, DuplicateKeys, parse_json
+from seesay.data.rows import every_row, read_rows
 from seesay.errors import UserError
 from seesay.language.relations.vectors import read_vectors
 from seesay.language.words.arpa import read_arpa
@@ -380,3 +386,62 @@ def test_pictures_are_opened_one_at_a_time_and_not_beyond_a_limit(
     assert bad == ["the picture file has too many pixels"]
     with pytest.raises(UserError, match=r"cannot be opened as a picture \(TooManyPixelsError"):
         open_picture(str(tmp_path / "0.png"), "a model")
+
+
+def _read_corpus(path: Path) -> None:
+    with Corpus(path) as corpus:
+        for _ in corpus.read():
+            pass
+
+
+def _read_paraphrases(path: Path) -> None:
+    open_table(path, path.with_name("cache"))
+
+
+GZIP_READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "lines": ("x.txt.gz", lambda path: list(lines.read_lines(path))),
+    "table": ("x.csv.gz", lambda path: list(read_rows(path))),
+    "json lines": ("x.jsonl.gz", lambda path: [*every_row(path, read_rows(path))]),
+    "corpus": ("x.txt.gz", _read_corpus),
+    "captions": ("x.txt.gz", pairs.read_captions),
+    "arpa": ("x.arpa.gz", read_arpa),
+    "word vectors": ("x.txt.gz", lambda path: read_vectors(path, ("above",))),
+    "paraphrases": ("x.gz", _read_paraphrases),
+}
+
+
+def _tabular(kind: str) -> bytes:
+    """Honest at first sight: every line has a number of its own, and shrinks to a twentieth."""
+    chance = random.Random(0)
+    wide = {"csv": b"," * 400, "lines": b"\n" * 400, "json": b'{"a":[' + b"[]," * 130 + b"0]}"}[
+        kind
+    ]
+    return b"\n".join(b"%d " % chance.randrange(10**9) + wide for _ in range(2000))
+
+
+@pytest.mark.parametrize("kind", ["csv", "lines", "json"])
+@pytest.mark.parametrize("reader", GZIP_READERS)
+def test_every_reader_bounds_what_a_gzip_file_unpacks_to(
+    tmp_path: Path, kind: str, reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty times a file of megabytes took a minute and more."""
+    monkeypatch.setattr(lines, "MOST_UNZIPPED", 1000)
+    monkeypatch.setattr(lines, "MOST_UNZIPPED_LINES", 1000)
+    name, read = GZIP_READERS[reader]
+    path = tmp_path / name
+    content = _tabular(kind)
+    path.write_bytes(gzip.compress(content))
+    assert len(content) > 1.2 * lines.MOST_GROWTH * path.stat().st_size
+    with pytest.raises(UserError) as raised:
+        read(path)
+    # what is no file of the reader's kind at all may be refused for that, and sooner
+    assert "Traceback" not in str(raised.value)
+    if reader in ("lines", "corpus", "captions") and kind != "json":
+        assert re.search(r"more than [0-9,]+ (bytes|lines)", str(raised.value))
+
+
+def test_published_captions_are_no_bombs() -> None:
+    """Flickr8k and Multi30k shrink to a quarter."""
+    for path in sorted(shared("captions").glob("*.gz")):
+        with Corpus(path) as corpus:
+            assert sum(1 for _ in corpus.read()) >= 1000

@@ -182,6 +182,8 @@ def _show(
     _show_figures(records)
     if comparisons:
         _show_tests(comparisons)
+    if any(record.too_few for record in records):
+        out.print("Fewer than 10 texts: too few, the intervals are narrower than they should be.")
     if not quiet:
         out.print(f"n = {records[0].n}  {line}")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from seesay.cli.output import is_quiet, set_quiet, set_silent
+from seesay.defaults import LARGEST_SEED
 
 
 def _apply_quiet(context: typer.Context, quiet: bool) -> bool:
@@ -50,7 +51,7 @@ Silent = Annotated[
     typer.Option("--silent", callback=_apply_silent, is_eager=True, help="Print only errors."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the resampling.")]
 Resamples = Annotated[
     int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")
 ]

@@ -27,9 +27,16 @@ GZIP = b"\x1f\x8b\x08"
 # What Python raises for a gzip file that ends early, holds wrong bytes, or has a wrong checksum.
 DAMAGED_GZIP = (EOFError, zlib.error, gzip.BadGzipFile)
 MOST_UNZIPPED = 1 << 24
-MOST_GROWTH = 30
-"""A gzip file may hold this many bytes, or so many times its own length if that is more: text
-shrinks to a tenth at best, and a bomb to a thousandth."""
+MOST_GROWTH = 12
+"""A gzip file may hold this many bytes, or so many times its own length if that is more: captions
+shrink to a quarter, tables to a tenth at best, and a bomb to a thousandth."""
+MOST_UNZIPPED_LINES = 1 << 20
+LEAST_ZIPPED_LINE = 4
+"""It may have this many lines, or one for every so many bytes if these are more: a caption takes
+thirty of them, a line without text a thousandth, and reading it as long as any other."""
+
+
+_WAY_OUT = ", which is no text; if it is, unpack it first"
 
 
 class BoundedGzipFile(gzip.GzipFile):
@@ -39,6 +46,8 @@ class BoundedGzipFile(gzip.GzipFile):
         super().__init__(fileobj=file)
         self.compressed = file
         self._most = max(MOST_UNZIPPED, MOST_GROWTH * size)
+        self._most_lines = max(MOST_UNZIPPED_LINES, size // LEAST_ZIPPED_LINE)
+        self._lines = 0
 
     def read(self, size: int | None = -1) -> bytes:
         """Read bytes as any file does, up to the bound."""
@@ -47,10 +56,17 @@ class BoundedGzipFile(gzip.GzipFile):
             size = self._most + 1
         return self._refuse_excess(super().read(size))
 
+    def read1(self, size: int = -1) -> bytes:
+        """Read what is at hand as any file does, up to the bound."""
+        return self._refuse_excess(super().read1(size))
+
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line as any file does, up to the bound."""
         if size is None:
             size = -1
+        self._lines += 1
+        if self._lines > self._most_lines:
+            raise gzip.BadGzipFile(f"it has more than {self._most_lines:,} lines{_WAY_OUT}")
         return self._refuse_excess(super().readline(size))
 
     def close(self) -> None:
@@ -61,7 +77,7 @@ class BoundedGzipFile(gzip.GzipFile):
     def _refuse_excess(self, content: bytes) -> bytes:
         """Return what was read, unless the file has given more than any text would."""
         if self.tell() > self._most:
-            raise gzip.BadGzipFile(f"it holds more than {self._most:,} bytes, which is no text")
+            raise gzip.BadGzipFile(f"it holds more than {self._most:,} bytes{_WAY_OUT}")
         return content
 
 

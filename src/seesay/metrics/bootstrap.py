@@ -8,15 +8,15 @@ figures are one matrix product.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from seesay.defaults import LEVEL, RESAMPLES
+from seesay.defaults import FEWEST_OBJECTS, LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
 from seesay.metrics.dependence import ThingsInCommon, influence
@@ -128,15 +128,31 @@ class Resamples:
         """Return several figures in one pass, each given as its `sums` and its value function."""
         intervals = []
         for (sums, value), (point, resampled) in zip(figures, self.values(figures), strict=True):
-            widening = self.widening(partial(influence, sums, value))
+            widening = self.widening(sums, value)
             intervals.append(summarise(point, widen(point, resampled, widening), level))
         return intervals
 
-    def widening(self, deviations: Callable[[], FloatArray]) -> float:
-        """Return by how much a figure's resamples are too narrow, given its objects' influence."""
+    def widening(self, sums: FloatArray, value: Value, minus: FloatArray | None = None) -> float:
+        """Return by how much a figure's resamples are too narrow (`metrics.dependence`).
+
+        With `minus`, those of its difference from the figure of these sums.
+        """
         if self._shared is None or not self._shared.any_shared:
             return 1.0
-        return self._shared.widening(deviations())
+        deviations = influence(sums, value)
+        if minus is not None:
+            deviations = deviations - influence(minus, value)
+        return self._shared.widening(deviations)
+
+    def count_objects(self, sums: FloatArray) -> int:
+        """Return how many objects a figure rests on, given its `sums`.
+
+        Where objects are several things each, no more than there are things: the 45 pairs of ten
+        things say no more about things than ten of them.
+        """
+        if self._shared is None:
+            return present(sums)
+        return min(present(sums), self._shared.count_things(_has_statistics(sums)))
 
     def measurements(self, measurements: Sequence[Measurement]) -> list[Interval]:
         """Return each measurement with its interval.
@@ -225,8 +241,20 @@ def summarise(point: float, resampled: FloatArray, level: float = LEVEL) -> Inte
 
 def present(sums: FloatArray) -> int:
     """How many objects have any statistics in (objects, t, k) sums."""
+    return int(_has_statistics(sums).sum())
+
+
+def _has_statistics(sums: FloatArray) -> BoolArray:
     other_axes = tuple(range(1, sums.ndim))
-    return int(sums.any(axis=other_axes).sum())
+    return np.asarray(sums.any(axis=other_axes))
+
+
+def too_few(objects: int) -> bool:
+    """Whether a figure rests on so few objects that its interval is too narrow.
+
+    In simulation, 95 % intervals of 2 to 5 objects hold the truth in 51 to 86 % of the cases.
+    """
+    return objects < FEWEST_OBJECTS
 
 
 def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:

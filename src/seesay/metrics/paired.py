@@ -15,8 +15,16 @@ import numpy.typing as npt
 
 from seesay.defaults import RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, Value
-from seesay.metrics.bootstrap import Clusters, Interval, Resamples, present, summarise, wilson
-from seesay.metrics.dependence import influence
+from seesay.metrics.bootstrap import (
+    Clusters,
+    Interval,
+    Resamples,
+    not_degenerate,
+    present,
+    summarise,
+    wilson,
+)
+from seesay.metrics.dependence import small_sample_ratio
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
@@ -51,7 +59,7 @@ def paired_bootstrap(
     sums_a = resamples.sums(a, where)
     sums_b = resamples.sums(b, where)
     figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
-    widening = resamples.widening(lambda: influence(sums_a, value) - influence(sums_b, value))
+    widening = resamples.widening(sums_a, value, minus=sums_b)
     return difference(figure_a, figure_b, objects=present(sums_a), widening=widening)
 
 
@@ -65,20 +73,16 @@ def difference(
     """Return two figures as one difference.
 
     Each is given as it is and under the same resamples of so many objects. `widening` is the ratio
-    by which differences are too close together because objects share things.
+    by which differences are too close together because objects share things; where they share
+    none, that of so few objects takes its place.
     """
     value_a, resampled_a = a
     value_b, resampled_b = b
     point = value_a - value_b
-    differences = point + widening * (resampled_a - resampled_b - point)
-    between = summarise(point, differences)
-    if abs(between.value) == 1:
-        # one is always right and the other never, so that all resamples are alike: they would
-        # claim certainty, and Wilson's interval of a share of 1 stands in for them
-        inner = between.value * wilson(1.0, objects)[0]
-        low = min(inner, between.value)
-        high = max(inner, between.value)
-        between = Interval(between.value, low, high)
+    # where objects share things, few things are allowed for already
+    ratio = widening if widening > 1 else small_sample_ratio(objects)
+    differences = point + ratio * (resampled_a - resampled_b - point)
+    between = _not_certain(summarise(point, differences), objects)
     defined = differences[~np.isnan(differences)]
     below = int((defined <= _NOISE).sum())
     above = int((defined >= -_NOISE).sum())
@@ -93,6 +97,23 @@ def difference(
         between.high,
         p,
     )
+
+
+def _not_certain(between: Interval, objects: int) -> Interval:
+    """Return the interval of a difference, with room for doubt where all resamples are alike.
+
+    Where one model is always right and the other never, it is Wilson's interval of a share of 1.
+    Where they differ equally on every object, as two that answer alike, objects that were not seen
+    may differ in either direction.
+    """
+    if abs(between.value) == 1:
+        inner = between.value * wilson(1.0, objects)[0]
+        low = min(inner, between.value)
+        high = max(inner, between.value)
+        return Interval(between.value, low, high)
+    if abs(between.value) < 1:
+        return not_degenerate(between, objects, signed=True)
+    return between
 
 
 def sign_flip(  # noqa: PLR0913 - two models, their items, the metric, and how it is resampled

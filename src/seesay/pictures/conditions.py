@@ -12,9 +12,10 @@ import numpy as np
 
 from seesay import metrics
 from seesay.metrics import FloatArray, Resamples, sign_flip
+from seesay.metrics.bootstrap import too_few
 from seesay.metrics.paired import Difference, paired_bootstrap
 from seesay.pictures.questions import BLIND, HERE, USUALLY
-from seesay.questions import Slice
+from seesay.questions import THINGS_JOINT, Slice
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.run import Run
 
@@ -53,7 +54,9 @@ class Contrast:
     p_holm: float
     """Corrected for the number of contrasts."""
     n: int
-    """The number of things."""
+    """The number of objects: things, or pairs of them."""
+    too_few: bool
+    """Whether these are fewer than ten."""
 
 
 def contrasts(run: Run) -> list[Contrast]:
@@ -67,23 +70,30 @@ def contrasts(run: Run) -> list[Contrast]:
     for first, second in CONTRASTS:
         first_rows = _by_object(run, stats, first)
         second_rows = _by_object(run, stats, second)
-        things = sorted(set(first_rows) & set(second_rows))
-        if len(things) < 2:
+        objects = sorted(set(first_rows) & set(second_rows))
+        if len(objects) < 2:
             continue
-        a = np.stack([first_rows[thing] for thing in things], axis=1)
-        b = np.stack([second_rows[thing] for thing in things], axis=1)
+        a = np.stack([first_rows[name] for name in objects], axis=1)
+        b = np.stack([second_rows[name] for name in objects], axis=1)
+        draw = Resamples(objects, count, seed, [name.split(THINGS_JOINT) for name in objects])
+        sums = draw.sums(a)
+        object_count = draw.count_objects(sums)
         contrast = Contrast(
             a=Slice.of(first),
             b=Slice.of(second),
-            between=paired_bootstrap(
+            between=paired_bootstrap(a, b, draw, metric.value),
+            p=sign_flip(
                 a,
                 b,
-                Resamples(things, count, seed),
+                objects,
                 metric.value,
+                flips=count,
+                seed=seed,
+                widening=draw.widening(sums, metric.value, minus=draw.sums(b)),
             ),
-            p=sign_flip(a, b, things, metric.value, flips=count, seed=seed),
             p_holm=np.nan,
-            n=len(things),
+            n=len(objects),
+            too_few=too_few(object_count),
         )
         result.append(contrast)
     if not result:

@@ -17,7 +17,8 @@ from seesay.questions import Slice
 from seesay.reports.formatting import (
     NONE,
     count_range,
-    interval,
+    ends,
+    few_note,
     is_shown,
     metric_name,
     number,
@@ -39,6 +40,8 @@ COLUMNS = (
     "low",
     "high",
     "n",
+    "objects",
+    "too_few",
     "chance",
     "spread",
     "signature",
@@ -137,6 +140,8 @@ class _Column:
     chance: str
     n: str
     published: dict[str, str]
+    note: str
+    """What marks of intervals mean, where there are any."""
 
 
 def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Comparison]) -> _Column:
@@ -149,7 +154,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
     title = group.task.name + group.title.removeprefix(group.task.title or group.task.name)
     cells = {}
     for entry, figure in figures.items():
-        cells[entry.label] = (number(figure.value), interval(figure.low, figure.high))
+        cells[entry.label] = (number(figure.value), ends(figure))
     people = {entry.label for entry in figures if entry.run.manifest.family == PEOPLE}
     published = {}
     for row in group.published(part):
@@ -166,6 +171,7 @@ def _column(group: TaskRuns, part: Slice | None, comparisons: Sequence[Compariso
         chance=chances.pop() if len(chances) == 1 else NONE,
         n=count_range(figure.n for figure in figures.values()) or NONE,
         published=published,
+        note=few_note(figures.values()),
     )
 
 
@@ -174,6 +180,12 @@ _ABOUT = (
     "better than every other model (paired sign-flip test, Holm's correction, p ≤ 0.05); people "
     "are apart. Made with seesay {version}."
 )
+
+
+def _about(columns: Sequence[_Column]) -> str:
+    """Return the explanation of a table."""
+    notes = dict.fromkeys(column.note for column in columns if column.note)
+    return " ".join([_ABOUT.format(version=__version__), *notes])
 
 
 def _rows(
@@ -223,7 +235,7 @@ def _markdown(columns: Sequence[_Column]) -> str:
     rows = [header, ["---", *("---:" for _ in columns)]]
     rows += [row for block in _rows(columns, _markdown_text, cell) for row in block]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"{table}\n\n{_ABOUT.format(version=__version__)}\n"
+    return f"{table}\n\n{_about(columns)}\n"
 
 
 def _latex(columns: Sequence[_Column]) -> str:
@@ -254,7 +266,7 @@ def _latex(columns: Sequence[_Column]) -> str:
             body,
             "\\bottomrule",
             "\\end{tabular}",
-            f"\\caption{{{_latex_text(_ABOUT.format(version=__version__))}}}",
+            f"\\caption{{{_latex_text(_about(columns))}}}",
             "\\end{table}",
             "",
         ]
@@ -284,6 +296,7 @@ _LATEX = {
     "↓": "$\\downarrow$",
     "·": "$\\cdot$",
     "…": "\\ldots{}",
+    "†": "$\\dagger$",
     "’": "'",
     # an optional argument would begin with a bracket at the start of a line
     "[": "{[}",

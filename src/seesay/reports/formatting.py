@@ -5,14 +5,32 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
+from typing import Protocol
 
 from seesay import metrics
+from seesay.defaults import FEWEST_OBJECTS
 from seesay.questions import Slice
 from seesay.runs.compare import SIGNIFICANT
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure
 
+
+class Bounded(Protocol):
+    """A figure, a difference or a layer's figure: what has an interval."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    @property
+    def too_few(self) -> bool: ...
+
+
 NONE = "–"
+FEW = "†"
+"""Marks the interval of a figure that rests on too few objects."""
 
 
 def number(value: float | None, sign: bool = False) -> str:
@@ -77,6 +95,22 @@ def interval(low: float, high: float) -> str:
     return f"{number(low)}{joint}{number(high)}"
 
 
+def ends(figure: Bounded) -> str:
+    """Return both ends of a figure's interval, marked where it rests on too few objects."""
+    mark = FEW if figure.too_few else ""
+    return interval(figure.low, figure.high) + mark
+
+
+def few_note(figures: Iterable[Bounded]) -> str:
+    """Return what the mark means, if any of these figures has it."""
+    if not any(figure.too_few for figure in figures):
+        return ""
+    return (
+        f"{FEW} Fewer than {FEWEST_OBJECTS} objects: too few, the interval is narrower than it "
+        "should be."
+    )
+
+
 def metric_name(name: str) -> str:
     """Return a metric's name, with an arrow where lower is better.
 
@@ -112,7 +146,7 @@ def figure_cells(figure: Figure) -> list[str]:
     """Return a figure as cells: value, interval, spread over templates, chance."""
     return [
         number(figure.value),
-        interval(figure.low, figure.high),
+        ends(figure),
         number(figure.spread),
         number(figure.chance),
     ]

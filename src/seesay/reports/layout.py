@@ -16,7 +16,7 @@ from seesay import __version__
 from seesay.data.colors import COLORS
 from seesay.quantities import quantity
 from seesay.reports.charts.dotplot import legend_key
-from seesay.reports.formatting import cell, interval, number, p_value, part_name, size
+from seesay.reports.formatting import cell, ends, interval, number, p_value, part_name, size
 
 
 def prose(text: str) -> Markup:
@@ -34,6 +34,7 @@ FILTERS = {
     "p_value": p_value,
     "counted": quantity,
     "interval": interval,
+    "ends": ends,
     "key": legend_key,
     "cell": cell,
     "prose": prose,

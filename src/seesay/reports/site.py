@@ -23,7 +23,8 @@ from seesay.reports.chance import LEGEND, Standings, standings
 from seesay.reports.charts.scatter import Spot, scatter
 from seesay.reports.formats import significantly_best
 from seesay.reports.formatting import (
-    interval,
+    ends,
+    few_note,
     lower_is_better,
     metric_name,
     part_name,
@@ -185,8 +186,10 @@ def eval_results(
             task_id = group.task.name
             if part:
                 task_id = f"{task_id}-{slug(part_name(part))}"
-            ends = interval(figure.low, figure.high)
-            about = f"{group.headline}, 95 % interval {ends}, n = {figure.n}"
+            about = f"{group.headline}, 95 % interval {ends(figure)}, n = {figure.n}"
+            note = few_note([figure])
+            if note:
+                about = f"{about} ({note})"
             result = {
                 "dataset": {"id": dataset, "task_id": task_id},
                 "value": round(figure.value, 6),
@@ -259,7 +262,7 @@ def _cell(
     manifest = entry.run.manifest
     return Cell(
         value=figure.value,
-        ends=interval(figure.low, figure.high),
+        ends=ends(figure),
         n=figure.n,
         best=entry is best,
         standing=by_figure.get((entry, column.part), ""),
@@ -321,6 +324,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         models=len({run.manifest.model for run in runs}),
         runs=len(runs),
         created=max(run.manifest.created for run in runs)[:10],
+        few=few_note(figure for run in runs for figure in run.figures if figure.slice is None),
     )
 
 
@@ -394,6 +398,7 @@ def _task_page(group: TaskRuns, comparisons: Sequence[Comparison]) -> str:
         pages=pages,
         home="../index.html",
         chance_legend=LEGEND,
+        few=few_note(figure for entry in ranked.entries for figure in entry.run.figures),
     )
 
 

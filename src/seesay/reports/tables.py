@@ -17,6 +17,8 @@ from rich.text import Text
 from seesay.grouping import group_by
 from seesay.questions import Slice
 from seesay.reports.formatting import (
+    ends,
+    few_note,
     figure_cells,
     interval,
     is_shown,
@@ -74,17 +76,20 @@ def overview(runs: Sequence[Run]) -> Table:
             )
         table.add_section()
     notes = [f"{group.task.name}{group.sample}" for group in groups if group.sample]
+    notes.append(few_note(figure for run in runs for figure in run.figures if figure.slice is None))
     if marks:
         sources = "; ".join(f"{mark} {printable(source)}" for source, mark in marks.items())
         notes.append(f"As published: {sources}")
-    if notes:
-        _add_caption(table, "\n".join(notes))
+    _add_caption(table, *notes)
     return table
 
 
-def _add_caption(table: Table, text: str) -> None:
-    table.caption = Text(text, style="dim")
-    table.caption_justify = "left"
+def _add_caption(table: Table, *notes: str) -> None:
+    """Write these sentences below the table; empty ones are none."""
+    text = "\n".join(note for note in notes if note)
+    if text:
+        table.caption = Text(text, style="dim")
+        table.caption_justify = "left"
 
 
 def seeds_table(rows: Sequence[SeedSummary]) -> Table:
@@ -135,14 +140,16 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
             figure.model,
             str(figure.layer),
             number(figure.value),
-            interval(figure.low, figure.high),
+            ends(figure),
             number(figure.control),
             number(figure.selectivity),
         )
         for curve in curves
         for figure in curve.figures
     ]
-    return _by_task(columns, cells)
+    table = _by_task(columns, cells)
+    _add_caption(table, few_note(figure for curve in curves for figure in curve.figures))
+    return table
 
 
 def stability_table(ranking: Stability) -> Table:
@@ -218,7 +225,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
             table.add_row(
                 pair,
                 Text(number(c.difference, sign=True), style=style),
-                interval(c.low, c.high),
+                ends(c),
                 *map(p_value, p_values),
                 str(c.n),
             )
@@ -228,7 +235,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, all_tests: bool = Fal
     )
     if all_tests:
         caption += " p flip: uncorrected; p boot: bootstrap; p McN: McNemar."
-    _add_caption(table, caption)
+    _add_caption(table, caption, few_note(comparisons))
     return table
 
 
@@ -293,6 +300,7 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
                     *figure_cells(figure),
                     str(figure.n),
                 )
+    _add_caption(table, few_note(figure for run in runs for figure in run.figures))
     return table
 
 

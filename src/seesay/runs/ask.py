@@ -19,7 +19,7 @@ import numpy as np
 import seesay
 from seesay import metrics
 from seesay.condition import Condition, label
-from seesay.defaults import RESAMPLES
+from seesay.defaults import LARGEST_SEED, RESAMPLES
 from seesay.errors import UserError
 from seesay.files import lock_folder
 from seesay.metrics.scoring_rules import LENGTHS
@@ -72,8 +72,8 @@ def validate_resampling(
     resamples: int,
 ) -> None:
     """Reject seeds that cannot be used and resamples that would take all memory."""
-    if seed < 0:
-        raise UserError(f"--seed is {seed}: it cannot be negative.")
+    if not 0 <= seed <= LARGEST_SEED:
+        raise UserError(f"--seed is {seed}: give a number from 0 to {LARGEST_SEED:,}.")
     if not FEWEST_RESAMPLES <= resamples <= MOST_RESAMPLES:
         raise UserError(
             f"--resamples is {resamples}: give a number from {FEWEST_RESAMPLES} to "

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from seesay import metrics
-from seesay.defaults import RESAMPLES
+from seesay.defaults import FEWEST_OBJECTS, RESAMPLES
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples, mcnemar, sign_flip
 from seesay.metrics.base import BoolArray, Metric, ScoredItems
-from seesay.metrics.bootstrap import present
-from seesay.metrics.dependence import influence
+from seesay.metrics.bootstrap import present, too_few
 from seesay.metrics.paired import difference
+from seesay.quantities import quantity
 from seesay.questions import Question, Slice, Task
 from seesay.runs.figures import items_by_template, resample_questions, shared, slices, statistics
 from seesay.runs.records import Comparison
@@ -74,6 +74,7 @@ def compare(
                     of_task += _compare_pair(a, b, samples)
                 except UserError as error:
                     skipped.append(error)
+        _warn_of_few_objects(of_task)
         comparisons += _correct(of_task, resamples)
     if not comparisons and strict:
         if skipped:
@@ -260,8 +261,14 @@ class _Sample:
         return [question.object for question in self.task.questions]
 
     @cached_property
-    def has_independent_questions(self) -> bool:
-        """Whether no thing occurs in two questions, which McNemar's test takes for granted."""
+    def has_independent_answers(self) -> bool:
+        """Whether no thing occurs in two questions and each is asked once, as McNemar's test needs.
+
+        Of several templates it could only count which model is right in most of them. That is
+        another quantity than the figures' difference, and may differ where these are equal.
+        """
+        if len(self.task.templates) > 1:
+            return False
         things = [thing for question in self.task.questions for thing in question.things]
         return len(set(things)) == len(things)
 
@@ -353,7 +360,7 @@ def _compare_metric(
     ):
         sums_a = sample.draw.sums(stats_a, where)
         sums_b = sample.draw.sums(stats_b, where)
-        widening = _widening(sample.draw, sums_a, sums_b, metric)
+        widening = sample.draw.widening(sums_a, metric.value, minus=sums_b)
         between = difference(
             resampled_a,
             resampled_b,
@@ -374,8 +381,9 @@ def _compare_metric(
             is_mean=metric.is_mean,
             widening=widening,
         )
+        objects = sample.draw.count_objects(sums_a)
         p_mcnemar = None
-        if metric.binary and sample.has_independent_questions:
+        if metric.binary and sample.has_independent_answers:
             p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))
         comparisons.append(
             Comparison(
@@ -394,6 +402,8 @@ def _compare_metric(
                 p_holm=1.0,  # until it is known how many comparisons the task has
                 p_mcnemar=p_mcnemar,
                 n=int((both.any(axis=0) & where).sum()),
+                objects=objects,
+                too_few=too_few(objects),
                 signature_a=run_a.manifest.signature,
                 signature_b=run_b.manifest.signature,
             )
@@ -401,15 +411,17 @@ def _compare_metric(
     return comparisons
 
 
-def _widening(
-    draw: Resamples, sums_a: FloatArray, sums_b: FloatArray, metric: Metric[ScoredItems]
-) -> float:
-    """Return by how much resampled differences are too close together (`metrics.dependence`)."""
-
-    def deviations() -> FloatArray:
-        return influence(sums_a, metric.value) - influence(sums_b, metric.value)
-
-    return draw.widening(deviations)
+def _warn_of_few_objects(comparisons: Sequence[Comparison]) -> None:
+    """Log one warning for a task whose comparisons rest on too few objects."""
+    counts = sorted({c.objects for c in comparisons if c.too_few})
+    if counts:
+        log.warning(
+            "'%s' is compared on %s: with fewer than %d objects, intervals are too narrow and "
+            "tests show little. Ask about more.",
+            comparisons[0].task,
+            quantity(counts[0], "object"),
+            FEWEST_OBJECTS,
+        )
 
 
 def _correct(comparisons: Sequence[Comparison], resamples: int) -> list[Comparison]:

@@ -16,7 +16,7 @@ from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Interval, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.metrics.bootstrap import not_degenerate, present
+from seesay.metrics.bootstrap import not_degenerate, present, too_few
 from seesay.metrics.scoring_rules import adjust, calibrate
 from seesay.questions import Question, Slice, Task, Template
 from seesay.runs.answer_table import NO_SCORES, AnswerTable
@@ -416,7 +416,8 @@ def _of_metric(
         bounded = not_degenerate(interval, present(subset_sums), signed=metric.signed)
         if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        rows.append(_figure(name, metric, subset_stats, subset, bounded, sources))
+        objects = sources.draw.count_objects(subset_sums)
+        rows.append(_figure(name, metric, subset_stats, subset, bounded, objects, sources))
     return rows
 
 
@@ -433,6 +434,7 @@ def _figure(
     stats: FloatArray,
     subset: Subset,
     interval: Interval,
+    objects: int,
     sources: _Sources,
 ) -> Figure:
     """Return the figure of one part, with the spread of its templates and what guessing gets."""
@@ -455,6 +457,8 @@ def _figure(
         low=interval.low,
         high=interval.high,
         n=int((metric.defined(stats).any(axis=0) & subset.where).sum()),
+        objects=objects,
+        too_few=too_few(objects),
         signature=f"{manifest.signature}|metric:{name}",
         spread=metrics.spread(over_templates),
         chance=None if np.isnan(chance) else chance,

@@ -13,9 +13,9 @@ from seesay import metrics
 from seesay.condition import Condition, How, label
 from seesay.errors import UserError
 from seesay.files import json_value
-from seesay.metrics import FloatArray, Resamples, ScoredItems
+from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
-from seesay.metrics.bootstrap import not_degenerate, present, summarise
+from seesay.metrics.bootstrap import not_degenerate, present, summarise, too_few, widen
 from seesay.metrics.paired import difference
 from seesay.probes.layers import control_note, control_splits, layer_logps
 from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
@@ -23,6 +23,7 @@ from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
 from seesay.questions import Task
 from seesay.runs.ask import Settings, limit_task, sign
+from seesay.runs.figures import resample_questions
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ class LayerFigure:
     spread: float | None
     chance: float | None
     n: int
+    objects: int
+    too_few: bool
     signature: str
     control: float | None = None
     selectivity: float | None = None
@@ -241,8 +244,7 @@ def layer_figures(
     """Return a figure for each layer, from its statistics (seeds or templates × questions × k) and
     those of the control."""
     metric = metrics.get(task.metrics[0])
-    objects = [question.object for question in task.questions]
-    resamples = Resamples(objects, settings.resamples, settings.seed)
+    resamples = resample_questions(task.questions, settings.resamples, settings.seed)
     # the layers of the task, then those of its control, if there is one: resampled together, so
     # that their difference is on the same draws
     sums = [resamples.sums(layer_stats) for task_stats in stats for layer_stats in task_stats]
@@ -251,7 +253,11 @@ def layer_figures(
     rows = []
     for place, layer in enumerate(layers):
         present_objects = present(sums[place])
-        interval = not_degenerate(summarise(*values[place]), present_objects, signed=metric.signed)
+        point, resampled = values[place]
+        widening = resamples.widening(sums[place], metric.value)
+        summary = summarise(point, widen(point, resampled, widening))
+        interval = not_degenerate(summary, present_objects, signed=metric.signed)
+        objects = resamples.count_objects(sums[place])
         repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
             model=model,
@@ -264,11 +270,19 @@ def layer_figures(
             spread=metrics.spread(repeats),
             chance=chance,
             n=len(task.questions),
+            objects=objects,
+            too_few=too_few(objects),
             signature=f"{sign_layer(layer)}|metric:{metric.name}",
         )
         if len(stats) > 1:
-            control_values = values[len(layers) + place]
-            between = difference(values[place], control_values, objects=present_objects)
+            control_place = len(layers) + place
+            apart = resamples.widening(sums[place], metric.value, minus=sums[control_place])
+            between = difference(
+                values[place],
+                values[control_place],
+                objects=present_objects,
+                widening=apart,
+            )
             figure = replace(
                 figure,
                 control=between.value_b,

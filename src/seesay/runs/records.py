@@ -48,6 +48,13 @@ class Record(Document):
     n: int
     """How many questions it rests on."""
 
+    objects: int
+    """How many objects these are about; where objects are pairs, no more than there are things in
+    them."""
+
+    too_few: bool
+    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
+
     signature: str
     """How the number was made, in one line."""
 
@@ -186,10 +193,18 @@ class Comparison(Document):
 
     p_mcnemar: float | None
     """Exact McNemar p-value; null for metrics that are not right-or-wrong, and where two questions
-    are about one thing: the test takes questions to be independent."""
+    are about one thing or are asked in several templates: the test takes answers to be
+    independent."""
 
     n: int
     """How many questions both answered."""
+
+    objects: int
+    """How many objects these are about; where objects are pairs, no more than there are things in
+    them."""
+
+    too_few: bool
+    """Whether there are fewer than ten objects: the interval is then narrower than it should be."""
 
     signature_a: str
     """How the first figure was made."""

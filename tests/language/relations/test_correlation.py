@@ -36,7 +36,6 @@ def test_three_pairs_by_hand() -> None:
     result = correlate(VECTORS, ratings, resamples=200)
     assert result is not None
     assert result.rho == pytest.approx(0.5)
-    assert result.p == pytest.approx(2 / 3)  # t = 1/√3 with one degree of freedom
     assert (result.pairs, result.words) == (3, 3)
     assert result.low <= result.rho <= result.high
     assert correlate(VECTORS, ratings.where([True, True, False])) is None
@@ -63,18 +62,9 @@ def test_p_and_interval_separate_a_correlation_from_chance() -> None:
     loose = correlate(vectors, HumanRatings("loose", pairs, rng.normal(size=55)), resamples=2000)
     assert linked is not None
     assert loose is not None
-    assert linked.p < 0.001
     assert linked.p_words < 0.005
     assert linked.low > 0
     assert loose.p_words > 0.05
-    assert loose.p == pytest.approx(spearmanr(near, rng_values(loose_seed=5)).pvalue)
-
-
-def rng_values(loose_seed: int) -> np.ndarray:
-    rng = np.random.default_rng(loose_seed)
-    rng.normal(size=(11, 4))
-    rng.normal(0, 0.3, 55)
-    return rng.normal(size=55)
 
 
 def test_tables_of_people(tmp_path: Path) -> None:

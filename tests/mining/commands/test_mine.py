@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.program import error_here, error_of
 
@@ -110,3 +115,48 @@ def test_missing_extra_names_its_install_line(
     arguments = ["-a", spec] if command == "mine" else ["-n", "1"]
     sentence = error_of(command, *arguments, "-o", tmp_path / "new", "-q", PYTHONPATH=path)
     assert sentence.endswith("pip install 'seesay[mine]'.")
+
+
+def mine_apart(
+    spec: str, folder: Path, largest: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Mine in a process of its own with two workers, for all of which no file may be larger."""
+
+    def limit_files() -> None:
+        if largest is not None:
+            # write() then fails with an error of the system, as on a full disk
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+
+    command = [sys.executable, "-m", "seesay", "mine", "-a", spec, "-o", str(folder)]
+    settings = ["--rows", "4", "--workers", "2", "--min-seen", "3", "--min-relation", "1"]
+    return subprocess.run(
+        [*command, *settings, "--colors", "none", "--quiet"],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit_files,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_full_disk_with_two_workers(spec: str, tmp_path: Path) -> None:
+    """In the process or in a worker, at any file: one sentence, and the same tables afterwards."""
+    undisturbed = mine_apart(spec, tmp_path / "whole")
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    sizes = [path.stat().st_size for path in (tmp_path / "whole").rglob("*") if path.is_file()]
+    codes = []
+    for largest in (16, sorted(sizes)[len(sizes) // 2], max(sizes) - 1):
+        done = mine_apart(spec, tmp_path / "full", largest)
+        codes.append(done.returncode)
+        assert "Traceback" not in done.stderr, (largest, done.stderr)
+        if done.returncode:
+            assert done.stderr.startswith("seesay: ")
+            assert len(done.stderr.strip().splitlines()) <= 3
+    assert codes[0] == 2
+    resumed = mine_apart(spec, tmp_path / "full")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout == undisturbed.stdout
+    for name in ("sizes", "places", "subtypes"):
+        tables = [pq.read_table(tmp_path / run / f"{name}.parquet") for run in ("whole", "full")]
+        assert tables[0].equals(tables[1])

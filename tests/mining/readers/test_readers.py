@@ -337,6 +337,26 @@ def test_ade20k_oddities(tmp_path: Path) -> None:
     assert bad[-1].reason == "the id is there twice: the first is kept"
 
 
+def test_ade20k_parts_of_two_objects_of_one_id(tmp_path: Path) -> None:
+    """The last of them would have given its name in silence."""
+    square = {"x": [0, 10, 10, 0], "y": [0, 0, 10, 10]}
+    objects = [
+        {"id": 0, "raw_name": "cabinet", "polygon": square},
+        {"id": 0, "raw_name": "car", "polygon": square},
+        {"id": 1, "raw_name": "door", "polygon": square, "parts": {"ispartof": 0}},
+        {"id": 2, "raw_name": "house", "polygon": square},
+        {"id": 2, "raw_name": "house", "polygon": square},
+        {"id": 3, "raw_name": "door", "polygon": square, "parts": {"ispartof": 2}},
+    ]
+    (tmp_path / "one.json").write_text(ade(objects))
+    good, bad = split(f"ade20k:{tmp_path}")
+    names = ["cabinet", "car", "house", "house", "house door"]
+    assert [region.name for region in good[0].regions] == names
+    assert [(b.where, b.reason) for b in bad] == [
+        ("one.json, object 2", "the object is part of one whose id several objects have")
+    ]
+
+
 def rows() -> list[dict[str, Any]]:
     region = {"name": "dog", "box": [1, 1, 5, 5], "polygon": [1, 1, 6, 1, 6, 6]}
     return [

@@ -377,3 +377,16 @@ def test_a_place_chosen_far_too_often_is_a_bias() -> None:
 def test_a_headline_that_is_not_registered_is_shown() -> None:
     other = replace(task(), metrics=("another_packages_metric", "accuracy"))
     assert "another_packages_metric" in render([run(other)])
+
+
+def test_too_few_objects_are_marked_and_explained() -> None:
+    few = run(task(), too_few=True)
+    page = render([few], [comparison(too_few=True)])
+    assert "† Fewer than 10 objects: too few" in page
+    assert "0.362–0.462†" in page  # the overview
+    assert ">3†<" in page  # n of a slice
+    assert "0.020–0.080†" in page  # a difference
+    assert "†" in overview_html([few])
+    enough = run(task())
+    assert "†" not in render([enough], [comparison()])
+    assert "†" not in overview_html([enough])

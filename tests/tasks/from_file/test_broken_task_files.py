@@ -201,6 +201,22 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
         GOOD + "rules:\n  - threshold: n\n    at: [1, 2]\n    names: [low, high]\n",
         "line 9, column 5: 2 thresholds make 3 ranges, and 'names' has 2.",
     ),
+    "a threshold that is none": (
+        GOOD + "rules:\n  - threshold: n\n    at: [4, NaN]\n    names: [low, high, top]\n",
+        "line 10, column 13: '1' is 'NaN': it should be a finite number",
+    ),
+    "a seed too large to draw pairs with": (
+        GOOD + "rules:\n  - draw_pairs: 2\n    seed: 4294967296\n",
+        "line 10, column 5: 'seed' is '4294967296': it should be less than or equal to 4294967295",
+    ),
+    "a seed too large to split by": (
+        GOOD + "split: {seed: 4294967296}\n",
+        "line 8, column 9: 'seed' is '4294967296': it should be less than or equal to 4294967295",
+    ),
+    "a published figure that is none": (
+        GOOD + "published: [{model: m, metric: accuracy, value: Infinity, source: s}]\n",
+        "line 8, column 42: 'value' is 'Infinity': it should be a finite number",
+    ),
     "a number that is none": (
         GOOD + "published: [{model: m, metric: accuracy, value: most, source: s}]\n",
         "line 8, column 42: 'value' is 'most': it should be a valid number",

@@ -24,7 +24,7 @@ from seesay.captions.pairs import (
 from seesay.captions.scoring.records import TextComparison, TextRecord, make_records, system_names
 from seesay.errors import UserError
 from seesay.metrics.base import Measurement
-from seesay.metrics.bootstrap import Resamples
+from seesay.metrics.bootstrap import Resamples, too_few
 from seesay.metrics.paired import holm
 from seesay.processors import count_processors
 
@@ -197,6 +197,8 @@ def compare_systems(
             p_signflip=test.p_signflip,
             p_holm=p_holm,
             n=len(images),
+            objects=len(images),
+            too_few=too_few(len(images)),
             signature_a=line,
             signature_b=line,
         )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seesay.metrics.base import Measurement
-from seesay.metrics.bootstrap import Resamples
+from seesay.metrics.bootstrap import Resamples, not_degenerate, too_few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,10 @@ class TextRecord:
     high: float
     n: int
     """The number of texts."""
+    objects: int
+    """The same: every text is an object of its own."""
+    too_few: bool
+    """Whether there are fewer than ten: the interval is then narrower than it should be."""
     signature: str
     """How the figure was made."""
 
@@ -54,6 +58,8 @@ class TextComparison:
     """The sign-flip test's p-value, adjusted over the metrics."""
     p_mcnemar: None = None
     n: int
+    objects: int
+    too_few: bool
     signature_a: str
     signature_b: str
 
@@ -68,14 +74,18 @@ def make_records(
 ) -> list[TextRecord]:
     """Return each measurement with its 95 % interval."""
     intervals = resamples.measurements(measurements)
+    objects = resamples.clusters.size
     return [
         TextRecord(
             model=system,
             task=task,
             metric=measurement.name,
             slice=part,
-            **asdict(interval),
+            # captions that are all perfect, or all without a match, leave others in doubt
+            **asdict(not_degenerate(interval, objects)),
             n=len(measurement.statistics),
+            objects=objects,
+            too_few=too_few(objects),
             signature=signature,
         )
         for measurement, interval in zip(measurements, intervals, strict=True)

@@ -7,9 +7,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, FiniteFloat, Tag, model_validator
 
 from seesay.data.task_files.schema_base import READS, Column, Columns, OneOrMore, Part, Text
+from seesay.defaults import LARGEST_SEED
 
 
 class RowFilter(Part):
@@ -17,9 +18,9 @@ class RowFilter(Part):
 
     values: OneOrMore = ()
     """The values that are meant."""
-    at_least: float | None = None
+    at_least: FiniteFloat | None = None
     """Numbers from this one on."""
-    at_most: float | None = None
+    at_most: FiniteFloat | None = None
     """Numbers up to this one."""
     because: Text = ""
     """Why, for the report."""
@@ -74,7 +75,7 @@ class ThresholdRule(Part):
     threshold: Column
     """The column with the number."""
     at: Annotated[
-        tuple[float, ...],
+        tuple[FiniteFloat, ...],
         Field(min_length=1, description="Where a new range begins, in rising order."),
         BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
     ]
@@ -172,7 +173,7 @@ class DrawPairs(Part):
 
     draw_pairs: int = Field(ge=1, le=1_000_000)
     """The number of pairs; each is drawn once."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed."""
     differ: Columns = ()
     """Columns in which the two rows must differ."""
@@ -191,11 +192,11 @@ class RankPairs(Part):
     """The number of pairs; each is drawn once."""
     by: Column
     """The column with the number, which is above 0."""
-    ratios: dict[str, float] = Field(min_length=1)
+    ratios: dict[str, FiniteFloat] = Field(min_length=1)
     """The ranges of the ratio by name: where each begins, in rising order, from above 1."""
     alike: Column = ""
     """The column in which half of the pairs are equal, and half are not."""
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """The seed."""
 
     @model_validator(mode="after")

@@ -16,6 +16,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    FiniteFloat,
     Tag,
     field_validator,
     model_validator,
@@ -99,7 +100,7 @@ class Gold(Part):
     letter from A, or the name of its column."""
     share: Column = ""
     """A column with the number of people who gave that label; its weight is their share."""
-    of: float | None = Field(default=None, gt=0)
+    of: FiniteFloat | None = Field(default=None, gt=0)
     """With `share`: the number of people who were asked."""
     weights: Annotated[ByLabel | None, READS] = None
     """Weights instead of one label: a column per label (`{yes: share_yes}`), columns named as the
@@ -176,11 +177,11 @@ class PublishedFigure(Part):
     """The model's name in the paper."""
     metric: Text
     """The metric, by seesay's name."""
-    value: float
+    value: FiniteFloat
     """The figure, as a share: 0.75, not 75."""
     source: Text
     """Where it was published: authors, year, and the file where no table prints it."""
-    spread: float | None = None
+    spread: FiniteFloat | None = None
     """Its published standard deviation."""
     slice: Text | None = None
     """The slice that it is about, as in `kind=animal`."""

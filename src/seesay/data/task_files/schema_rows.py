@@ -15,6 +15,7 @@ from seesay.data.task_files.schema_base import (
     exactly_one,
     kind_of,
 )
+from seesay.defaults import LARGEST_SEED
 
 MOST_INLINE = 10_000
 
@@ -78,7 +79,7 @@ class Split(Part):
 
     column: Column = ""
     """The column that says train, validation (or dev) or test."""
-    seed: int | None = Field(default=None, ge=0)
+    seed: int | None = Field(default=None, ge=0, le=LARGEST_SEED)
     """Draw 20 % of the objects for training and 10 % for validation with this seed."""
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from seesay.judge.items import RatingItem
 from seesay.judge.results.agreement import Coefficient
 from seesay.judge.results.quality import Judgement
 from seesay.judge.study import Study
+from seesay.metrics.bootstrap import too_few
 from seesay.models.base import TEXT_AND_PICTURES, Model
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import ask
@@ -58,10 +59,14 @@ def write_human_run(
         details.append(f"labels:{study.kind}")
     details.append(f"smoothing:{SMOOTHING:g}")
 
+    names = {question.object for question in task.questions}
+    things = {thing for question in task.questions for thing in question.things}
+    objects = min(len(names), len(things))
+
     # they stand beside the figures of the task, under the signature of the run
     def agreement(manifest: Manifest) -> list[Figure]:
         return [
-            _figure(manifest, metric, coefficient)
+            _figure(manifest, metric, coefficient, objects)
             for metric, coefficient in coefficients.items()
             if coefficient.low is not None
         ]
@@ -241,6 +246,7 @@ def _figure(
     manifest: Manifest,
     metric: str,
     coefficient: Coefficient,
+    objects: int,
 ) -> Figure:
     return Figure(
         model=manifest.model,
@@ -251,5 +257,7 @@ def _figure(
         slice=None,
         **coefficient.model_dump(include={"value", "low", "high"}),
         n=manifest.questions,
+        objects=objects,
+        too_few=too_few(objects),
         signature=f"{manifest.signature}|metric:{metric}",
     )

@@ -13,6 +13,7 @@ import typer
 from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary, training_bar
+from seesay.defaults import LARGEST_SEED
 from seesay.errors import UserError
 from seesay.language.defaults import HELD_OUT, NGRAM_ORDER, NGRAM_SMALLEST_COUNT
 
@@ -57,7 +58,10 @@ Phrases = Annotated[
 ]
 HeldOut = Annotated[float, typer.Option(help="Share of the pictures to hold out.")]
 Seed = Annotated[
-    int, typer.Option(min=0, help="Seed of weights, order, masks and held-out pictures.")
+    int,
+    typer.Option(
+        min=0, max=LARGEST_SEED, help="Seed of weights, order, masks and held-out pictures."
+    ),
 ]
 
 

@@ -23,6 +23,7 @@ from seesay.files import damage_as_user_error, read_json
 from seesay.language.relations.vectors import WordVectors, cosine
 from seesay.metrics.agreement import rank_correlation
 from seesay.metrics.base import BoolArray, FloatArray
+from seesay.metrics.dependence import ThingsInCommon
 from seesay.metrics.rank_correlation import rank_correlations
 
 # The columns that may hold the rating of a pair, in order of preference.
@@ -53,16 +54,16 @@ class HumanRatings:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Spearman's rho over pairs, its interval from a bootstrap over pairs, and two p-values.
+    """Spearman's rho over pairs, its interval and its p-value.
 
-    `p` assumes independent pairs, as papers do; `p_words` shuffles the words instead (Mantel's
-    test), because pairs that share a word are not independent.
+    Pairs that share a word are not independent: the interval from a bootstrap over pairs is widened
+    by what they have in common (`metrics.dependence`), and `p_words` shuffles words (Mantel's
+    test).
     """
 
     rho: float
     low: float
     high: float
-    p: float
     p_words: float
     pairs: int
     words: int
@@ -114,7 +115,7 @@ def correlate(
     similarities = matrix[first, second]
     rho = rank_correlation(similarities, rated.values)
     rng = np.random.default_rng(seed)
-    low, high = _interval(similarities, rated.values, resamples, rng)
+    low, high = _interval(similarities, rated, rho, resamples, rng)
     # Mantel's test: a permutation of the words moves all pairs of a word together.
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
@@ -128,7 +129,6 @@ def correlate(
         rho=rho,
         low=low,
         high=high,
-        p=_p(rho, len(rated)),
         p_words=p_words,
         pairs=len(rated),
         words=len(words),
@@ -137,31 +137,36 @@ def correlate(
 
 def _interval(
     similarities: FloatArray,
-    ratings: FloatArray,
+    rated: HumanRatings,
+    rho: float,
     resamples: int,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Return the 95 % interval of the correlation from a bootstrap over pairs."""
-    n = len(ratings)
+    """Return the 95 % interval of the correlation, which allows for pairs that share a word."""
+    n = len(rated)
     pairs = rng.integers(0, n, (resamples, n))
-    rhos = rank_correlations(similarities[pairs], ratings[pairs])
+    rhos = rank_correlations(similarities[pairs], rated.values[pairs])
     # A resample of one pair alone has no correlation.
     rhos = rhos[~np.isnan(rhos)]
     if not len(rhos):
         return math.nan, math.nan
-    low, high = np.quantile(rhos, [0.025, 0.975]).tolist()
+    # What each pair adds to the deviation of a correlation of ranks, to first order.
+    x = _standard_ranks(similarities)
+    y = _standard_ranks(rated.values)
+    influence = (x * y - rho * (x**2 + y**2) / 2) / n
+    ratio = ThingsInCommon(rated.pairs).widening(influence)
+    widened = np.clip(rho + ratio * (rhos - rho), -1.0, 1.0)
+    low, high = np.quantile(widened, [0.025, 0.975]).tolist()
     return low, high
 
 
-def _p(rho: float, n: int) -> float:
-    """Return the two-sided p-value, from Student's t with n − 2 degrees of freedom."""
-    from scipy.stats import t
+def _standard_ranks(values: FloatArray) -> FloatArray:
+    """Return ranks with mean 0 and variance 1; all 0 where all values are equal."""
+    from scipy.stats import rankdata
 
-    # A perfect correlation would divide by zero.
-    if abs(rho) >= 1:
-        return 0.0
-    statistic = abs(rho) * math.sqrt((n - 2) / (1 - rho * rho))
-    return float(2 * t.sf(statistic, n - 2))
+    ranks = rankdata(values)
+    deviations = ranks - ranks.mean()
+    return np.asarray(deviations / (deviations.std() or 1.0))
 
 
 def _read_pairs(path: Path, rows: Sequence[Row]) -> HumanRatings:

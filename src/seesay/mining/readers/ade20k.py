@@ -14,6 +14,7 @@ from typing import Any
 
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
+from seesay.grouping import group_by
 from seesay.mining.readers.join import DUPLICATE, DiskJoin
 from seesay.mining.readers.validation import (
     BadAnnotationError,
@@ -97,13 +98,14 @@ def _picture(
     )
 
 
-def _by_id(objects: list[Any]) -> dict[int, Any]:
-    """Return the objects that have an id, by which parts name their whole."""
-    by_id = {}
-    for item in objects:
-        if isinstance(item, dict) and isinstance(item.get("id"), int):
-            by_id[item["id"]] = item
-    return by_id
+def _by_id(objects: list[Any]) -> dict[int, list[Any]]:
+    """Return the objects that have an id, by which parts name their whole.
+
+    Several may share one, though they should not.
+    """
+    items = [item for item in objects if isinstance(item, dict)]
+    with_id = [item for item in items if isinstance(item.get("id"), int)]
+    return group_by(with_id, lambda item: item["id"])
 
 
 def _size(sides: Any) -> tuple[int, int]:
@@ -157,13 +159,19 @@ def _points(item: Any) -> list[Any] | None:
     return [value for point in zip(x, y, strict=True) for value in point]
 
 
-def _name(item: dict[str, Any], by_id: dict[int, Any]) -> str:
-    """Return an object's name, after that of the object which it is part of."""
+def _name(item: dict[str, Any], by_id: dict[int, list[Any]]) -> str:
+    """Return an object's name, after that of the object which it is part of.
+
+    A part whose whole has the id of another object, with another name, has no name that is sure.
+    """
     name = _raw_name(item)
     parts = item.get("parts")
     whole = parts.get("ispartof") if isinstance(parts, dict) else None
     if isinstance(whole, int) and whole in by_id:
-        return f"{_raw_name(by_id[whole])} {name}"
+        names = {_raw_name(candidate) for candidate in by_id[whole]}
+        if len(names) > 1:
+            raise BadAnnotationError("the object is part of one whose id several objects have")
+        return f"{names.pop()} {name}"
     return name
 
 

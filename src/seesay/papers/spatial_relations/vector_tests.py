@@ -218,15 +218,14 @@ def correlations(material: Material) -> Rendered:
                 number(correlation.rho),
                 interval(correlation.low, correlation.high),
                 str(correlation.pairs),
-                p_value(correlation.p),
                 p_value(correlation.p_words),
                 _printed(_printed_figure(judgement, name, origin)),
             ]
             body.append(row)
     text = (
         "Spearman's ρ between the similarity of two relations' vectors and what people say of the "
-        "two. The interval is over pairs; the second p-value shuffles words, since pairs that "
-        "share a word are not independent.\n\nThe templates have ten of the eleven words and so "
+        "two. Interval and p-value (words are shuffled) allow for pairs that share a word, which "
+        "are not independent.\n\nThe templates have ten of the eleven words and so "
         "fewer pairs than print. Of P-vectors and similarity over the 28 associated pairs the size "
         "is as printed and the sign is not; of the templates nothing but the weak correlation with "
         "association comes out. People's tables were read off the published figure, so that small "
@@ -239,7 +238,6 @@ def correlations(material: Material) -> Rendered:
         "ρ",
         "95 % interval",
         "pairs",
-        "p",
         "p, words shuffled",
         "authors' source",
     ]

@@ -25,6 +25,7 @@ from seesay.reports.charts.dotplot import (
 from seesay.reports.charts.kernel import Axis, swatch, swatches
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.formatting import (
+    FEW,
     count_range,
     finding,
     is_shown,
@@ -63,9 +64,12 @@ class PlotRow:
     def n(self) -> str:
         """How many questions the figures rest on.
 
-        Both ends, where models were asked differently many.
+        Both ends, where models were asked differently many; marked where they are about too few
+        objects.
         """
-        return count_range([figure.n for figure in self.figures if figure])
+        figures = [figure for figure in self.figures if figure]
+        mark = FEW if any(figure.too_few for figure in figures) else ""
+        return count_range([figure.n for figure in figures]) + mark
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ whatever else might slip through.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ from seesay.registry import load_address
 from seesay.reports import answers
 from seesay.reports.analysis import Analysis, write_rows
 from seesay.reports.chance import LEGEND, standings
+from seesay.reports.formatting import few_note
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
 from seesay.reports.score_analyses import cross_task_analyses, group_analyses
 from seesay.runs.figures import CALIBRATED
-from seesay.runs.records import Comparison, Manifest
+from seesay.runs.records import Comparison, Figure, Manifest
 from seesay.runs.run import Run
 
 _SHOWN_ELSEWHERE = {"signature", "citation", "bad_rows"}
@@ -74,6 +75,7 @@ def render_groups(
         questions=questions,
         heading=heading,
         home=home,
+        few=few_note(_figures(groups)),
     )
 
 
@@ -103,7 +105,16 @@ def write(
 def overview_html(runs: Sequence[Run]) -> str:
     """Every metric of every run as an HTML fragment with its own style, for notebooks."""
     fragment = templates().get_template("overview_fragment.html")
-    return fragment.render(groups=_groups(runs), calibrated_prefix=CALIBRATED)
+    groups = _groups(runs)
+    note = few_note(_figures(groups))
+    return fragment.render(groups=groups, calibrated_prefix=CALIBRATED, few=note)
+
+
+def _figures(groups: Sequence[TaskRuns]) -> Iterator[Figure]:
+    """Yield every figure of every run."""
+    for group in groups:
+        for entry in group.entries:
+            yield from entry.run.figures
 
 
 def _groups(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:

@@ -11,6 +11,7 @@ import typer
 from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
+from seesay.defaults import LARGEST_SEED
 from seesay.scenes.commands.reasoner_diagnose import diagnose
 from seesay.scenes.commands.reasoner_import import import_checkpoint
 from seesay.scenes.commands.reasoner_sweep import sweep
@@ -91,7 +92,12 @@ def train(
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed of weights and order; the scenes are always the same.")
+        int,
+        typer.Option(
+            min=0,
+            max=LARGEST_SEED,
+            help="Seed of weights and order; the scenes are always the same.",
+        ),
     ] = 0,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,

@@ -8,12 +8,12 @@ Phrases are the states of a trie: state s > 0 is reached from its parent by a wo
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.captions.coco.ngrams import Ints, expand
-from seesay.data.lines import read_errors
+from seesay.data.lines import open_bytes, read_errors
 from seesay.digests import text_digest
 from seesay.errors import UserError
 from seesay.files import atomic_folder
@@ -164,7 +164,7 @@ def _read(source: Path) -> tuple[list[str], list[list[int]], Ints]:
     pairs = array("q")
     row = 0
     try:
-        with gzip.open(source, "rt", encoding="utf-8", newline="\n") as file:
+        with TextIOWrapper(open_bytes(source), encoding="utf-8", newline="\n") as file:
             for row, line in enumerate(file):
                 # An entry has three lines: a probability, a phrase, its paraphrase.
                 if row % 3:

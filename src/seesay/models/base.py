@@ -38,11 +38,15 @@ IDENTITY = (
     "answers_neutral",
     "chat",
     "system",
+    "beginning",
     "abilities",
     "condition",
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
+
+SEPARATOR = "<|endoftext|>"
+"""What GPT-2 and its many relatives had between the documents of their training."""
 
 ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers", "restrict")
 """What a model may be able to do: the hooks that have no useful default, and to restrict a task to
@@ -79,6 +83,15 @@ class FilledScores:
 
     logp: NDArray[np.float64]
     tokens: NDArray[np.int64]
+
+
+def without_bars(token: str) -> str:
+    """Return a special token as signatures name it, whose parts are separated by bars.
+
+    >>> [without_bars(token) for token in ("<|endoftext|>", "<s>", "<bos>")]
+    ['endoftext', 's', 'bos']
+    """
+    return token.strip("<>|").replace("|", "")
 
 
 def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
@@ -148,6 +161,11 @@ class Model:
     system: str | None = None
     """The system's text, which opens the chat."""
 
+    beginning: str = ""
+    """What stands before a prompt, as the signature names it: a special token, `none`, or
+    `none/TOKEN` where that token precedes only what opens with its slot; "" where there is nothing
+    to say."""
+
     # Texts of notes, and whether they last; None until the first one, so that subclasses of other
     # packages need not call a constructor of ours.
     _notes: dict[str, bool] | None = None
@@ -192,6 +210,11 @@ class Model:
         `max_tokens` is the length of a free answer, where such are asked for.
         """
         return ""
+
+    def spent(self) -> dict[str, float]:
+        """What asking has taken since the model was loaded, in the manifest's words: `requests`,
+        `tokens_read`, `tokens_written`, `cost`; empty where nothing is paid."""
+        return {}
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
@@ -281,6 +304,10 @@ class Model:
             return ""
         eos = {None: "own", True: "yes", False: "no"}[end]
         return f"eos:{eos}|stride:{stride or 'own'}"
+
+    def describe_encoding(self) -> str:
+        """How `encode` begins texts, for a signature; "" where there is nothing to say."""
+        return ""
 
     def note(self, text: str, *, lasting: bool = False) -> None:
         """Tell the user something that belongs to the figures too: it is logged now and kept with

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from seesay.condition import How, Sampling, parse_how
 from seesay.defaults import MAX_TOKENS, RESAMPLES
 from seesay.errors import UserError, missing_extra
-from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
-from seesay.progress import ProgressBars, no_progress
+from seesay.progress import ProgressBars, progress_where_seen
 from seesay.questions import Task
 from seesay.runs import ask, learning_curve
 from seesay.runs.categories import add_categories
@@ -24,14 +23,14 @@ from seesay.runs.compare import compare as compare_runs
 from seesay.runs.curves import layer_curves
 from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
-from seesay.runs.layers import LayerCurve, curves_json
-from seesay.runs.learning_curve import Point
+from seesay.runs.layers import LayerCurve, keep_curves, read_curves
+from seesay.runs.learning_curve import Point, keep_points, read_points
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import Request, expand, progress_title, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.stability import Stability, ranking_stability
-from seesay.runs.store import find_runs
+from seesay.runs.store import find_runs, other_runs
 from seesay.tasks import load_task as load_named_task
 from seesay.tasks.several import load_tasks as load_tasks
 
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
 
     from seesay.reports.answer_rows import AnswerRow
 
-CURVES = "learning-curve.json"
-LAYERS = "layers.json"
-
 log = logging.getLogger(__name__)
 
 Paths = str | Path | Iterable[str | Path]
@@ -50,10 +46,13 @@ Paths = str | Path | Iterable[str | Path]
 
 @dataclass(frozen=True)
 class Results:
-    """Runs together. `errors` says why some models or tasks that were asked for have no run."""
+    """Runs together. `errors` says why some models or tasks that were asked for have no run;
+    `layer_curves` and `learning_points` are what the folder of the runs holds beside them."""
 
     runs: tuple[Run, ...]
     errors: tuple[UserError, ...] = ()
+    layer_curves: tuple[LayerCurve, ...] = ()
+    learning_points: tuple[Point, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -176,13 +175,26 @@ class Results:
         path: str | Path,
         comparisons: Sequence[Comparison] | None = None,
     ) -> Path:
-        """Write one page for all the runs, which opens offline."""
-        from seesay.reports.pages.runs import write
+        """Write one page for all the runs and curves, which opens offline."""
+        from seesay.reports.pages.folder import write_folder
 
-        return write(
-            path,
+        return write_folder(
+            Path(path),
             self.runs,
             self.compare() if comparisons is None else comparisons,
+            self.layer_curves,
+            learning_curve.bands(self.learning_points),
+        )
+
+    def with_folder(self, folder: str | Path) -> Results:
+        """These runs first, then the others in the folder that `probe` wrote them to, with its
+        curves."""
+        folder = Path(folder)
+        return replace(
+            self,
+            runs=(*self.runs, *other_runs(folder, self.runs)),
+            layer_curves=tuple(read_curves(folder)),
+            learning_points=tuple(read_points(folder)),
         )
 
     def save_site(
@@ -253,7 +265,7 @@ def probe(
     resamples: int = RESAMPLES,
     output: str | Path = "runs",
     command: str = "",
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed
@@ -318,12 +330,12 @@ def learning_curves(
     seeds: int = learning_curve.SEEDS,
     categories: str | None = None,
     output: str | Path = "runs",
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> tuple[list[Point], list[UserError]]:
     """What linear probes learn from parts of the training questions, and what failed.
 
-    What is done so far is kept in `learning-curve.json` below `output`.
+    What is done so far is kept in `learning-curve.json` below `output`, beside what is there.
     """
     request = Request(
         How.LEARNING_CURVE,
@@ -340,7 +352,7 @@ def learning_curves(
             for more in curves_of_tasks(request, model, loaded_tasks):
                 # by task first, so that models stand side by side
                 points = sorted([*points, *more], key=lambda point: order.index(point.task))
-                write_json(Path(output) / CURVES, learning_curve.as_json(points))
+                keep_points(Path(output), points)
         except UserError as error:
             errors.append(error)
     if not points:
@@ -359,12 +371,12 @@ def layers(
     data: str | Path | None = None,
     settings: ask.Settings | None = None,
     output: str | Path = "runs",
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> tuple[list[LayerCurve], list[UserError]]:
     """The headline figure by layer, and what failed: of linear probes with a control task, or of
     what the output head reads out of each layer (`how="cloze"`). Kept in `layers.json` below
-    `output`."""
+    `output`, beside what is there."""
     request = Request(
         parse_how(how),
         ModelOptions.from_keywords(options),
@@ -389,7 +401,7 @@ def layers(
             ):
                 # written after every curve: the next one may take an hour
                 curves.append(curve)
-                write_json(output / LAYERS, curves_json(curves))
+                keep_curves(output, curves)
         except UserError as error:
             errors.append(error)
     if not curves:
@@ -398,9 +410,14 @@ def layers(
 
 
 def results(runs: Paths) -> Results:
-    """Runs that exist: run folders, or folders of runs such as `runs/`."""
-    paths = [runs] if isinstance(runs, str | Path) else runs
-    return Results(tuple(find_runs([Path(path) for path in paths])))
+    """Runs that exist: run folders, or folders of runs such as `runs/`, with their curves."""
+    listed = [runs] if isinstance(runs, str | Path) else runs
+    paths = [Path(path) for path in listed]
+    return Results(
+        tuple(find_runs(paths)),
+        layer_curves=tuple(curve for path in paths for curve in read_curves(path)),
+        learning_points=tuple(point for path in paths for point in read_points(path)),
+    )
 
 
 def compare(

@@ -276,8 +276,8 @@ def probe(
     report: Annotated[
         Path | None,
         typer.Option(
-            help="Where the page goes. Default: report.html or learning-curve.html in the output "
-            "folder."
+            help="Where the page of all that is in the output folder goes. Default: report.html "
+            "in it."
         ),
     ] = None,
     resamples: Resamples = RESAMPLES,
@@ -297,13 +297,7 @@ def probe(
     _reject_contradictions(
         method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
     )
-    if layers:
-        name = "layers"
-    elif method is How.LEARNING_CURVE:
-        name = "learning-curve"
-    else:
-        name = "report"
-    target = report or output / f"{name}.html"
+    target = report or output / "report.html"
     refuse_folder(target, "report")
     # a folder that cannot be written is found now, not after an hour
     for folder in (output, target.parent):
@@ -349,10 +343,10 @@ def probe(
         curves, errors = api.layers(
             **common, settings=settings, layers=layers, how=method, control=control
         )
-        _show_layers(curves, target, as_json)
+        _show_layers(curves, target, output, as_json)
     elif method is How.LEARNING_CURVE:
         points, errors = api.learning_curves(**common)
-        _show_curves(points, target, as_json)
+        _show_curves(points, target, output, as_json)
     else:
         results = api.probe(
             **common,
@@ -398,43 +392,54 @@ def _reject_contradictions(
         )
 
 
-def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:
-    """Write the learning curves' page, and print them."""
-    from seesay.reports.analysis import write_analyses
-    from seesay.reports.score_analyses import learning_curves
+def _show_curves(points: list[Point], target: Path, output: Path, as_json: bool) -> None:
+    """Write the folder's page, and print the learning curves."""
+    from seesay.api import Results
     from seesay.reports.tables import curves_table
     from seesay.runs import learning_curve
 
+    Results(()).with_folder(output).save_report(target)
     bands = learning_curve.bands(points)
-    write_analyses(target, "Learning curves", learning_curves(bands))
     _print(learning_curve.as_json(points), [curves_table(bands)], target, as_json)
 
 
-def _show_layers(curves: list[LayerCurve], target: Path, as_json: bool) -> None:
-    """Write the page of the layers, and print their figures."""
-    from seesay.reports.pages.layers import write_layers
+def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: bool) -> None:
+    """Write the folder's page, and print the figures of the layers, in words too."""
+    from seesay.api import Results
+    from seesay.reports.in_words import asked_figure, layers_in_words
     from seesay.reports.tables import layers_table
     from seesay.runs.layers import curves_json
 
-    write_layers(target, curves)
-    _print(curves_json(curves), [layers_table(curves)], target, as_json)
+    everything = Results(()).with_folder(output)
+    everything.save_report(target)
+    words = [layers_in_words(curve, asked_figure(curve, everything.runs)) for curve in curves]
+    _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
 
 
 def _show(
     results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool
 ) -> None:
-    """Write the page and the figures over seeds, and print them."""
+    """Write the folder's page and the figures over seeds, and print those of this call."""
     from seesay.files import write_json
+    from seesay.reports.groups import group_runs
+    from seesay.reports.in_words import results_in_words
     from seesay.reports.tables import comparison_table, overview, seeds_table
     from seesay.runs.records import Record
     from seesay.runs.seeds import over_seeds
 
     comparisons = results.compare(resamples=resamples, seed=seed)
-    results.save_report(target, comparisons)
+    everything = results.with_folder(output)
+    page_comparisons = comparisons
+    if len(everything.runs) > len(results.runs):
+        page_comparisons = everything.compare(resamples=resamples, seed=seed)
+    everything.save_report(target, page_comparisons)
     seed_summaries = [row for row in over_seeds(results.runs) if row.seeds > 1]
     if seed_summaries:
         write_json(output / "seeds.json", [asdict(row) for row in seed_summaries])
-    tables = [overview(results.runs)]
+    tables: list[Table | str] = [overview(results.runs)]
+    entries = [entry for group in group_runs(results.runs) for entry in group.entries]
+    if words := results_in_words(entries, comparisons):
+        tables.append(words)
     if seed_summaries:
         tables.append(seeds_table(seed_summaries))
     if comparisons:
@@ -445,8 +450,8 @@ def _show(
     )
 
 
-def _print(document: object, tables: Sequence[Table], page: Path, as_json: bool) -> None:
-    """Print the document, or the tables and where the page is."""
+def _print(document: object, tables: Sequence[Table | str], page: Path, as_json: bool) -> None:
+    """Print the document, or the tables, what they say in words, and where the page is."""
     from seesay.cli.output import out, print_json, remark
 
     if as_json:

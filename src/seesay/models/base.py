@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.command_line import in_callers_words
 from seesay.condition import GREEDY as GREEDY
 from seesay.condition import Condition
 from seesay.condition import Sampling as Sampling
@@ -312,6 +313,7 @@ class Model:
     def note(self, text: str, *, lasting: bool = False) -> None:
         """Tell the user something that belongs to the figures too: it is logged now and kept with
         the run, or, where it is about the model itself (`lasting`), with every run of it."""
+        text = in_callers_words(text)
         if self._notes is None:
             self._notes = {}
         if text not in self._notes:

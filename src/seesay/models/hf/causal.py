@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.command_line import in_callers_words
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.batches import TokenBudget, batches_by_budget, text_batches, windows
@@ -100,7 +101,7 @@ class CausalModel(TokenizerModel):
 
     @property
     def _plain_note(self) -> str:
-        return PLAIN_NOTE.format(name=self.name)
+        return in_callers_words(PLAIN_NOTE.format(name=self.name))
 
     def prepare(self, task: Task) -> None:
         """Note that there is a chat template which goes unused."""

@@ -279,6 +279,11 @@ class Model:
         `encode` gives."""
         raise self._cannot("encode texts layer by layer")
 
+    def layer_count(self) -> int | None:
+        """How many layers are read, the embedding included; None where that is seen only when they
+        are."""
+        return None
+
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
     ) -> list[tuple[Reply, ...]]:

@@ -19,6 +19,7 @@ from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
 from seesay.metrics.bootstrap import not_degenerate, present
 from seesay.metrics.paired import paired_bootstrap
+from seesay.models.base import Model
 from seesay.probes.layers import (
     control_note,
     control_splits,
@@ -135,10 +136,7 @@ def parse_layers(
     from the end (-1)."""
     if text == ALL:
         return list(range(count))
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise UserError(f"--layers is '{text}': give all, or numbers such as 0,6,-1.") from None
+    numbers = parse_numbers(text)
     for number in numbers:
         if not -count <= number < count:
             raise UserError(
@@ -147,6 +145,21 @@ def parse_layers(
             )
     # -1 is the last layer, and the same layer by two names is one
     return sorted({number % count for number in numbers})
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return the numbers in a list of layers; anything else is a user's mistake."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"--layers is '{text}': give all, or numbers such as 0,6,-1.") from None
+
+
+def validate_layers(text: str, model: Model) -> None:
+    """Refuse layers that the model does not have, where that is known before it is asked."""
+    count = model.layer_count()
+    if count is not None:
+        parse_layers(text, count)
 
 
 def probe_layers(
@@ -160,6 +173,7 @@ def probe_layers(
     progress: ProgressBars,
 ) -> LayerCurve:
     """Return figures of probes on the splits of `linear_task(task)`, and of their control task."""
+    validate_layers(layers, cache.encoder)
     parts = dict(splits)
     # a limit saves answers, not training: a probe of fewer questions would be another probe
     parts["test"] = limit_task(cache.encoder, parts["test"], settings)

@@ -28,7 +28,7 @@ from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf.base import TokenizerModel
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.generation import LINE, generate_replies, left_padded
-from seesay.models.hf.layers import layer_logits, layer_states
+from seesay.models.hf.layers import count_layers, layer_logits, layer_states
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.spans import (
     Ids,
@@ -317,6 +317,10 @@ class TransformersCausalModel(CausalModel):
             planned_tokens=self._budget.planned,
         )
         note_unused(self, name, checkpoint.unused)
+
+    def layer_count(self) -> int | None:
+        """As the network's configuration says."""
+        return count_layers(self._network)
 
     def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
         """Log-probability, length and rank of every option, as the head reads them out of each

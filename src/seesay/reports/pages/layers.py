@@ -75,16 +75,14 @@ def layer_sections(
 
 
 def curve_chart(curve: LayerCurve, answer: Figure | None = None) -> Markup:
-    """Draw the figure over the layers with its band, the control and the selectivity, and what the
-    model gets when it is asked."""
+    """Draw the figure over the layers with its band, its controls, and what the model gets when it
+    is asked."""
     first = curve.figures[0]
-    name = metric_name(first.metric)
-    series = [_series(curve, name, "value", "low", "high")]
-    if first.selectivity is not None:
-        series.append(
-            _series(curve, "selectivity", "selectivity", "selectivity_low", "selectivity_high")
-        )
-        series.append(_series(curve, "control", "control"))
+    reader = "logit lens" if curve.how == How.LENS else "linear probe"
+    series = [_series(curve, reader, "value", "low", "high")]
+    # selectivity is the distance between the first two lines, and has a strip of its own
+    if first.control is not None:
+        series.append(_series(curve, "meaningless labels", "control"))
     if first.second_thing is not None:
         series.append(_series(curve, "second thing alone", "second_thing"))
     if answer is not None:
@@ -98,8 +96,7 @@ def curve_chart(curve: LayerCurve, answer: Figure | None = None) -> Markup:
         series,
         title=title,
         x_label="layer",
-        y_label=name,
-        y_ends=(0.0, 1.0),
+        y_label=metric_name(first.metric),
     )
 
 

@@ -112,10 +112,10 @@ def test_layers_stand_beside_their_controls_and_the_answers() -> None:
     answer = asked_figure(curve, [run(task(), "other"), asked])
     assert answer
     assert layers_in_words(curve, answer) == (
-        "A linear probe of smollm2's layer 2 gets 0.700 (0.650–0.750) (made-up, accuracy); beside "
-        "it, the embedding alone 0.550 (0.500–0.600), a probe that is shown the second thing alone "
-        "0.640, labels that mean nothing 0.520, the model's answers to all 3 questions 0.412 "
-        "(0.362–0.462) and chance 0.500. The best of 3 layers on these questions is 1: 0.750 "
+        "On made-up (accuracy), a linear probe of smollm2's layer 2 gets 0.700 (0.650–0.750); "
+        "beside it, the embedding alone 0.550 (0.500–0.600), a probe that is shown the second "
+        "thing alone 0.640, labels that mean nothing 0.520, the model's answers to all 3 questions "
+        "0.412 (0.362–0.462) and chance 0.500. The best of 3 layers on these questions is 1: 0.750 "
         "(0.700–0.800)."
     )
     assert "answers" not in layers_in_words(curve)

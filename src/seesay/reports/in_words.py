@@ -95,7 +95,7 @@ def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
     first = curve.figures[0]
     best = max(curve.figures, key=lambda figure: figure.value)
     last = curve.figures[-1]
-    reader = "What the output head reads out" if curve.how == How.LENS else "A linear probe"
+    reader = "what the output head reads out" if curve.how == How.LENS else "a linear probe"
     beside = []
     if first.layer == 0 and first is not last:
         beside.append(f"the embedding alone {_with_interval(first)}")
@@ -108,8 +108,8 @@ def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
     if first.chance is not None:
         beside.append(f"chance {number(first.chance)}")
     text = (
-        f"{reader} of {first.model}'s layer {last.layer} gets {_with_interval(last)} "
-        f"({first.task}, {metric_name(first.metric)})"
+        f"On {first.task} ({metric_name(first.metric)}), {reader} of {first.model}'s layer "
+        f"{last.layer} gets {_with_interval(last)}"
     )
     if beside:
         text += f"; beside it, {listed(beside)}"

@@ -56,8 +56,8 @@ def test_a_model_beside_its_baseline() -> None:
         beside(*space, 0.10, 0.2),
     )
     assert sentence == (
-        "Compared with baseline:majority, smollm2 is ahead on size, neither shown to be ahead nor "
-        "behind on space and behind on color."
+        "Compared with baseline:majority, smollm2 is ahead on size, not shown to differ on space "
+        "and behind on color."
     )
 
 
@@ -75,7 +75,8 @@ def test_without_a_baseline_there_is_chance() -> None:
     assert words([model]) == "smollm2 is above chance on made-up."
     at_chance = tuple(replace_chance(model, 0.4))
     assert (
-        words([replace(model, figures=at_chance)]) == "smollm2 is not told from chance on made-up."
+        words([replace(model, figures=at_chance)])
+        == "smollm2 is not shown to differ from chance on made-up."
     )
     assert words([run(task(), "baseline:majority")]) == ""
 

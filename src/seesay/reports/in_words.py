@@ -15,10 +15,10 @@ from seesay.runs.run import Run
 
 AHEAD = "ahead on"
 BEHIND = "behind on"
-NEITHER = "neither shown to be ahead nor behind on"
+NEITHER = "not shown to differ on"
 ABOVE = "above chance on"
 BELOW = "below chance on"
-AT = "not told from chance on"
+AT = "not shown to differ from chance on"
 VERDICTS = (AHEAD, ABOVE, NEITHER, AT, BEHIND, BELOW)
 
 

@@ -1,4 +1,4 @@
-# make demo    install, ask the embedded default model the embedded battery, show the table and write the report
+# make demo    install, ask the default model and a baseline, probe the model's layers, and write the report
 # make check   install, run the linters and the tests that need no model and no browser: a minute and a half
 # make test    install, programs that tests need included (SYSTEM=no: without), run the tests
 # make docs    install, build the documentation site into site/
@@ -18,12 +18,17 @@ PROGRAMS := $(if $(filter no,$(SYSTEM)),,system)
 
 .PHONY: demo check check-tests test test-all lint docs index messages bench fuzz constraints system clean
 
-# A first look at 20 questions per task within a minute, then all of them.
+# First figures within a minute of the install, then the finding: what the model does not say of sizes, its layers hold.
+# The first look stays outside of runs/, whose page, comparisons and site are of the larger sample.
+DEMO := $(BIN)/seesay probe smollm2 baseline:majority
 demo: $(VENV)/.models
-	$(BIN)/seesay probe --limit 20 --output runs/first-look
-	@echo "That was a sample of 20 questions per task, hence the wide intervals. Now all 1,594:"
-	$(BIN)/seesay probe --output runs
-	@echo "Next: open runs/report.html in a browser; $(BIN)/seesay probe MODEL asks yours."
+	$(DEMO) --limit 10 --output first-look
+	@echo "That was a sample of 10 questions per task, hence the wide intervals. Now 100 per task, and all 600 about sizes:"
+	$(DEMO) --task core-color,core-space,core-parts --limit 100 --output runs
+	$(DEMO) --task core-size --output runs
+	@echo "Do its vectors hold what it does not say of sizes? A linear probe of every layer, beside its controls:"
+	$(BIN)/seesay probe smollm2 --how linear --layers all --seeds 3 --task core-size --output runs
+	@echo "Next: open runs/report.html in a browser (the picture is under 'Layer by layer'); $(BIN)/seesay probe MODEL asks yours."
 
 check-tests test test-all: export OMP_NUM_THREADS = 1
 

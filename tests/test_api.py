@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +180,15 @@ def test_a_metric_that_does_not_fit_one_task_is_measured_of_the_others(
     only_several = replace(results, runs=results.runs[1:])
     with pytest.raises(UserError, match="'core-color' has questions with several right answers"):
         only_several.measured("brier")
+
+
+def test_progress_is_shown_where_someone_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments: dict[str, Any] = {"limit": 5, "resamples": 100, "output": tmp_path}
+    seesay.probe("baseline:majority", "core-color", **arguments)
+    assert capsys.readouterr().err == ""
+    # as in a terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    seesay.probe("baseline:uniform", "core-color", **arguments)
+    assert "baseline:uniform · core-color" in capsys.readouterr().err

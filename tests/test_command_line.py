@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from seesay.command_line import recorded_command, remove_secrets
+from seesay.command_line import recorded_command, remove_secrets, typed_command
+from seesay.models.base import Model
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,16 @@ def test_other_options_are_recorded_as_typed() -> None:
 def test_this_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["/usr/bin/seesay", "report", "caf\udce9"])
     assert recorded_command() == "seesay report 'caf\\udce9'"
+
+
+def test_notes_name_options_as_the_caller_gives_them() -> None:
+    note = "--limit 20 takes a share; --chat asks through it, --how generate freely."
+    with typed_command():
+        model = Model()
+        model.note(note)
+        assert model.notes() == [note]
+    called = Model()
+    called.note(note)
+    assert called.notes() == [
+        "limit=20 takes a share; chat=True asks through it, how='generate' freely."
+    ]

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from seesay.condition import How, Sampling, parse_how, parse_pictures
 from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError, missing_extra
-from seesay.files import write_json
 from seesay.models import Model, ModelOptions
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.probes.linear_layer import ProbeConfig
-from seesay.progress import ProgressBars, ProgressCallback, no_progress
+from seesay.progress import ProgressBars, ProgressCallback, progress_where_seen
 from seesay.questions import Task
 from seesay.runs import ask, learning_curve
 from seesay.runs.categories import add_categories
@@ -25,15 +24,15 @@ from seesay.runs.compare import compare as compare_runs
 from seesay.runs.curves import layer_curves
 from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
-from seesay.runs.layers import LayerCurve, curves_json
-from seesay.runs.learning_curve import Point
+from seesay.runs.layers import LayerCurve, keep_curves, read_curves
+from seesay.runs.learning_curve import Point, keep_points, read_points
 from seesay.runs.merge import merge_shards
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import Request, expand, progress_title, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
 from seesay.runs.stability import Stability, ranking_stability
-from seesay.runs.store import find_runs
+from seesay.runs.store import find_runs, other_runs
 from seesay.shards import Shard, parse_shard
 from seesay.tasks import load_task as load_named_task
 from seesay.tasks.several import load_tasks as load_tasks
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
 
     from seesay.reports.answer_rows import AnswerRow
 
-CURVES = "learning-curve.json"
-LAYERS = "layers.json"
-
 log = logging.getLogger(__name__)
 
 Paths = str | Path | Iterable[str | Path]
@@ -53,10 +49,13 @@ Paths = str | Path | Iterable[str | Path]
 
 @dataclass(frozen=True)
 class Results:
-    """Runs together. `errors` says why some models or tasks that were asked for have no run."""
+    """Runs together. `errors` says why some models or tasks that were asked for have no run;
+    `layer_curves` and `learning_points` are what the folder of the runs holds beside them."""
 
     runs: tuple[Run, ...]
     errors: tuple[UserError, ...] = ()
+    layer_curves: tuple[LayerCurve, ...] = ()
+    learning_points: tuple[Point, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -180,13 +179,26 @@ class Results:
         path: str | Path,
         comparisons: Sequence[Comparison] | None = None,
     ) -> Path:
-        """Write one page for all the runs, which opens offline."""
-        from seesay.reports.pages.runs import write
+        """Write one page for all the runs and curves, which opens offline."""
+        from seesay.reports.pages.folder import write_folder
 
-        return write(
-            path,
+        return write_folder(
+            Path(path),
             self.runs,
             self.compare() if comparisons is None else comparisons,
+            self.layer_curves,
+            learning_curve.bands(self.learning_points),
+        )
+
+    def with_folder(self, folder: str | Path) -> Results:
+        """These runs first, then the others in the folder that `probe` wrote them to, with its
+        curves."""
+        folder = Path(folder)
+        return replace(
+            self,
+            runs=(*self.runs, *other_runs(folder, self.runs)),
+            layer_curves=tuple(read_curves(folder)),
+            learning_points=tuple(read_points(folder)),
         )
 
     def save_site(
@@ -267,7 +279,7 @@ def probe(
     output: str | Path = "runs",
     command: str = "",
     shard: str | None = None,
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> Results:
     """Ask models what they know and score the answers; runs are kept below `output` and resumed
@@ -346,7 +358,7 @@ def merge(
     folders: Paths,
     output: str | Path = "runs",
     *,
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
 ) -> Results:
     """Make runs of the shares that `probe(shard=…)` has answered: folders that hold them, in any
     order. They equal those of a call without `shard`."""
@@ -365,14 +377,14 @@ def learning_curves(
     config: ProbeConfig | None = None,
     categories: str | None = None,
     output: str | Path = "runs",
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> tuple[list[Point], list[UserError]]:
     """What linear probes learn from parts of the training questions, and what failed.
 
     `config` says how they are trained: by default as other probes, with
     `ProbeConfig(epochs=1, validation=False)` as ViPhy's figures 8 and 9.
-    What is done so far is kept in `learning-curve.json` below `output`.
+    What is done so far is kept in `learning-curve.json` below `output`, beside what is there.
     """
     request = Request(
         How.LEARNING_CURVE,
@@ -391,7 +403,7 @@ def learning_curves(
             ):
                 # by task first, so that models stand side by side
                 points = sorted([*points, *more], key=lambda point: order.index(point.task))
-                write_json(Path(output) / CURVES, learning_curve.as_json(points))
+                keep_points(Path(output), points)
         except UserError as error:
             errors.append(error)
     if not points:
@@ -410,12 +422,12 @@ def layers(
     data: str | Path | None = None,
     settings: ask.Settings | None = None,
     output: str | Path = "runs",
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> tuple[list[LayerCurve], list[UserError]]:
     """The headline figure by layer, and what failed: of linear probes with a control task, or of
     what the output head reads out of each layer (`how="cloze"`). Kept in `layers.json` below
-    `output`."""
+    `output`, beside what is there."""
     request = Request(
         parse_how(how),
         ModelOptions.from_keywords(options),
@@ -440,7 +452,7 @@ def layers(
             ):
                 # written after every curve: the next one may take an hour
                 curves.append(curve)
-                write_json(output / LAYERS, curves_json(curves))
+                keep_curves(output, curves)
         except UserError as error:
             errors.append(error)
     if not curves:
@@ -449,9 +461,14 @@ def layers(
 
 
 def results(runs: Paths) -> Results:
-    """Runs that exist: run folders, or folders of runs such as `runs/`."""
-    paths = [runs] if isinstance(runs, str | Path) else runs
-    return Results(tuple(find_runs([Path(path) for path in paths])))
+    """Runs that exist: run folders, or folders of runs such as `runs/`, with their curves."""
+    listed = [runs] if isinstance(runs, str | Path) else runs
+    paths = [Path(path) for path in listed]
+    return Results(
+        tuple(find_runs(paths)),
+        layer_curves=tuple(curve for path in paths for curve in read_curves(path)),
+        learning_points=tuple(point for path in paths for point in read_points(path)),
+    )
 
 
 def compare(

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 _MASK = "***"
 _SECRET = r"(?:[\w-]*[-_])?(?:password|passwd|passphrase|secret|api[-_]?key|credential|signature)"
@@ -21,6 +22,47 @@ _USER_INFO = re.compile(r"(?<=://)(?:[^\s/?#:@]*:(?!\d+[/?#])\S*@|[^\s/?#]*@)")
 _SETTING = re.compile(
     rf"(?<![\w-])((?:--)?(?:{_SECRET}|sslpassword|{_TOKEN}|key|sig|auth)=)[^&\s]+", re.IGNORECASE
 )
+
+_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (\d[\d.]*|[a-z-]+)(?=[ ,.;:)]|$))?")
+_VALUES = frozenset({"option", "sentence", "generate", "chat"})
+"""What may stand behind an option in a note; any other word goes on with the sentence."""
+_SWITCHES = frozenset({"chat", "reuse", "allow-pickle", "trust-remote-code"})
+_typed = False
+
+
+@contextmanager
+def typed_command() -> Iterator[None]:
+    """Say that whoever is spoken to has typed a command: options are called as they are typed."""
+    global _typed
+    before = _typed
+    _typed = True
+    try:
+        yield
+    finally:
+        _typed = before
+
+
+def in_callers_words(text: str) -> str:
+    """Return a text with the names of options as its reader gives them: in Python, arguments.
+
+    >>> in_callers_words("--chat asks so; --scope option needs less, --shots changes nothing.")
+    "chat=True asks so; scope='option' needs less, shots changes nothing."
+    """
+    return text if _typed else _FLAG.sub(_as_argument, text)
+
+
+def _as_argument(match: re.Match[str]) -> str:
+    """Return an option of the command line as a keyword argument."""
+    option, value = match.groups()
+    name = option.replace("-", "_")
+    if value is not None and value[0].isdigit():
+        return f"{name}={value}"
+    if value in _VALUES:
+        return f"{name}={value!r}"
+    rest = "" if value is None else f" {value}"
+    if option in _SWITCHES:
+        return f"{name}=True{rest}"
+    return f"{name}{rest}"
 
 
 def recorded_command(argv: Sequence[str] | None = None) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ProgressCallback = Callable[[int, int], None]
 """Called with how many units are newly done, and how many there are in all."""
@@ -19,6 +23,73 @@ ProgressBars = Callable[[str, str], AbstractContextManager[ProgressCallback]]
 def no_progress(title: str, unit: str) -> AbstractContextManager[ProgressCallback]:
     """Progress that nobody watches."""
     return nullcontext(lambda done, total: None)
+
+
+class Advance(Protocol):
+    """A `ProgressCallback` that takes a text to show beside the bar, too."""
+
+    def __call__(self, done: int, total: int, detail: str = "") -> None: ...
+
+
+@contextmanager
+def progress_where_seen(title: str, unit: str) -> Iterator[ProgressCallback]:
+    """Show a bar in a notebook or a terminal; in a script that writes to a file, nothing.
+
+    What the command line shows there are lines, which are its own to write.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_jupyter and not console.is_terminal:
+        yield lambda done, total: None
+        return
+    # names come from other people's files
+    printable = "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in title
+    )
+    with bar(console, printable, unit) as advance:
+        yield advance
+
+
+@contextmanager
+def bar(
+    console: Console,
+    title: str,
+    unit: str,
+    *,
+    hidden: bool = False,
+) -> Iterator[Advance]:
+    """Show a bar on a console with a rate and an end time."""
+    from rich import progress
+
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[detail]}", markup=False),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=console, disable=hidden) as bars:
+        task = bars.add_task(title, total=None, detail="")
+
+        def advance(done: int, total: int, detail: str = "") -> None:
+            bars.update(task, advance=done, total=total)
+            speed = bars.tasks[0].speed
+            shown_rate = rate(speed, unit) if speed else ""
+            bars.update(task, detail=" · ".join(filter(None, (detail, shown_rate))))
+
+        yield advance
+
+
+def rate(speed: float, unit: str) -> str:
+    """Return units per second; a slow rate needs a decimal place to be more than 0.
+
+    >>> rate(1234.5, "prompts"), rate(0.25, "probes")
+    ('1,234 prompts/s', '0.2 probes/s')
+    """
+    decimals = 0 if speed >= 10 else 1
+    return f"{speed:,.{decimals}f} {unit}/s"
 
 
 def duration(seconds: float) -> str:

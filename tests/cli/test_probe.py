@@ -419,3 +419,15 @@ def test_two_at_once(tmp_path: Path) -> None:
             time.sleep(0.01)
         assert "Another process is using" in error_of(*arguments)
         first.kill()
+
+
+def test_one_page_shows_what_is_in_the_folder(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    probe(runs, "mock", *FEW)
+    shown = probe(runs, "baseline:majority", *FEW).stdout
+    page = (runs / "report.html").read_text()
+    # the table is of this call, the page of the folder, with the test between the two
+    assert "mock" not in shown
+    assert "Compared with baseline:majority, mock is" in page
+    both = probe(runs, "mock", "baseline:majority", *FEW).stdout
+    assert "Compared with baseline:majority, mock is" in both

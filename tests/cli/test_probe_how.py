@@ -199,7 +199,9 @@ def test_learning_curves(data: Path, tmp_path: Path, tiny_folder: Folder, capsys
     assert len(results["points"]) == 2 * 6 * 5
     assert {"accuracy", "relaxed_accuracy"} <= {band["metric"] for band in results["curves"]}
     shown = output_of(capsys, "probe", bert, *options, "-t", "viphy-color", "--seeds", "1")
-    assert f"Report: {runs / 'learning-curve.html'}" in shown.replace("\n", "")
+    assert f"Report: {runs / 'report.html'}" in shown.replace("\n", "")
+    # the curve of sizes is in the folder still, and so on its page
+    assert "viphy-size: learning curve" in (runs / "report.html").read_text()
 
 
 def test_a_learning_curve_by_the_published_protocol(
@@ -268,7 +270,7 @@ def test_a_model_that_fails_costs_the_others_nothing(
     assert {
         point["model"] for point in json.loads((runs / "learning-curve.json").read_text())["points"]
     } == {bert}
-    assert (runs / "learning-curve.html").is_file()
+    assert (runs / "report.html").is_file()
 
 
 def test_contradictory_options_are_rejected(

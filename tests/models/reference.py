@@ -59,8 +59,8 @@ class CausalReference(Reference):
         super().__init__(folder, AutoModelForCausalLM)
 
     def given(self, prefix: str, target: str) -> float:
-        """log P(target | prefix), the whole sentence read at once; nothing before it is the
-        beginning token."""
+        """log P(target | prefix), the whole sentence read at once; nothing before it is the token
+        that documents begin with, which the tiny models call their beginning token."""
         known = self.tokenizer(prefix)["input_ids"]
         ids = self.tokenizer(prefix + target)["input_ids"]
         assert ids[: len(known)] == known

@@ -111,4 +111,4 @@ def test_examples_that_a_rule_does_not_read_are_noted(name: str) -> None:
     model.prepare(task())
     assert model.notes() == []
     model.prepare(with_shots(task(), 1, seed=0))
-    assert model.notes() == [f"'{name}' is a rule that reads no examples: --shots changes nothing."]
+    assert model.notes() == [f"'{name}' is a rule that reads no examples: shots changes nothing."]

@@ -143,7 +143,7 @@ def test_a_template_that_goes_unused_is_noted_in_every_run(
     run = ask.run(chatting, load_task("core-color"), tmp_path, ask.Settings(limit=2, resamples=100))
     assert run.manifest.notes == []
     assert (run.manifest.model, run.label) == (plain.name, f"{plain.name} · chat")
-    assert f"|how:cloze|chat:{chatting.chat}|scope:reply|" in run.manifest.signature
+    assert f"|how:cloze|chat:{chatting.chat}|bos:template|scope:reply|" in run.manifest.signature
     assert through_chat(plain, "Be brief.").chat != chatting.chat
 
 

@@ -19,15 +19,21 @@ from seesay.metrics import Resamples
 from seesay.metrics.base import weighted_mean
 from seesay.models import load_model
 from seesay.models.encoders import load_encoder
-from seesay.probes.layers import control_note, control_splits, first_thing, layer_logps
-from seesay.probes.linear import linear_task
+from seesay.probes.layers import (
+    control_note,
+    control_splits,
+    first_thing,
+    layer_logps,
+    second_thing_splits,
+)
+from seesay.probes.linear import linear_task, probe_texts
 from seesay.probes.linear_layer import ProbeConfig, train_layer, train_layers
 from seesay.probes.vector_cache import LayerCache, VectorCache
 from seesay.questions import Question, Task, Template
 from seesay.reports.pages.layers import write_layers
 from seesay.runs.ask import Settings, ask, limit_questions, pairs
 from seesay.runs.journal import Journal
-from seesay.runs.layers import layer_figures, parse_layers
+from seesay.runs.layers import layer_figures, parse_layers, read_curves
 from seesay.runs.lens import JOURNAL, lens
 from seesay.tasks import load_task
 
@@ -91,7 +97,7 @@ def test_control_labels_belong_to_things() -> None:
             changed += before.gold != after.gold
     total = sum(len(part.questions) for part in parts.values())
     assert 0.3 < changed / total < 0.7  # two labels: half of them are the same by chance
-    assert control_note(parts).startswith("Only 36 of the 129 things of core-size")
+    assert control_note(parts).startswith("Only 96 of the 198 things of core-size")
     assert control_note({**parts, "test": parts["train"]}) == ""
     by_object = linear_task(load_task("core-color")).splits()
     assert control_note(by_object).startswith("No thing of core-color")
@@ -139,6 +145,7 @@ def test_the_last_layer_equals_the_plain_probe(folder: str, task: Task, tmp_path
     assert len(set(legends)) == 1
     assert legends[0][1] == "1"
     assert (tmp_path / "layers-1.svg").is_file()
+    assert "beside it, the embedding alone" in page
     with pytest.raises(KeyError):  # texts must be kept before a probe reads them
         layer_logps(cache, parts, [0])
     assert isinstance(cache, VectorCache)
@@ -216,3 +223,52 @@ def test_layers_allow_for_pairs_that_share_a_thing() -> None:
     assert figure.selectivity_low is not None
     assert figure.selectivity_high is not None
     assert figure.selectivity_high - figure.selectivity_low >= whole.high - whole.low - 1e-9
+
+
+@pytest.mark.parametrize("how", ["linear", "cloze"])
+def test_layers_that_a_model_does_not_have_are_refused_before_it_is_asked(
+    how: str, folder: str, task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask_nothing(*_: object) -> None:
+        raise AssertionError("the model was asked")
+
+    for hook in ("encode_layers", "answer_layers"):
+        monkeypatch.setattr(f"seesay.models.hf.causal.TransformersCausalModel.{hook}", ask_nothing)
+    with pytest.raises(UserError, match="--layers names layer 99: there are 3, 0"):
+        api.layers(folder, task, layers="0,99", how=how, output=tmp_path)
+    # what is no number at all, before a model is even loaded
+    monkeypatch.setattr("seesay.runs.curves.load_encoder", ask_nothing)
+    with pytest.raises(UserError, match="give all, or numbers"):
+        api.layers(folder, task, layers="first", how="linear", output=tmp_path)
+
+
+def test_curves_stay_in_the_folder_unless_they_are_made_again(
+    folder: str, task: Task, tmp_path: Path
+) -> None:
+    settings = Settings(resamples=RESAMPLES)
+    (probes,), _ = api.layers(folder, task, settings=settings, output=tmp_path)
+    (by_lens,), _ = api.layers(folder, task, how="cloze", settings=settings, output=tmp_path)
+    assert read_curves(tmp_path) == [probes, by_lens]
+    (some,), _ = api.layers(folder, task, layers="0,2", settings=settings, output=tmp_path)
+    assert read_curves(tmp_path) == [by_lens, some]
+    (tmp_path / "layers.json").write_text("[{]")
+    with pytest.raises(UserError, match="move it away"):
+        read_curves(tmp_path)
+
+
+def test_a_probe_of_one_thing_is_not_shown_the_other(folder: str, tmp_path: Path) -> None:
+    """The embedding of the last token knows nothing of what comes before it: to this layer both
+    texts are one."""
+    task = load_task("core-size")
+    parts = linear_task(task).splits()
+    question = parts["test"].questions[1]
+    assert (question.things, first_thing(question)) == (("garden shed", "peach"), "peach")
+    alone = second_thing_splits(parts)
+    assert alone
+    assert probe_texts(parts["test"])[1] == "the size of a peach compared with a garden shed"
+    assert probe_texts(alone["test"])[1] == "the size of something compared with a garden shed"
+    assert alone["test"].questions[1].gold == question.gold
+    (curve,), _ = api.layers(folder, task, settings=Settings(resamples=RESAMPLES), output=tmp_path)
+    # gpt2 adds positions to its embedding, and "something" is as long as few things are
+    assert curve.figures[0].second_thing == pytest.approx(curve.figures[0].value, abs=0.06)
+    assert second_thing_splits(linear_task(load_task("core-color")).splits()) is None

@@ -118,10 +118,12 @@ def test_types_the_demo_and_the_tests_of_the_core(copy: Path) -> None:
         "-m",
         "seesay",
         "probe",
+        "smollm2",
+        "baseline:majority",
         "--limit",
-        "20",
+        "10",
         "--output",
-        "runs/first-look",
+        "first-look",
     )
     folders = [f"tests/{folder}" for folder in CORE_TESTS]
     run(copy, sys.executable, "-m", "pytest", "-n", "2", "-m", "not slow", *folders)

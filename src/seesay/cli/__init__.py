@@ -16,7 +16,7 @@ from typer.main import get_command
 from seesay import __version__
 from seesay.cli.application import Application, Group
 from seesay.cli.output import log_to_terminal, plain
-from seesay.command_line import typed_words
+from seesay.command_line import typed_command, typed_words
 from seesay.errors import UserError
 from seesay.plugins import collect
 from seesay.processors import share_processors
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = typed_words() if arguments is None else list(arguments)
     try:
         try:
-            with log_to_terminal():
+            with log_to_terminal(), typed_command():
                 app(words)
         finally:
             sys.stdout.flush()

@@ -13,14 +13,16 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
+
+from seesay.progress import bar, rate
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from seesay.data.captions import CorpusSummary
-    from seesay.progress import ProgressBars
+    from seesay.progress import Advance, ProgressBars
 
     out: Console
     err: Console
@@ -176,12 +178,6 @@ def progress_bars(*, quiet: bool = False) -> ProgressBars:
     return lambda title, unit: progress_bar(title, unit=unit, quiet=quiet)
 
 
-class Advance(Protocol):
-    """A `ProgressCallback` that takes a text to show beside the bar, too."""
-
-    def __call__(self, done: int, total: int, detail: str = "") -> None: ...
-
-
 @contextmanager
 def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Advance]:
     """Show a bar on stderr with a rate and an end time.
@@ -192,32 +188,8 @@ def progress_bar(title: str, *, unit: str, quiet: bool = False) -> Iterator[Adva
     if not quiet and not console.is_terminal:
         yield _plain_progress(plain(title), unit)
         return
-    from rich import progress
-
-    columns = (
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn("{task.fields[detail]}", markup=False),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-    )
-    with progress.Progress(*columns, console=console, disable=quiet) as bar:
-        task = bar.add_task(plain(title), total=None, detail="")
-
-        def advance(done: int, total: int, detail: str = "") -> None:
-            bar.update(task, advance=done, total=total)
-            speed = bar.tasks[0].speed
-            rate = _rate(speed, unit) if speed else ""
-            bar.update(task, detail=" · ".join(filter(None, (detail, rate))))
-
+    with bar(console, plain(title), unit, hidden=quiet) as advance:
         yield advance
-
-
-def _rate(speed: float, unit: str) -> str:
-    """A slow rate needs a decimal place to be more than 0."""
-    decimals = 0 if speed >= 10 else 1
-    return f"{speed:,.{decimals}f} {unit}/s"
 
 
 def _plain_progress(title: str, unit: str) -> Advance:
@@ -244,7 +216,7 @@ def _plain_progress(title: str, unit: str) -> Advance:
             duration = f"{(total - count) / speed:,.0f} s left"
         else:
             duration = f"{elapsed:,.0f} s"
-        parts = (f"{count:,} of {total:,}", detail, _rate(speed, unit), duration)
+        parts = (f"{count:,} of {total:,}", detail, rate(speed, unit), duration)
         print(f"{title}: {' · '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     return advance

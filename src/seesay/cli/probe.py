@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -329,8 +329,8 @@ def probe(
     report: Annotated[
         Path | None,
         typer.Option(
-            help="Where the page goes. Default: report.html or learning-curve.html in the output "
-            "folder."
+            help="Where the page of all that is in the output folder goes. Default: report.html "
+            "in it."
         ),
     ] = None,
     resamples: Resamples = RESAMPLES,
@@ -347,19 +347,20 @@ def probe(
 
     method = parse_how(how)
     uses_chat = chat or chat_both
-    _reject_share(shard, layers, method)
-    _reject_contradictions(
-        method, seeds, limit, uses_chat or shots > 0, samples > 1 or temperature > 0
-    )
-    if method is not How.LEARNING_CURVE and (fractions or epochs or not validation):
-        raise UserError("--fractions, --epochs and --no-validation are for --how learning-curve.")
-    if layers:
-        name = "layers"
-    elif method is How.LEARNING_CURVE:
-        name = "learning-curve"
-    else:
-        name = "report"
-    target = report or output / f"{name}.html"
+    typed = {
+        "--seeds": seeds is not None,
+        "--limit": limit is not None,
+        "--chat": uses_chat,
+        "--shots": shots > 0,
+        "--samples": samples > 1 or temperature > 0,
+        "--picture": picture != NO_PICTURE,
+        "--categories": categories is not None,
+        "--fractions": bool(fractions or epochs or not validation),
+        "--layers": layers is not None,
+        "--shard": shard is not None,
+    }
+    _reject_contradictions(method, {name for name, is_typed in typed.items() if is_typed})
+    target = report or output / "report.html"
     refuse_folder(target, "report")
     # a folder that cannot be written is found now, not after an hour
     for folder in (output, target.parent):
@@ -398,21 +399,17 @@ def probe(
         common["seeds"] = seeds
     errors: list[UserError]
     if layers is not None:
-        if categories or shots or uses_chat or picture != NO_PICTURE:
-            raise UserError("--layers goes without --categories, --chat, --shots and --picture.")
         del common["categories"]
         settings = Settings(length, limit, seed, resamples)
         curves, errors = api.layers(
             **common, settings=settings, layers=layers, how=method, control=control
         )
-        _show_layers(curves, target, as_json)
+        _show_layers(curves, target, output, as_json)
     elif method is How.LEARNING_CURVE:
-        if picture != NO_PICTURE:
-            raise UserError("--picture is for models that are asked, not for --how learning-curve.")
         points, errors = api.learning_curves(
             **common, **_curve_options(fractions, epochs, validation)
         )
-        _show_curves(points, target, as_json)
+        _show_curves(points, target, output, as_json)
     else:
         results = api.probe(
             **common,
@@ -442,30 +439,33 @@ def probe(
         raise UserError(" ".join(dict.fromkeys(map(str, errors))))
 
 
-def _reject_contradictions(
-    how: How, seeds: int | None, limit: int | None, has_context: bool, is_sampled: bool
-) -> None:
-    """Raise an error for options that make no sense, alone or together."""
+def _reject_contradictions(how: How, typed: Collection[str]) -> None:
+    """Raise an error for options that make no sense together, given those that were typed."""
     from seesay.condition import How
 
-    if seeds is not None and not how.trains:
+    def has(*names: str) -> bool:
+        return any(name in typed for name in names)
+
+    if has("--seeds") and not how.trains:
         raise UserError(
             "--seeds is for probes that are trained (--how linear, qa-trained or learning-curve), "
             f"not for {how}."
         )
-    if is_sampled and how is not How.GENERATE:
+    if has("--samples") and how is not How.GENERATE:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")
-    if has_context and how.trains:
+    if has("--chat", "--shots") and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
-    if limit is not None and how is How.LEARNING_CURVE:
+    if has("--picture") and how is How.LEARNING_CURVE:
+        raise UserError("--picture is for models that are asked, not for --how learning-curve.")
+    if has("--limit") and how is How.LEARNING_CURVE:
         raise UserError(
             "--limit does not go with --how learning-curve: it uses parts of the questions already."
         )
-
-
-def _reject_share(shard: str | None, layers: str | None, how: How) -> None:
-    """Raise an error for a share of work that every job would have to do as a whole."""
-    if shard is not None and (layers is not None or how.trains):
+    if has("--fractions") and how is not How.LEARNING_CURVE:
+        raise UserError("--fractions, --epochs and --no-validation are for --how learning-curve.")
+    if has("--layers") and has("--categories", "--chat", "--shots", "--picture"):
+        raise UserError("--layers goes without --categories, --chat, --shots and --picture.")
+    if has("--shard") and (has("--layers") or how.trains):
         raise UserError(
             "--shard is for models that are asked: a probe, a learning curve or --layers would be "
             "trained as a whole by every job."
@@ -495,43 +495,54 @@ def _curve_options(fractions: str | None, epochs: int | None, validation: bool) 
     return options
 
 
-def _show_curves(points: list[Point], target: Path, as_json: bool) -> None:
-    """Write the learning curves' page, and print them."""
-    from seesay.reports.analysis import write_analyses
-    from seesay.reports.score_analyses import learning_curves
+def _show_curves(points: list[Point], target: Path, output: Path, as_json: bool) -> None:
+    """Write the folder's page, and print the learning curves."""
+    from seesay.api import Results
     from seesay.reports.tables import curves_table
     from seesay.runs import learning_curve
 
+    Results(()).with_folder(output).save_report(target)
     bands = learning_curve.bands(points)
-    write_analyses(target, "Learning curves", learning_curves(bands))
     _print(learning_curve.as_json(points), [curves_table(bands)], target, as_json)
 
 
-def _show_layers(curves: list[LayerCurve], target: Path, as_json: bool) -> None:
-    """Write the page of the layers, and print their figures."""
-    from seesay.reports.pages.layers import write_layers
+def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: bool) -> None:
+    """Write the folder's page, and print the figures of the layers, in words too."""
+    from seesay.api import Results
+    from seesay.reports.in_words import asked_figure, layers_in_words
     from seesay.reports.tables import layers_table
     from seesay.runs.layers import curves_json
 
-    write_layers(target, curves)
-    _print(curves_json(curves), [layers_table(curves)], target, as_json)
+    everything = Results(()).with_folder(output)
+    everything.save_report(target)
+    words = [layers_in_words(curve, asked_figure(curve, everything.runs)) for curve in curves]
+    _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
 
 
 def _show(
     results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool
 ) -> None:
-    """Write the page and the figures over seeds, and print them."""
+    """Write the folder's page and the figures over seeds, and print those of this call."""
     from seesay.files import write_json
+    from seesay.reports.groups import group_runs
+    from seesay.reports.in_words import results_in_words
     from seesay.reports.tables import comparison_table, overview, seeds_table
     from seesay.runs.records import Record
     from seesay.runs.seeds import over_seeds
 
     comparisons = results.compare(resamples=resamples, seed=seed)
-    results.save_report(target, comparisons)
+    everything = results.with_folder(output)
+    page_comparisons = comparisons
+    if len(everything.runs) > len(results.runs):
+        page_comparisons = everything.compare(resamples=resamples, seed=seed)
+    everything.save_report(target, page_comparisons)
     seed_summaries = [row for row in over_seeds(results.runs) if row.seeds > 1]
     if seed_summaries:
         write_json(output / "seeds.json", [asdict(row) for row in seed_summaries])
-    tables = [overview(results.runs)]
+    tables: list[Table | str] = [overview(results.runs)]
+    entries = [entry for group in group_runs(results.runs) for entry in group.entries]
+    if words := results_in_words(entries, comparisons):
+        tables.append(words)
     if seed_summaries:
         tables.append(seeds_table(seed_summaries))
     if comparisons:
@@ -542,8 +553,8 @@ def _show(
     )
 
 
-def _print(document: object, tables: Sequence[Table], page: Path, as_json: bool) -> None:
-    """Print the document, or the tables and where the page is."""
+def _print(document: object, tables: Sequence[Table | str], page: Path, as_json: bool) -> None:
+    """Print the document, or the tables, what they say in words, and where the page is."""
     from seesay.cli.output import out, print_json, remark
 
     if as_json:

@@ -55,7 +55,7 @@ from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
 from seesay.processors import count_processors
-from seesay.progress import ProgressBars, no_progress
+from seesay.progress import ProgressBars, progress_where_seen
 
 AUTO = "auto"
 NONE = "none"
@@ -146,7 +146,7 @@ def mine(  # noqa: PLR0913
     engine: str = Engine.LOCAL,
     workers: int = 0,
     rows: int = PART_SIZE,
-    progress: ProgressBars = no_progress,
+    progress: ProgressBars = progress_where_seen,
 ) -> MiningResult:
     """Mine annotated pictures and write the knowledge to a folder.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.command_line import in_callers_words
 from seesay.condition import GREEDY as GREEDY
 from seesay.condition import Condition, StandIn
 from seesay.condition import Sampling as Sampling
@@ -39,11 +40,15 @@ IDENTITY = (
     "answers_neutral",
     "chat",
     "system",
+    "beginning",
     "abilities",
     "condition",
 )
 """The fields in which a model states what it is; a stand-in for it states the same."""
 
+
+SEPARATOR = "<|endoftext|>"
+"""What GPT-2 and its many relatives had between the documents of their training."""
 
 ABILITIES = ("answer", "score", "encode", "generate", "answer_layers", "encode_layers", "restrict")
 """What a model may be able to do: the hooks that have no useful default, and to restrict a task to
@@ -80,6 +85,15 @@ class FilledScores:
 
     logp: NDArray[np.float64]
     tokens: NDArray[np.int64]
+
+
+def without_bars(token: str) -> str:
+    """Return a special token as signatures name it, whose parts are separated by bars.
+
+    >>> [without_bars(token) for token in ("<|endoftext|>", "<s>", "<bos>")]
+    ['endoftext', 's', 'bos']
+    """
+    return token.strip("<>|").replace("|", "")
 
 
 def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
@@ -152,6 +166,11 @@ class Model:
     system: str | None = None
     """The system's text, which opens the chat."""
 
+    beginning: str = ""
+    """What stands before a prompt, as the signature names it: a special token, `none`, or
+    `none/TOKEN` where that token precedes only what opens with its slot; "" where there is nothing
+    to say."""
+
     # Texts of notes, and whether they last; None until the first one, so that subclasses of other
     # packages need not call a constructor of ours.
     _notes: dict[str, bool] | None = None
@@ -203,6 +222,11 @@ class Model:
         `max_tokens` is the length of a free answer, where such are asked for.
         """
         return ""
+
+    def spent(self) -> dict[str, float]:
+        """What asking has taken since the model was loaded, in the manifest's words: `requests`,
+        `tokens_read`, `tokens_written`, `cost`; empty where nothing is paid."""
+        return {}
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The scores of every option of one batch of prompts, in order."""
@@ -266,6 +290,11 @@ class Model:
         `encode` gives."""
         raise self._cannot("encode texts layer by layer")
 
+    def layer_count(self) -> int | None:
+        """How many layers are read, the embedding included; None where that is seen only when they
+        are."""
+        return None
+
     def generate(
         self, prompts: Sequence[Prompt], sampling: Sampling = GREEDY
     ) -> list[tuple[Reply, ...]]:
@@ -293,9 +322,14 @@ class Model:
         eos = {None: "own", True: "yes", False: "no"}[end]
         return f"eos:{eos}|stride:{stride or 'own'}"
 
+    def describe_encoding(self) -> str:
+        """How `encode` begins texts, for a signature; "" where there is nothing to say."""
+        return ""
+
     def note(self, text: str, *, lasting: bool = False) -> None:
         """Tell the user something that belongs to the figures too: it is logged now and kept with
         the run, or, where it is about the model itself (`lasting`), with every run of it."""
+        text = in_callers_words(text)
         if self._notes is None:
             self._notes = {}
         if text not in self._notes:

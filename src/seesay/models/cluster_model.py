@@ -80,6 +80,13 @@ class ClusterModel(WrappedModel):
         with self._failures():
             self._ray.get([worker.clear_notes.remote() for worker in self._workers])
 
+    def spent(self) -> dict[str, float]:
+        """What all copies have taken together."""
+        with self._failures():
+            counts = self._ray.get([worker.spent.remote() for worker in self._workers])
+        names = dict.fromkeys(name for count in counts for name in count)
+        return {name: sum(count.get(name, 0) for count in counts) for name in names}
+
     def close(self) -> None:
         """End the workers."""
         for worker in self._workers:
@@ -133,6 +140,10 @@ class Worker:
         """The scores of a batch, and the model's notes so far."""
         model = self._prepared(task)
         return model.answer(batch), model.notes()
+
+    def spent(self) -> dict[str, float]:
+        """What this copy has taken; nothing as long as it is not loaded."""
+        return {} if self._model is None else self._model.spent()
 
     def clear_notes(self) -> None:
         """Forget the notes of a finished run."""

@@ -15,6 +15,7 @@ from seesay.folders import data_folder
 from seesay.progress import ProgressBars, no_progress
 from seesay.questions import Task
 from seesay.reports.groups import TaskRuns, group_runs
+from seesay.runs.learning_curve import CURVES as CURVES
 from seesay.runs.run import Run
 from seesay.runs.store import FIGURES, MANIFEST, find_runs
 from seesay.tasks import load_task, task_card
@@ -23,7 +24,6 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
-CURVES = "learning-curve.json"
 MARKS = {
     "run": (MANIFEST,),
     "sweep": ("results.csv",),

@@ -21,6 +21,9 @@ from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressCallback
 from seesay.questions import Question, Task
 
+SOMETHING = "something"
+"""Stands for a thing that a probe is not shown."""
+
 AT_ONCE = 8  # layers that are trained together: more of them fit into no cache
 
 Floats = NDArray[np.float32]
@@ -105,8 +108,44 @@ def first_thing(question: Question) -> str:
     """Return what a question is about; of a pair the one that it names first."""
     things = question.things
     # the object of a pair names both in a fixed order, whichever the question begins with
-    mentioned = (value for value in question.fields.values() if value in things)
-    return next(mentioned, things[0])
+    for value in question.fields.values():
+        for thing in things:
+            if _names(value, thing):
+                return thing
+    return things[0]
+
+
+def _names(value: str, thing: str) -> bool:
+    """Whether a field of a question holds a thing, with an article or without."""
+    return value.casefold() == thing.casefold() or value.casefold().endswith(f" {thing.casefold()}")
+
+
+def second_thing_splits(splits: Mapping[str, Task]) -> dict[str, Task] | None:
+    """Return the splits with the thing that a question names first left open; None where a question
+    is not about a pair.
+
+    A probe that is not shown one of two things cannot compare them: what it gets right it knows of
+    the other one, such as that most things are smaller than a house.
+    """
+    questions = [question for task in splits.values() for question in task.questions]
+    if any(len(question.things) != 2 for question in questions):
+        return None
+    return {
+        name: replace(
+            task,
+            questions=tuple(map(_without_first_thing, task.questions)),
+            published=(),
+        )
+        for name, task in splits.items()
+    }
+
+
+def _without_first_thing(question: Question) -> Question:
+    first = first_thing(question)
+    fields = {}
+    for name, value in question.fields.items():
+        fields[name] = SOMETHING if _names(value, first) else value
+    return replace(question, fields=fields)
 
 
 def control_note(splits: Mapping[str, Task]) -> str:

@@ -78,6 +78,10 @@ class LinearProbe(Model):
         encoder_notes = self._vectors.encoder.notes()
         return [*encoder_notes, *super().notes(answered)]
 
+    def describe_encoding(self) -> str:
+        """Return how the encoder begins texts."""
+        return self._vectors.encoder.describe_encoding()
+
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Return batches in alphabetical order: texts that begin alike are encoded together."""
         order = sorted(range(len(prompts)), key=lambda i: (prompts[i].text, i))

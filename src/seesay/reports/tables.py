@@ -133,7 +133,7 @@ def curves_table(bands: Sequence[Band]) -> Table:
 
 def layers_table(curves: Sequence[LayerCurve]) -> Table:
     """Return the figures of every layer."""
-    columns = ("layer", "value", "95 % interval", "control", "selectivity")
+    columns = ("layer", "value", "95 % interval", "control", "selectivity", "2nd thing")
     cells = [
         (
             f"{figure.task}, {metric_name(figure.metric)}",
@@ -143,6 +143,7 @@ def layers_table(curves: Sequence[LayerCurve]) -> Table:
             ends(figure),
             number(figure.control),
             number(figure.selectivity),
+            number(figure.second_thing),
         )
         for curve in curves
         for figure in curve.figures

@@ -240,25 +240,32 @@ def answer_prompts(
             batches.append([prompts[i] for i in indices])
     if progress and len(batches) < len(planned):
         progress(len(to_ask) - sum(map(len, batches)), len(to_ask))
+    spent = _Spent(model, folder)
     start = monotonic()
-    for number, answers in model.answer_batches(batches):
-        batch = batches[number]
-        scores: dict[str, Scores] = {}
-        for i, prompt_scores in zip(places[number], answers, strict=True):
-            validate_scores(prompts[i], prompt_scores, model.name)
-            scores[keys[i]] = prompt_scores
-        # on the disk before it is counted: a kill after this line loses nothing
-        journal.append(scores)
-        for key, prompt_scores in scores.items():
-            answered.add(key, prompt_scores)
-        if warn_of_time:  # after the first batch there is a rate to go by
-            seconds = (monotonic() - start) * count_characters(unanswered) / count_characters(batch)
-            _warn_of_time(model, seconds, len(unanswered))
-            warn_of_time = False
-        # now and not at the end, which a killed run does not reach
-        collect_notes(model.notes(), folder)
-        if progress:
-            progress(len(batch), len(to_ask))
+    try:
+        for number, answers in model.answer_batches(batches):
+            batch = batches[number]
+            scores: dict[str, Scores] = {}
+            for i, prompt_scores in zip(places[number], answers, strict=True):
+                validate_scores(prompts[i], prompt_scores, model.name)
+                scores[keys[i]] = prompt_scores
+            # on the disk before it is counted: a kill after this line loses nothing
+            journal.append(scores)
+            for key, prompt_scores in scores.items():
+                answered.add(key, prompt_scores)
+            if warn_of_time:  # after the first batch there is a rate to go by
+                share = count_characters(batch) / count_characters(unanswered)
+                _warn_of_time(model, (monotonic() - start) / share, len(unanswered))
+                warn_of_time = False
+            # now and not at the end, which a killed run does not reach
+            collect_notes(model.notes(), folder)
+            spent.keep()
+            if progress:
+                progress(len(batch), len(to_ask))
+    finally:
+        # a batch that fails half-way was paid for all the same
+        spent.keep()
+    spent.tell()
     _keep_notes(model, answered.view(keys[i] for i in to_ask), folder)
     return answered
 
@@ -353,6 +360,43 @@ def collect_notes(
     if new_notes:
         update = {"notes": [*manifest.notes, *new_notes]}
         store.write_manifest(folder, manifest.model_copy(update=update))
+
+
+class _Spent:
+    """Keeps in a run's manifest what a paid model takes for it, call by call."""
+
+    def __init__(self, model: Model, folder: Path | None) -> None:
+        self._model = model
+        self._folder = folder
+        self._before = model.spent()
+        self._total: dict[str, float] = {}
+        if folder is not None and self._before:
+            self._total = dict(store.read_manifest(folder / store.MANIFEST).spent)
+
+    def keep(self) -> None:
+        """Add what was taken since the last call."""
+        now = self._model.spent()
+        if now == self._before:
+            return
+        for name, amount in now.items():
+            self._total[name] = self._total.get(name, 0) + amount - self._before.get(name, 0)
+        self._before = now
+        if self._folder is not None:
+            manifest = store.read_manifest(self._folder / store.MANIFEST)
+            update = {"spent": dict(self._total)}
+            store.write_manifest(self._folder, manifest.model_copy(update=update))
+
+    def tell(self) -> None:
+        """Say what the run has taken, earlier calls included."""
+        if not self._total:
+            return
+        counts = dict(self._total)
+        cost = counts.pop("cost", None)
+        counted = ", ".join(
+            f"{amount:,.0f} {name.replace('_', ' ')}" for name, amount in counts.items()
+        )
+        at_prices = "" if cost is None else f", {cost:,.4f} at the prices given"
+        log.info("The server reports %s%s.", counted, at_prices)
 
 
 def validate_scores(
@@ -604,7 +648,7 @@ def sign(
             *condition.signature_parts,
             *shots_detail(task),
             *details,
-            *_scoring_detail(model, task),
+            *_scoring_detail(model, task, condition),
             f"scope:{condition.scope}",
             f"length:{condition.length}",
             f"seed:{settings.seed}",
@@ -617,12 +661,17 @@ def sign(
 def _scoring_detail(
     model: Model,
     task: Task,
+    condition: Condition,
 ) -> list[str]:
-    """How the model scores texts, where options are whole sentences."""
-    has_sentences = any(template.text == SLOT for template in task.templates)
-    if has_sentences and (scoring := model.describe_scoring()):
-        return [scoring]
-    return []
+    """How the model reads texts: what stands before them, and more where options are whole
+    sentences."""
+    if condition.how.trains:
+        scoring = model.describe_encoding()
+    elif any(template.text == SLOT for template in task.templates):
+        scoring = model.describe_scoring()
+    else:
+        scoring = f"bos:{model.beginning}" if model.beginning else ""
+    return [scoring] if scoring else []
 
 
 def environment() -> dict[str, str]:

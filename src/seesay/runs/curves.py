@@ -14,7 +14,7 @@ from seesay.probes.linear_layer import ProbeConfig
 from seesay.probes.vector_cache import LayerCache
 from seesay.questions import Task
 from seesay.runs.ask import Settings
-from seesay.runs.layers import LayerCurve, probe_layers
+from seesay.runs.layers import ALL, LayerCurve, parse_numbers, probe_layers
 from seesay.runs.learning_curve import FRACTIONS, Point, curve
 from seesay.runs.lens import lens
 from seesay.runs.request import Request, answering_model, load_vectors, progress_title
@@ -66,6 +66,9 @@ def layer_curves(
 ) -> Iterator[LayerCurve]:
     """Yield figures layer by layer, task by task: of probes, or of the answers that a logit lens
     reads."""
+    # before a model is loaded
+    if layers != ALL:
+        parse_numbers(layers)
     if request.how is How.LINEAR:
         splits = [linear_task(task).splits() for task in tasks]
         if isinstance(model, Model):

@@ -6,18 +6,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from seesay import metrics
 from seesay.condition import Condition, How, label
 from seesay.errors import UserError
-from seesay.files import json_value
+from seesay.files import damage_as_user_error, json_value, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
-from seesay.metrics.bootstrap import not_degenerate, present, summarise, too_few, widen
-from seesay.metrics.paired import difference
-from seesay.probes.layers import control_note, control_splits, layer_logps
+from seesay.metrics.bootstrap import not_degenerate, present, too_few
+from seesay.metrics.paired import paired_bootstrap
+from seesay.models.base import Model
+from seesay.probes.layers import (
+    control_note,
+    control_splits,
+    layer_logps,
+    second_thing_splits,
+)
 from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
@@ -28,6 +36,8 @@ from seesay.runs.figures import resample_questions
 log = logging.getLogger(__name__)
 
 ALL = "all"
+LAYERS = "layers.json"
+"""The file of the curves in a folder of runs."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class LayerFigure:
     95 % interval.
 
     `control` is the same probe's figure where labels mean nothing, `selectivity` the difference, on
-    the same resamples.
+    the same resamples; `second_thing` is that of a probe which is shown one of two things alone.
     """
 
     model: str
@@ -56,6 +66,7 @@ class LayerFigure:
     selectivity: float | None = None
     selectivity_low: float | None = None
     selectivity_high: float | None = None
+    second_thing: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,11 +103,31 @@ class LayerCurve:
     notes: tuple[str, ...] = ()
 
 
+_CURVES = TypeAdapter(list[LayerCurve])
+
+
 def curves_json(
     curves: Sequence[LayerCurve],
 ) -> list[dict[str, object]]:
     """Return the curves for a file or `--json`."""
     return [json_value(asdict(curve)) for curve in curves]
+
+
+def read_curves(folder: Path) -> list[LayerCurve]:
+    """Return the curves that are kept in a folder; none where there is no file of them."""
+    path = folder / LAYERS
+    if not path.is_file():
+        return []
+    with damage_as_user_error(str(path), "move it away and run again"):
+        return _CURVES.validate_json(path.read_bytes())
+
+
+def keep_curves(folder: Path, curves: Sequence[LayerCurve]) -> None:
+    """Write curves to the folder beside those that are there; one that was made in the same way is
+    replaced."""
+    new = {curve.signature for curve in curves}
+    others = [curve for curve in read_curves(folder) if curve.signature not in new]
+    write_json(folder / LAYERS, curves_json([*others, *curves]))
 
 
 def parse_layers(
@@ -107,10 +138,7 @@ def parse_layers(
     from the end (-1)."""
     if text == ALL:
         return list(range(count))
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise UserError(f"--layers is '{text}': give all, or numbers such as 0,6,-1.") from None
+    numbers = parse_numbers(text)
     for number in numbers:
         if not -count <= number < count:
             raise UserError(
@@ -119,6 +147,21 @@ def parse_layers(
             )
     # -1 is the last layer, and the same layer by two names is one
     return sorted({number % count for number in numbers})
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return the numbers in a list of layers; anything else is a user's mistake."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"--layers is '{text}': give all, or numbers such as 0,6,-1.") from None
+
+
+def validate_layers(text: str, model: Model) -> None:
+    """Refuse layers that the model does not have, where that is known before it is asked."""
+    count = model.layer_count()
+    if count is not None:
+        parse_layers(text, count)
 
 
 def probe_layers(
@@ -132,11 +175,20 @@ def probe_layers(
     progress: ProgressBars,
 ) -> LayerCurve:
     """Return figures of probes on the splits of `linear_task(task)`, and of their control task."""
+    validate_layers(layers, cache.encoder)
     parts = dict(splits)
     # a limit saves answers, not training: a probe of fewer questions would be another probe
     parts["test"] = limit_task(cache.encoder, parts["test"], settings)
     test = parts["test"]
     splits_in_order = [parts[name] for name in ("train", "validation", "test")]
+    labelled_splits = {"probes": parts}
+    one_thing = None
+    if control:
+        labelled_splits["control probes"] = control_splits(parts)
+        one_thing = second_thing_splits(parts)
+    if one_thing:
+        labelled_splits["probes of the second thing alone"] = one_thing
+        splits_in_order += one_thing.values()
     texts = [text for split in splits_in_order for text in probe_texts(split)]
     encoder = cache.encoder
     title = f"{label(encoder.name, encoder.condition)} · {test.name}"
@@ -150,11 +202,9 @@ def probe_layers(
         f"{vector_bytes / 1e9:,.2f} GB",
     )
     numbers = parse_layers(layers, cache.layers(texts))
-    labelled_splits = {"probes": parts}
-    if control:
-        labelled_splits["control probes"] = control_splits(parts)
     stats = []
-    # the same probes on labels that mean nothing: what they get is the probe's own doing
+    # the same probes on labels that mean nothing, and on texts that leave one thing open: what they
+    # get is the probe's own doing, or what one thing tells
     for name, labelled in labelled_splits.items():
         with progress(f"{title}: {name}", "probes") as advance:
             logps = layer_logps(
@@ -245,18 +295,12 @@ def layer_figures(
     those of the control."""
     metric = metrics.get(task.metrics[0])
     resamples = resample_questions(task.questions, settings.resamples, settings.seed)
-    # the layers of the task, then those of its control, if there is one: resampled together, so
-    # that their difference is on the same draws
-    sums = [resamples.sums(layer_stats) for task_stats in stats for layer_stats in task_stats]
-    values = resamples.values([(layer_sums, metric.value) for layer_sums in sums])
+    sums = [resamples.sums(layer_stats) for layer_stats in stats[0]]
+    intervals = resamples.intervals([(layer_sums, metric.value) for layer_sums in sums])
     chance = _chance(task)
     rows = []
     for place, layer in enumerate(layers):
-        present_objects = present(sums[place])
-        point, resampled = values[place]
-        widening = resamples.widening(sums[place], metric.value)
-        summary = summarise(point, widen(point, resampled, widening))
-        interval = not_degenerate(summary, present_objects, signed=metric.signed)
+        interval = not_degenerate(intervals[place], present(sums[place]), signed=metric.signed)
         objects = resamples.count_objects(sums[place])
         repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
@@ -275,14 +319,8 @@ def layer_figures(
             signature=f"{sign_layer(layer)}|metric:{metric.name}",
         )
         if len(stats) > 1:
-            control_place = len(layers) + place
-            apart = resamples.widening(sums[place], metric.value, minus=sums[control_place])
-            between = difference(
-                values[place],
-                values[control_place],
-                objects=present_objects,
-                widening=apart,
-            )
+            # on the same draws
+            between = paired_bootstrap(stats[0][place], stats[1][place], resamples, metric.value)
             figure = replace(
                 figure,
                 control=between.value_b,
@@ -290,6 +328,9 @@ def layer_figures(
                 selectivity_low=between.low,
                 selectivity_high=between.high,
             )
+        if len(stats) > 2:
+            second_thing = float(metric.value(stats[2][place].sum(axis=1)).mean())
+            figure = replace(figure, second_thing=second_thing)
         rows.append(figure)
     return rows
 

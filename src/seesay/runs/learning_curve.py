@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from seesay import metrics
 from seesay.data.splits import sample
+from seesay.files import damage_as_user_error, read_json, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.probes.linear import EncodedSplit, encode_split
 from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
@@ -21,6 +24,8 @@ from seesay.questions import Task
 FRACTIONS = (0.01, 0.05, 0.1, 0.2, 0.5, 1.0)
 SEEDS = 5
 OURS = str(ProbeConfig())
+CURVES = "learning-curve.json"
+"""The file of the curves in a folder of runs."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,9 @@ class Point:
     epoch: int
     figures: Mapping[str, float]
     training: str = OURS
+
+
+_POINTS = TypeAdapter(list[Point])
 
 
 @dataclass(frozen=True)
@@ -169,6 +177,27 @@ def bands(
             )
         )
     return rows
+
+
+def read_points(folder: Path) -> list[Point]:
+    """Return the probes that are kept in a folder; none where there is no file of them."""
+    path = folder / CURVES
+    if not path.is_file():
+        return []
+    with damage_as_user_error(str(path), "move it away and run again"):
+        return _POINTS.validate_python(read_json(path)["points"])
+
+
+def keep_points(folder: Path, points: Sequence[Point]) -> None:
+    """Write probes to the folder beside those that are there; those of the same model and task that
+    were trained alike are replaced."""
+    new = {(point.model, point.task, point.training) for point in points}
+    others = [
+        point
+        for point in read_points(folder)
+        if (point.model, point.task, point.training) not in new
+    ]
+    write_json(folder / CURVES, as_json([*others, *points]))
 
 
 def as_json(points: Sequence[Point]) -> dict[str, object]:

@@ -36,7 +36,13 @@ from seesay.runs.ask import (
 )
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.journal import Journal
-from seesay.runs.layers import LayerCurve, LensAnswer, layer_figures, parse_layers
+from seesay.runs.layers import (
+    LayerCurve,
+    LensAnswer,
+    layer_figures,
+    parse_layers,
+    validate_layers,
+)
 
 JOURNAL = "lens.jsonl"
 
@@ -55,6 +61,7 @@ def lens(
             f"'{model.name}' ({model.family}) cannot be asked by layer: give a causal or masked "
             "model."
         )
+    validate_layers(layers, model)
     model.prepare(task)
     if "pictures" not in model.accepts:
         task = drop_pictures(task, model)

@@ -136,6 +136,10 @@ class Manifest(Document):
     notes: list[str] = Field(default_factory=list)
     """Warnings given while the model was asked."""
 
+    spent: dict[str, float] = Field(default_factory=dict)
+    """What a server reports of this run: `requests`, `tokens_read`, `tokens_written`, and `cost` at
+    the prices given; empty for a model that costs nothing."""
+
     data: list[DataSource] = Field(default_factory=list)
     """The data files read: name, SHA-256, and whether as published."""
 

@@ -314,6 +314,24 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
     return runs
 
 
+def other_runs(root: Path, known: Sequence[Run]) -> list[Run]:
+    """Read the finished runs that `seesay probe` wrote to its folder earlier, beside the known
+    ones; what cannot be read is left out with a sentence."""
+    known_folders = {run.folder.resolve() for run in known}
+    runs: list[Run] = []
+    with _without_garbage_collection():
+        # model, task, key: a folder of runs that lies in this one is another folder's
+        for figures_file in sorted(root.glob(f"*/*/*/{FIGURES}")):
+            folder = figures_file.parent
+            if folder.resolve() in known_folders or not (folder / MANIFEST).is_file():
+                continue
+            try:
+                runs.append(read_run(folder))
+            except UserError as error:
+                log.warning("Left out of the page: %s", error)
+    return runs
+
+
 def _finished_below(path: Path) -> list[Path]:
     """Return the folders of finished runs at or below a folder; log how many are not finished."""
     folders = sorted(

@@ -155,12 +155,12 @@ def captions(count: int) -> Iterator[str]:
 
 
 def transformers_loss(folder: Path, texts: list[str]) -> float:
-    """The mean of the model's own loss over all tokens, a caption at a time."""
+    """The mean of the model's own loss over all tokens, a caption at a time, each after what stood
+    between the documents of SmolLM2's training."""
     reference = CausalReference(folder)
-    first = reference.tokenizer.bos_token_id
     total, tokens = 0.0, 0
     for text in texts:
-        ids = torch.tensor([[first, *reference.tokenizer(text)["input_ids"]]])
+        ids = torch.tensor([reference.tokenizer(f"<|endoftext|>{text}")["input_ids"]])
         with torch.inference_mode():
             loss = reference.model(ids, labels=ids).loss
         total += float(loss) * (ids.shape[1] - 1)

@@ -136,7 +136,9 @@ def test_minicons_gives_the_same_surprisals() -> None:
     scores = list(load_model(folder).score(texts))
     largest = 0.0
     for start in range(0, len(texts), 10):
-        rows = reference.token_score(texts[start : start + 10], surprisal=True, bos_token=True)
+        # after what stood between documents; minicons' own choice would be the chat's <|im_start|>
+        documents = [f"<|endoftext|>{text}" for text in texts[start : start + 10]]
+        rows = reference.token_score(documents, surprisal=True)
         for scored, row in zip(scores[start : start + 10], rows, strict=True):
             surprisals = [value for _, value in row][1:]  # the beginning token has none
             assert len(surprisals) == len(scored.logp)

@@ -45,8 +45,6 @@ def likeliest(folder: Path, text: str) -> str:
     network: Any = AutoModelForCausalLM.from_pretrained(folder).eval()
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     ids = tokenizer(text)["input_ids"]
-    if ids[0] != tokenizer.bos_token_id:
-        ids = [tokenizer.bos_token_id, *ids]
     start = len(ids)
     with torch.inference_mode():
         for _ in range(NEW_TOKENS):

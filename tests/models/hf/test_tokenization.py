@@ -17,7 +17,7 @@ from seesay.errors import UserError
 from seesay.models import ModelOptions, load_model
 from seesay.models.hf.logits import MANY as MANY_TOKENS
 from seesay.models.hf.logits import ranks
-from seesay.models.hf.tokenization import MANY_OPTIONS, tokenize_options
+from seesay.models.hf.tokenization import MANY_OPTIONS, document_start, tokenize_options
 from seesay.questions import Prompt, Question, Template
 
 Folder = Callable[[str], Path]
@@ -328,3 +328,50 @@ def test_a_tokenizer_that_raises_later_is_one_sentence(
         with pytest.raises(UserError, match=r"The tokenizer of '.*' fails on a text: index out of"):
             model.answer([Prompt("the ball is [MASK]", ("red", "blue"))])
         monkeypatch.undo()
+
+
+def byte_pairs(*special: str, **names: str) -> PreTrainedTokenizerFast:
+    """A tokenizer that writes no special token by itself, with these names for some."""
+    core = Tokenizer(models.BPE({"a": 0}, []))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **names)
+    tokenizer.add_special_tokens({"additional_special_tokens": list(special)})
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "start"),
+    [
+        # GPT-2, Pythia and SmolLM2 have one token for both
+        (byte_pairs(bos_token="<|endoftext|>", eos_token="<|endoftext|>"), "<|endoftext|>"),
+        # SmolLM2-Instruct: the tokens of the chat took the names
+        (
+            byte_pairs("<|endoftext|>", bos_token="<|im_start|>", eos_token="<|im_end|>"),
+            "<|endoftext|>",
+        ),
+        # Qwen2.5-Instruct
+        (byte_pairs("<|endoftext|>", eos_token="<|im_end|>"), "<|endoftext|>"),
+        # Gemma and Llama as GGUF files, whose tokenizers may leave the token out
+        (byte_pairs(bos_token="<bos>", eos_token="<eos>"), "<bos>"),
+        (byte_pairs(eos_token="</s>"), "</s>"),
+    ],
+)
+def test_documents_start_as_they_did_in_training(
+    tokenizer: PreTrainedTokenizerFast, start: str
+) -> None:
+    assert document_start(tokenizer) == tokenizer.convert_tokens_to_ids(start)
+
+
+def test_a_tokenizer_that_begins_texts_knows_best(tiny_folder: Folder) -> None:
+    """Llama's, even if its vocabulary had a token of the other name."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(tiny_folder("llama"))
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|endoftext|>"]})
+    assert document_start(tokenizer) == tokenizer.bos_token_id
+
+
+def test_the_signature_says_what_stands_before_a_text(tiny_folder: Folder) -> None:
+    gpt2 = load_model(str(tiny_folder("gpt2")))
+    llama = load_model(str(tiny_folder("llama")))
+    assert (gpt2.beginning, llama.beginning) == ("none/endoftext", "s")
+    assert gpt2.describe_scoring().startswith("bos:endoftext|eos:no|")
+    assert (gpt2.describe_encoding(), llama.describe_encoding()) == ("bos:endoftext", "bos:s")
+    assert load_model("baseline:uniform").beginning == ""

@@ -259,10 +259,13 @@ def test_an_estimate_before_and_a_count_after(
         "given."
     )
     assert estimate in caplog.messages
-    assert run.manifest.notes == [
-        "The server reports 4,100 tokens read and 410 written in 41 requests so far, 0.0123 at the "
-        "prices given."
-    ]
+    assert run.manifest.spent == pytest.approx(
+        {"requests": 40, "tokens_read": 4_000, "tokens_written": 400, "cost": 0.012}
+    )
+    assert (
+        "The server reports 40 requests, 4,000 tokens read, 400 tokens written, 0.0120 at the "
+        "prices given." in caplog.messages
+    )
 
 
 @pytest.mark.parametrize("endpoint", ["chat", "completions"])
@@ -289,8 +292,9 @@ def test_a_budget_stops_in_time_and_the_run_goes_on_with_a_larger_one(tmp_path: 
         rich = load_model("openai:x", ModelOptions(base_url=base, endpoint="chat", budget=10_000))
         run = ask.run(rich, TASK, tmp_path, settings)
     assert len(run.answers) == 40
-    # 16 of the 40 were answered before, and one is the trial
-    assert "in 25 requests" in run.manifest.notes[-1]
+    # each server was tried once before; the last 6 of 22 answers were paid for and not kept, since
+    # their batch was not finished
+    assert run.manifest.spent == {"requests": 46, "tokens_read": 4_600, "tokens_written": 460}
 
 
 def test_a_task_beyond_the_budget_is_not_begun(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_smollm2(tmp_path: Path) -> None:
     task = written(tmp_path)
     scores = {}
     for sentence in dict.fromkeys(sentence for pair in PAIRS for sentence in pair):
-        ids = [reference.tokenizer.bos_token_id, *reference.tokenizer(sentence)["input_ids"]]
+        ids = reference.tokenizer(f"<|endoftext|>{sentence}")["input_ids"]
         logps = reference.logps(ids)
         scores[sentence] = sum(float(logps[i, token]) for i, token in enumerate(ids[1:]))
     run = asked(str(folder), task, tmp_path / "runs", scores)
@@ -157,7 +157,7 @@ def test_smollm2(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_real_server(address: str, tmp_path: Path) -> None:
     """By hand: the server's own tokens, each looked up among the likeliest next ones, after the
-    beginning-of-text token."""
+    token between documents."""
     task = written(tmp_path)
     client = httpx.Client(timeout=60)
     beside = address.removesuffix("/v1")
@@ -179,7 +179,7 @@ def test_a_real_server(address: str, tmp_path: Path) -> None:
 
     scores = {}
     for sentence in dict.fromkeys(sentence for pair in PAIRS for sentence in pair):
-        text = f"<|im_start|>{sentence}"
+        text = f"<|endoftext|>{sentence}"
         ids = tuple(client.post(f"{beside}/tokenize", json={"content": text}).json()["tokens"])
         scores[sentence] = math.fsum(after(ids[:i], ids[i]) for i in range(1, len(ids)))
     run = asked("openai:smollm2", task, tmp_path / "runs", scores, base_url=address)

@@ -21,6 +21,7 @@ from seesay.models.batches import (
 )
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.encoding import Reader
+from seesay.models.hf.layers import count_layers
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.tokenization import (
     TokenizedOption,
@@ -114,6 +115,10 @@ class TransformersModel(TokenizerModel):
         self._network = checkpoint.model
         self._budget = TokenBudget(batch_size or self.default_budget)
         note_unused(self, name, checkpoint.unused)
+
+    def layer_count(self) -> int | None:
+        """As the network's configuration says."""
+        return count_layers(self._network)
 
     def _encode(
         self,

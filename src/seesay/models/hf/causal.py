@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.command_line import in_callers_words
 from seesay.errors import UserError
 from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
 from seesay.models.batches import TokenBudget, batches_by_budget, text_batches, windows
@@ -27,7 +28,7 @@ from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf.base import TokenizerModel
 from seesay.models.hf.checkpoint_keys import note_unused
 from seesay.models.hf.generation import LINE, generate_replies, left_padded
-from seesay.models.hf.layers import layer_logits, layer_states
+from seesay.models.hf.layers import count_layers, layer_logits, layer_states
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.spans import (
     Ids,
@@ -37,7 +38,12 @@ from seesay.models.hf.spans import (
     SpanScorer,
     choose_scorer,
 )
-from seesay.models.hf.tokenization import TokenizedOption
+from seesay.models.hf.tokenization import (
+    TokenizedOption,
+    begins_texts,
+    document_start,
+    signed_token,
+)
 from seesay.questions import SLOT, Prompt, Scores, Task
 
 # Trained on texts that always begin with a beginning-of-text token; tokenizers read from GGUF files
@@ -71,7 +77,13 @@ class CausalModel(TokenizerModel):
         self.scope = scope
         self._scorer = scorer
         self._planned = planned_tokens
+        self._start = document_start(tokenizer)
         self._needs_beginning = model_type.startswith(NEEDS_BEGINNING)
+        self.beginning = "none"
+        if self._start is not None:
+            start = signed_token(tokenizer, self._start)
+            always = self._needs_beginning or begins_texts(tokenizer)
+            self.beginning = start if always else f"none/{start}"
 
     def through_chat(self, system: str | None = None) -> CausalModel:
         """Return this model, asked through its tokenizer's chat template; both share the scorer."""
@@ -80,6 +92,7 @@ class CausalModel(TokenizerModel):
         chatting.chat = chatting._format.digest
         chatting.system = system
         chatting.scope = "reply"
+        chatting.beginning = "template"
         notes = self._notes or {}
         chatting._notes = {
             note: lasting for note, lasting in notes.items() if note != self._plain_note
@@ -88,7 +101,7 @@ class CausalModel(TokenizerModel):
 
     @property
     def _plain_note(self) -> str:
-        return PLAIN_NOTE.format(name=self.name)
+        return in_callers_words(PLAIN_NOTE.format(name=self.name))
 
     def prepare(self, task: Task) -> None:
         """Note that there is a chat template which goes unused."""
@@ -136,11 +149,15 @@ class CausalModel(TokenizerModel):
 
     def _beginnings(self, prompts: Sequence[Prompt]) -> list[Ids]:
         """Return what a free answer follows: the conversation, or without a chat the text before
-        the slot."""
+        the slot, which begins as it does where options are scored."""
         # a space before the slot belongs to the first token of the answer
         texts = [prompt.parts[0].rstrip(" ") for prompt in self._render(prompts, thinks=True)]
         encoded = self._tokenize_texts(texts, add_special_tokens=self._format is None)
-        return [self._begin(tuple(ids)) for ids in encoded["input_ids"]]
+        rows: list[Ids] = []
+        for ids in map(tuple, encoded["input_ids"]):
+            is_begun = len(ids) > 0 and not self._needs_beginning
+            rows.append(ids if is_begun else self._begin(ids))
+        return rows
 
     def _render(self, prompts: Sequence[Prompt], *, thinks: bool = False) -> Sequence[Prompt]:
         """Return the prompts as the chat template writes them, up to the option; without one, as
@@ -165,6 +182,13 @@ class CausalModel(TokenizerModel):
         """Every token's log-probability given the ones before it; long texts through a moving
         window."""
         window, step = self._window_and_step(stride)
+        if self._tokenizer.chat_template and self._start is not None:
+            start = self._tokenizer.convert_ids_to_tokens(self._start)
+            self.note(
+                f"'{self.name}' has a chat template: its texts are scored as documents, after "
+                f"{start}, and not as turns of a chat.",
+                lasting=True,
+            )
         for batch in text_batches(texts, TEXTS):
             encoded = self._tokenize_texts(batch, return_offsets_mapping=True)
             sentences = [
@@ -189,8 +213,14 @@ class CausalModel(TokenizerModel):
         # whether a tokenizer closes texts by itself is seen on any text
         ids = self._set_end(self._begin(tuple(self._tokenize_texts("a")["input_ids"])), end)
         has_end = len(ids) > 1 and ids[-1] == self._tokenizer.eos_token_id
-        # a text has always a beginning token before it, which gives its first token a context
-        return f"bos:yes|eos:{'yes' if has_end else 'no'}|window:{window}|stride:{step}"
+        # a text has always a token before it, which gives its first token a context
+        start = signed_token(self._tokenizer, ids[0])
+        return f"bos:{start}|eos:{'yes' if has_end else 'no'}|window:{window}|stride:{step}"
+
+    def describe_encoding(self) -> str:
+        """The token before a text that is encoded."""
+        first = self._vector_start()
+        return "" if first is None else f"bos:{signed_token(self._tokenizer, first)}"
 
     def _window_and_step(self, stride: int | None) -> tuple[int, int]:
         window = min(self._max_tokens() or MAX_WINDOW, MAX_WINDOW)
@@ -206,12 +236,12 @@ class CausalModel(TokenizerModel):
         return self._scorer.max_tokens
 
     def _begin(self, ids: Ids) -> Ids:
-        """Return the sentence after a beginning-of-text token, so that its first real token has a
-        context."""
-        first = self._tokenizer.bos_token_id
-        if first is None:
-            # GPT-2 and its relatives separate the texts of their training by the end token
-            first = self._tokenizer.eos_token_id
+        """Return the sentence after the token that documents began with in training, so that its
+        first real token has a context."""
+        return self._after(self._start, ids)
+
+    def _after(self, first: int | None, ids: Ids) -> Ids:
+        """Return the sentence after a special token, which it may have already."""
         if first is None:
             raise UserError(
                 f"The tokenizer of '{self.name}' has no beginning- or end-of-text token to start a "
@@ -219,7 +249,14 @@ class CausalModel(TokenizerModel):
             )
         if ids and ids[0] == first:
             return ids
-        return (int(first), *ids)
+        return (first, *ids)
+
+    def _vector_start(self) -> int | None:
+        """Return the token before a text that is encoded: what the tokenizer calls its beginning of
+        a text, whatever that was in training. No probability depends on it; it takes the place of
+        the first token, whose vector says little of its word."""
+        token = self._tokenizer.bos_token_id
+        return self._start if token is None else int(token)
 
     def _set_end(self, ids: Ids, end: bool | None) -> Ids:
         """Return the sentence with or without its end token; None leaves it as the tokenizer wrote
@@ -282,6 +319,10 @@ class TransformersCausalModel(CausalModel):
         self.parameters = checkpoint.parameters
         note_unused(self, name, checkpoint.unused)
 
+    def layer_count(self) -> int | None:
+        """As the network's configuration says."""
+        return count_layers(self._network)
+
     def answer_layers(self, prompts: Sequence[Prompt]) -> list[list[Scores]]:
         """Log-probability, length and rank of every option, as the head reads them out of each
         layer."""
@@ -328,7 +369,8 @@ class TransformersCausalModel(CausalModel):
     def _sentences(self, texts: Sequence[str]) -> list[Ids]:
         """Return the tokens of texts that are to be encoded."""
         encoded = self._tokenize_texts(list(texts))["input_ids"]
-        sentences = [self._begin(tuple(ids)) for ids in encoded]
+        first = self._vector_start()
+        sentences = [self._after(first, tuple(ids)) for ids in encoded]
         self._refuse_too_long(sentences)
         return sentences
 

@@ -31,6 +31,13 @@ FINAL_NORMS = (
 """What architectures call the norm between their last layer and the head."""
 
 
+def count_layers(network: Any) -> int | None:
+    """Return how many layers a network has by its configuration, the embedding included; None where
+    that does not say."""
+    count = getattr(network.config, "num_hidden_layers", None)
+    return None if count is None else int(count) + 1
+
+
 def layer_states(
     network: PreTrainedModel,
     inputs: dict[str, Any],

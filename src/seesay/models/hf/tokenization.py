@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, first_line
+from seesay.models.base import SEPARATOR, without_bars
 from seesay.questions import Prompt, resolve_separator
 
 if TYPE_CHECKING:
@@ -92,6 +93,36 @@ def refuse_same_tokens(name: str, options: Sequence[str], tokens: Sequence[Hasha
                 f"The tokenizer of '{name}' writes the options {other!r} and {option!r} with the "
                 "same tokens: leave one of them out or use another model."
             )
+
+
+def begins_texts(tokenizer: Any) -> bool:
+    """Whether the tokenizer writes a beginning-of-text token before every text, as those of Llama
+    and Gemma do."""
+    ids = tokenizer("a")["input_ids"]
+    return tokenizer.bos_token_id is not None and ids[:1] == [tokenizer.bos_token_id]
+
+
+def document_start(tokenizer: Any) -> int | None:
+    """Return the token after which a document began in training; None where no token can be it.
+
+    It is the one that the tokenizer writes by itself. One that writes none was trained on texts
+    with a token between them, called `<|endoftext|>` wherever there is such a token: what it names
+    its beginning-of-text token may be something else, as in SmolLM2-Instruct and Qwen, where
+    `<|im_start|>` opens a turn of the chat.
+    """
+    if begins_texts(tokenizer):
+        return int(tokenizer.bos_token_id)
+    candidates = (
+        tokenizer.get_vocab().get(SEPARATOR),
+        tokenizer.bos_token_id,
+        tokenizer.eos_token_id,
+    )
+    return next((int(token) for token in candidates if token is not None), None)
+
+
+def signed_token(tokenizer: Any, token: int) -> str:
+    """Return a special token as signatures name it."""
+    return without_bars(str(tokenizer.convert_ids_to_tokens(token)))
 
 
 def tokenize_options(

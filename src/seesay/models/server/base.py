@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from seesay.models.base import GREEDY, Model, Reply, Sampling
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.replies import reply_of
-from seesay.questions import Prompt, Scores
+from seesay.questions import Prompt
 
 
 class ServerModel(Model):
@@ -69,9 +69,9 @@ class ServerModel(Model):
     def _read_reply(self, answer: dict[str, Any]) -> Reply:
         return reply_of(answer, self._client.base)
 
-    def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
-        """What was noted, and what it took where that is counted."""
-        return [*super().notes(), *self._client.spending.notes(bool(answered))]
+    def spent(self) -> dict[str, float]:
+        """What the server reports of all requests so far."""
+        return self._client.spending.counts()
 
     def _request_body(self, prompt: Prompt) -> dict[str, Any]:
         """Return the part of a request for a free answer that says what is asked."""

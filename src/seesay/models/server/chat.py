@@ -32,6 +32,7 @@ from seesay.models.server.replies import (
     required_positions,
     score_reply,
 )
+from seesay.models.server.spending import estimated_tokens
 from seesay.questions import SLOT, Prompt, Scores, resolve_separator
 
 # What a choice leaves for the options not taken: something, so that no score is minus infinity.
@@ -181,8 +182,9 @@ class ChatServer(ServerModel):
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
-        requests = [self._request(prompt.text, prompt.options) for prompt in prompts]
-        return self._client.spending.estimate(requests, max_tokens or ESTIMATED_REPLY)
+        texts = [self._request(prompt.text, prompt.options) for prompt in prompts]
+        read = estimated_tokens(texts)
+        return self._client.spending.estimate(len(texts), read, max_tokens or ESTIMATED_REPLY)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The distribution over the options; of a choice, everything on the option chosen."""

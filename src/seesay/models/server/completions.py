@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from seesay.digests import json_digest
-from seesay.models.base import Model
+from seesay.models.base import Model, without_bars
 from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
 from seesay.models.server.logprobs import completed_text
-from seesay.models.server.scoring import TRIALS, Scorer, choose_scorer, greedy_request
+from seesay.models.server.scoring import TRIALS, Pair, Scorer, choose_scorer, greedy_request
+from seesay.models.server.spending import estimated_tokens
 from seesay.questions import Prompt, Scores, resolve_separator
 
 LINE = "\n"
 """The context of an option that opens its text, on a server that does not tell how texts begin."""
+
+
+COUNTED = 256
+"""Prompts whose requests are counted one by one before the start; the others are taken to be like
+them."""
 
 
 class CompletionsServer(ServerModel):
@@ -54,6 +60,7 @@ class CompletionsServer(ServerModel):
         # The weights behind an address cannot be seen: what they write after a few texts tells
         # most models apart that are served under one name.
         completions = client.parallel(complete, TRIALS)
+        self.beginning = _signed_beginning(self._beginning)
         self.fingerprint = json_digest(
             [client.base, client.model, scoring, self._beginning, completions]
         )
@@ -70,18 +77,33 @@ class CompletionsServer(ServerModel):
         return {"prompt": text or LINE, "stop": ["\n"]}
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
-        """One request per option where the server scores given texts, else about one per prompt."""
-        texts: list[str] = []
-        for prompt in prompts:
-            requests = len(prompt.options) if self._scorer.whole_texts else 1
-            texts += [prompt.text] * requests
-        return self._client.spending.estimate(texts, max_tokens or 1)
+        """By the way that texts are scored: what the first prompts need, and of many in
+        proportion."""
+        spending = self._client.spending
+        if self._generates:
+            read = estimated_tokens(prompt.text for prompt in prompts)
+            return spending.estimate(len(prompts), read, max_tokens or 1)
+        reads: list[int] = []
+        counted = 0
+        for indices in self.plan(prompts):
+            # a batch at a time, as they are asked: what occurs twice in one is asked once
+            if counted >= COUNTED:
+                break
+            rows = [self._split(prompts[i]) for i in indices]
+            reads += self._scorer.count_reads(_pairs(rows))
+            counted += len(indices)
+        share = len(prompts) / counted if counted else 0
+        return spending.estimate(
+            round(len(reads) * share),
+            round(sum(reads) * share),
+            1,
+            more=self._scorer.more_requests,
+        )
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Log-probability and length of every option."""
         rows = [self._split(prompt) for prompt in prompts]
-        pairs = [(context, target) for context, targets in rows for target in targets]
-        scores = self._scorer.score(pairs)
+        scores = self._scorer.score(_pairs(rows))
         results = []
         for context, targets in rows:
             options = [scores[context, target] for target in targets]
@@ -119,4 +141,19 @@ class CompletionsServer(ServerModel):
 
     def describe_scoring(self, end: bool | None = None, stride: int | None = None) -> str:
         """What precedes a text."""
-        return f"bos:{'newline' if self._beginning is None else 'yes'}"
+        return f"bos:{self.beginning.removeprefix('none/')}"
+
+
+def _pairs(rows: Iterable[tuple[str, list[str]]]) -> list[Pair]:
+    """Return every context with each of its targets."""
+    return [(context, target) for context, targets in rows for target in targets]
+
+
+def _signed_beginning(beginning: str | None) -> str:
+    """Return what stands before a prompt as signatures name it: a token that the server adds to
+    every text, or what a prompt that opens with its slot is put after."""
+    if beginning is None:
+        return "none/newline"
+    if not beginning:
+        return "server"
+    return f"none/{without_bars(beginning)}"

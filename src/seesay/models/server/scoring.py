@@ -15,18 +15,24 @@ prompt, and one more for each further token of each option.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from seesay.errors import UserError
+from seesay.models.base import SEPARATOR
 from seesay.models.server.client import Client, IncompleteAnswerError, RefusedError
 from seesay.models.server.logprobs import NextTokens, covers, next_tokens, prompt_tokens
+from seesay.models.server.spending import estimated_tokens
 
 TOPS = (1000, 100, 20, 5)  # how many likeliest tokens to ask for: the most that the server grants
+DEEPEST = 4  # requests for one beginning, at most: 512,000 tokens are more than any vocabulary has
 DEEPER = 8  # then this many times as many, again and again, before a token counts as out of reach
 MANY = 20  # tokens, among which some begin a word
 SPACES = " \u2581\u0120"  # also as SentencePiece and GPT-2 spell them
 TRIALS = ("The opposite of up is", "Grass is usually", "Two and two make")
+
+WORDS = re.compile(r"\s*(?:\w+|[^\w\s]+)|\s+$")
 
 Ids = tuple[int, ...]
 Pair = tuple[str, str]  # a context, and the text after it that is scored
@@ -49,6 +55,16 @@ class Scorer:
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """The score of every distinct pair."""
         raise NotImplementedError
+
+    def count_reads(self, pairs: Sequence[Pair]) -> list[int]:
+        """Return the tokens that each request reads which `score` makes of these pairs, about."""
+        raise NotImplementedError
+
+    @property
+    def more_requests(self) -> str:
+        """What the number of requests may grow to, as the end of a sentence; nothing where it is
+        sure."""
+        return ""
 
     def find_beginning(self) -> str | None:
         """Return the context by which a text is scored after a beginning-of-text token, as local
@@ -85,11 +101,7 @@ class EchoScorer(Scorer):
         They are counted, not measured: some servers report tokens without their spaces, or a
         beginning-of-text token.
         """
-        texts: list[str] = []
-        for context, target in pairs:
-            # what is echoed of nothing is known, and some servers refuse an empty prompt
-            texts += [context, context + target] if context else [target]
-        echoed = self._client.parallel(self._echo, texts)
+        echoed = self._client.parallel(self._echo, _echoed_texts(pairs))
         scores = {}
         for context, target in pairs:
             context_tokens = echoed[context][0] if context else self._mark
@@ -110,6 +122,10 @@ class EchoScorer(Scorer):
                 )
             scores[context, target] = math.fsum(target_logps), len(target_logps)
         return scores
+
+    def count_reads(self, pairs: Sequence[Pair]) -> list[int]:
+        """One request for each text."""
+        return [estimated_tokens([text]) for text in dict.fromkeys(_echoed_texts(pairs))]
 
     def works(self) -> bool:
         """Whether the trial's own tokens come back, with log-probabilities that differ."""
@@ -158,6 +174,15 @@ class EchoScorer(Scorer):
         return tokens[:end], logps[:end]
 
 
+def _echoed_texts(pairs: Iterable[Pair]) -> list[str]:
+    """Return the texts whose tokens give the pairs their scores."""
+    texts: list[str] = []
+    for context, target in pairs:
+        # what is echoed of nothing is known, and some servers refuse an empty prompt
+        texts += [context, context + target] if context else [target]
+    return texts
+
+
 def _prompt_end(tokens: Sequence[str], text: str, usage: Any) -> int:
     """Return how many of the reported tokens are the prompt's."""
     written = ""
@@ -197,6 +222,16 @@ class LikeliestTokens:
             except RefusedError:
                 self._grows = False
         return table
+
+    @property
+    def more_requests(self) -> str:
+        """What may be asked beyond one request for each beginning, as the end of a sentence."""
+        if not self._grows:
+            return ""
+        return (
+            f"; up to {DEEPEST} times as many for options that are not among the {self.top:,} "
+            "likeliest tokens"
+        )
 
     def _ask(self, prompt: str | Ids, top: int) -> NextTokens:
         body = {**greedy_request(prompt), "logprobs": top}
@@ -261,6 +296,11 @@ class NextTokenScorer(Scorer):
         self._likeliest = likeliest
         self._note = note
 
+    @property
+    def more_requests(self) -> str:
+        """Tokens that are out of reach are asked for again, deeper."""
+        return self._likeliest.more_requests
+
     def _report_unreached(self, unreached: int, total: int) -> None:
         """Report how many options were out of reach; refuse where that is most of them."""
         count = f"{unreached} of {total} options"
@@ -285,10 +325,7 @@ class TokenLookupScorer(NextTokenScorer):
     def score(self, pairs: Sequence[Pair]) -> dict[Pair, PairScore]:
         """Every beginning is asked about once, for all the tokens that may follow it."""
         tokenized = self._client.parallel(self._tokenize, pairs)
-        following: dict[Ids, set[int]] = {}
-        for ids, start in tokenized.values():
-            for i in range(start, len(ids)):
-                following.setdefault(ids[:i], set()).add(ids[i])
+        following = _following_tokens(tokenized.values())
 
         def find_following(beginning: Ids) -> NextTokens:
             tokens = following[beginning]
@@ -309,6 +346,12 @@ class TokenLookupScorer(NextTokenScorer):
         self._report_unreached(unreached, len(scores))
         return scores
 
+    def count_reads(self, pairs: Sequence[Pair]) -> list[int]:
+        """One request for each beginning; the server's tokenizer, which costs nothing, tells which
+        there are."""
+        tokenized = self._client.parallel(self._tokenize, pairs)
+        return list(map(len, _following_tokens(tokenized.values())))
+
     def works(self) -> bool:
         """Whether the server tokenizes texts, and continues tokens as it continues their text."""
         trial = TRIALS[0]
@@ -322,17 +365,25 @@ class TokenLookupScorer(NextTokenScorer):
 
     def find_beginning(self) -> str | None:
         """The server's tokenizer adds the token to every text, or its properties name it."""
-        trial = TRIALS[0]
-        _, start = self._tokenize(("", trial))
+        _, start = self._tokenize(("", TRIALS[0]))
         if start > 0:
             return ""
+        # as locally: what stood between documents in training, or what the server names
+        if self._is_token(SEPARATOR):
+            return SEPARATOR
         try:
-            # as locally: GPT-2 and its relatives separate texts by the end token
             beginning = self._client.get_beside("props", _beginning_token)
-            _, start = self._tokenize((beginning, trial))
         except UserError:
             return None
-        return beginning if start == 1 else None
+        return beginning if self._is_token(beginning) else None
+
+    def _is_token(self, text: str) -> bool:
+        """Whether a text is one token to the server, whatever follows it."""
+        try:
+            _, start = self._tokenize((text, TRIALS[0]))
+        except UserError:
+            return False
+        return start == 1
 
     def _tokenize(self, pair: Pair) -> tuple[Ids, int]:
         """Return the tokens of both texts together, and the first that covers any of the second."""
@@ -366,6 +417,15 @@ class TokenLookupScorer(NextTokenScorer):
         raise UserError(f"{self._client.base} has no token for {target!r}.")
 
 
+def _following_tokens(tokenized: Iterable[tuple[Ids, int]]) -> dict[Ids, set[int]]:
+    """Return the tokens that may follow each beginning of texts, each scored from a token on."""
+    following: dict[Ids, set[int]] = {}
+    for ids, start in tokenized:
+        for i in range(start, len(ids)):
+            following.setdefault(ids[:i], set()).add(ids[i])
+    return following
+
+
 class PrefixMatchScorer(NextTokenScorer):
     """Writes texts with the likeliest next tokens, always the longest that fits, as a tokenizer
     mostly would."""
@@ -392,6 +452,20 @@ class PrefixMatchScorer(NextTokenScorer):
                 written[pair] += len(token)
         self._report_unreached(unreached, len(scores))
         return scores
+
+    def count_reads(self, pairs: Sequence[Pair]) -> list[int]:
+        """One request for each beginning, where every word is a token."""
+        beginnings = dict.fromkeys(
+            context + target[: word.start()]
+            for context, target in pairs
+            for word in WORDS.finditer(target)
+        )
+        return [estimated_tokens([text]) for text in beginnings]
+
+    @property
+    def more_requests(self) -> str:
+        """Where words end is known, where tokens end is not."""
+        return f", and more for words of several tokens{super().more_requests}"
 
     def _find_following(self, open_texts: Iterable[Pair]) -> dict[str, NextTokens]:
         """Return what may follow each text, deep enough for what is unwritten after it."""

@@ -4,7 +4,7 @@ the start."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from seesay.errors import UserError
@@ -54,11 +54,9 @@ class Spending:
             self.read += _count(usage.get("prompt_tokens"))
             self.written += _count(usage.get("completion_tokens"))
 
-    def estimate(self, texts: Sequence[str], reply_tokens: int) -> str:
-        """Say what asking these texts will take, about; more than the budget has left is
-        refused."""
-        requests = len(texts)
-        read = sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts)
+    def estimate(self, requests: int, read: int, reply_tokens: int, *, more: str = "") -> str:
+        """Say what so many requests will take, which read so many tokens together, about; more
+        than the budget has left is refused. `more` says what they may grow to."""
         # replies may be shorter: the estimate errs on the dear side
         written = requests * reply_tokens
         cost = self.cost(read, written)
@@ -70,17 +68,20 @@ class Spending:
             )
         return (
             f"About {requests:,} requests: {read:,} tokens to read and at most {written:,} to "
-            f"write{self._at_prices(cost)}."
+            f"write{self._at_prices(cost)}{more}."
         )
 
-    def notes(self, finished: bool) -> list[str]:
-        """What the server says that it took, where the user counts that and the run is finished."""
-        if not finished or (self.budget is None and self.prices is None):
-            return []
-        return [
-            f"The server reports {self.read:,} tokens read and {self.written:,} written in "
-            f"{self.requests:,} requests so far{self._at_prices(self.spent)}."
-        ]
+    def counts(self) -> dict[str, float]:
+        """What the server says that it took so far; the cost where there are prices."""
+        with self._lock:
+            counts: dict[str, float] = {
+                "requests": self.requests,
+                "tokens_read": self.read,
+                "tokens_written": self.written,
+            }
+        if self.prices is not None:
+            counts["cost"] = self.spent
+        return counts
 
     def _at_prices(self, amount: float) -> str:
         """Return an amount of money as the end of a sentence; nothing without prices."""
@@ -92,6 +93,11 @@ class Spending:
         if self.prices is None:
             return f"{amount:,.0f} tokens"
         return f"{amount:,.4f}"
+
+
+def estimated_tokens(texts: Iterable[str]) -> int:
+    """Return how many tokens texts have together, about."""
+    return sum(len(text) // CHARS_PER_TOKEN + 1 for text in texts)
 
 
 def _count(value: Any) -> int:

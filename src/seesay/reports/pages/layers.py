@@ -13,8 +13,11 @@ from seesay.condition import How
 from seesay.questions import SLOT
 from seesay.reports.charts import Series, heat_map, lines
 from seesay.reports.formatting import metric_name
+from seesay.reports.in_words import asked_figure, layers_in_words
 from seesay.reports.pages.sections import DataTable, Section, write_page, write_svg
 from seesay.runs.layers import LayerCurve, LensAnswer
+from seesay.runs.records import Figure
+from seesay.runs.run import Run
 
 SHOWN = 12
 """Questions whose answers are drawn layer by layer."""
@@ -34,14 +37,16 @@ COLUMNS = (
     "selectivity",
     "selectivity_low",
     "selectivity_high",
+    "second_thing",
 )
 """What the table has of each layer, where it is known."""
 
 PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
     "labels that were drawn for each thing at random (Hewitt & Liang 2019): what it gets right it "
-    "has learnt by heart. Selectivity is the difference. Bands are 95 % intervals clustered by "
-    "object. All strips on this page have one scale."
+    "has learnt by heart. Selectivity is the difference. Of pairs, a third probe is shown the "
+    "second thing alone: it cannot compare. Bands are 95 % intervals clustered by object. All "
+    "strips on this page have one scale."
 )
 LENS = (
     "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
@@ -51,28 +56,44 @@ LENS = (
 
 def write_layers(path: Path, curves: Sequence[LayerCurve]) -> Path:
     """Write the page, and the curves of each task as a file beside it."""
+    return write_page(path, "Layer by layer", layer_sections(path, curves))
+
+
+def layer_sections(
+    path: Path, curves: Sequence[LayerCurve], runs: Sequence[Run] = ()
+) -> list[Section]:
+    """Return the sections of a page, and write the chart of each curve to a file beside it.
+
+    Of the runs, those that asked the same model the same task are drawn for comparison.
+    """
     sections = []
     ends = _scale(curves)
     for number, curve in enumerate(curves, start=1):
-        chart = curve_chart(curve)
+        answer = asked_figure(curve, runs)
+        chart = curve_chart(curve, answer)
         # numbered, as names of models and tasks may be no names of files
-        write_svg(path.with_name(f"{path.stem}-{number}.svg"), chart)
-        sections.append(_figures(curve, chart, ends))
+        write_svg(path.with_name(f"layers-{number}.svg"), chart)
+        sections.append(_figures(curve, chart, layers_in_words(curve, answer), ends))
         if curve.answers:
             sections.append(_takeovers(curve))
-    return write_page(path, "Layer by layer", sections)
+    return sections
 
 
-def curve_chart(curve: LayerCurve) -> Markup:
-    """Draw the figure over the layers with its band, the control and the selectivity."""
+def curve_chart(curve: LayerCurve, answer: Figure | None = None) -> Markup:
+    """Draw the figure over the layers with its band, its controls, and what the model gets when it
+    is asked."""
     first = curve.figures[0]
-    name = metric_name(first.metric)
-    series = [_series(curve, name, "value", "low", "high")]
-    if first.selectivity is not None:
-        series.append(
-            _series(curve, "selectivity", "selectivity", "selectivity_low", "selectivity_high")
-        )
-        series.append(_series(curve, "control", "control"))
+    reader = "logit lens" if curve.how == How.LENS else "linear probe"
+    series = [_series(curve, reader, "value", "low", "high")]
+    # selectivity is the distance between the first two lines, and has a strip of its own
+    if first.control is not None:
+        series.append(_series(curve, "meaningless labels", "control"))
+    if first.second_thing is not None:
+        series.append(_series(curve, "second thing alone", "second_thing"))
+    if answer is not None:
+        layers = [figure.layer for figure in curve.figures]
+        ends = [[end] * len(layers) for end in (answer.value, answer.low, answer.high)]
+        series.append(Series("asked", layers, *ends))
     if first.chance is not None:
         series.append(_series(curve, "chance", "chance"))
     title = f"{first.model}, {first.task}: by layer"
@@ -80,8 +101,7 @@ def curve_chart(curve: LayerCurve) -> Markup:
         series,
         title=title,
         x_label="layer",
-        y_label=name,
-        y_ends=(0.0, 1.0),
+        y_label=metric_name(first.metric),
     )
 
 
@@ -136,7 +156,7 @@ def _scale(curves: Sequence[LayerCurve]) -> list[float]:
     return [min(finite), max(finite)]
 
 
-def _figures(curve: LayerCurve, chart: Markup, ends: Sequence[float]) -> Section:
+def _figures(curve: LayerCurve, chart: Markup, words: str, ends: Sequence[float]) -> Section:
     """Return the curves, strips and table of a model's layers."""
     first = curve.figures[0]
     columns = []
@@ -144,7 +164,7 @@ def _figures(curve: LayerCurve, chart: Markup, ends: Sequence[float]) -> Section
         if any(getattr(figure, name) is not None for figure in curve.figures):
             columns.append(name)
     rows = [[getattr(figure, name) for name in columns] for figure in curve.figures]
-    paragraphs = [LENS if curve.how == How.LENS else PROBES, *curve.notes]
+    paragraphs = [words, LENS if curve.how == How.LENS else PROBES, *curve.notes]
     # an empty paragraph where there is none: the page's text is split at blank lines
     size = ""
     if curve.vector_bytes:

@@ -20,8 +20,10 @@ from seesay.reports.analysis import Analysis, write_rows
 from seesay.reports.chance import LEGEND, standings
 from seesay.reports.formatting import few_note
 from seesay.reports.groups import TaskRuns, group_runs
+from seesay.reports.in_words import results_in_words
 from seesay.reports.layout import render_page, templates
 from seesay.reports.pages import run_views
+from seesay.reports.pages.sections import Section
 from seesay.reports.score_analyses import cross_task_analyses, group_analyses
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.records import Comparison, Figure, Manifest
@@ -48,10 +50,11 @@ def render_groups(
     questions: bool = False,
     heading: str = "",
     home: str = "",
+    layers: Sequence[Section] = (),
 ) -> str:
     """Return the page of some groups, with every question and answer or without.
 
-    `home` links to the page above it.
+    `home` links to the page above it; `layers` are sections of figures layer by layer.
     """
     entries = [entry for group in groups for entry in group.entries]
     labels = dict.fromkeys((entry.label, entry.series) for entry in entries)
@@ -67,6 +70,8 @@ def render_groups(
         models=list(labels),
         comparisons=run_views.comparisons(comparisons),
         across=[*cross_task_analyses(groups), *more],
+        layers=layers,
+        words=results_in_words(entries, comparisons),
         citations=list(citations),
         manifest_fields=_manifest_fields(),
         created=max(entry.run.manifest.created for entry in entries)[:10],
@@ -84,12 +89,13 @@ def write(
     runs: Sequence[Run],
     comparisons: Sequence[Comparison] = (),
     more: Sequence[Analysis] = (),
+    layers: Sequence[Section] = (),
 ) -> Path:
     """Write the page, and the rows of its analyses beside it."""
     path = Path(path)
     refuse_folder(path, "report")
     groups = _groups(runs)
-    write_text(path, render_groups(groups, comparisons, more, questions=True))
+    write_text(path, render_groups(groups, comparisons, more, questions=True, layers=layers))
     analyses = [analysis for group in groups for analysis in group_analyses(group)]
     write_rows(
         path,

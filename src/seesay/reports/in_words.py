@@ -1,0 +1,138 @@
+"""What the figures say, in a sentence that claims no more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seesay.condition import How
+from seesay.grouping import group_by
+from seesay.reports.formatting import interval, is_shown, lower_is_better, metric_name, number
+from seesay.reports.groups import LabelledRun
+from seesay.runs.layers import LayerCurve, LayerFigure
+from seesay.runs.records import Comparison, Figure
+from seesay.runs.request import is_baseline
+from seesay.runs.run import Run
+
+AHEAD = "ahead on"
+BEHIND = "behind on"
+NEITHER = "not shown to differ on"
+ABOVE = "above chance on"
+BELOW = "below chance on"
+AT = "not shown to differ from chance on"
+VERDICTS = (AHEAD, ABOVE, NEITHER, AT, BEHIND, BELOW)
+
+
+def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Comparison]) -> str:
+    """Return a sentence for each model that is no baseline, by the headline metrics: on which tasks
+    it is ahead of the baseline that it was compared with, or of chance where there is none."""
+    sentences = []
+    for label, runs in group_by(entries, lambda entry: entry.label).items():
+        if is_baseline(label):
+            continue
+        tasks: dict[tuple[str, str], list[str]] = {}
+        for entry in runs:
+            rival, verdict = _verdict(entry, comparisons)
+            if verdict:
+                tasks.setdefault((rival, verdict), []).append(entry.run.manifest.task)
+        for rival in dict.fromkeys(rival for rival, _ in tasks):
+            parts = []
+            for verdict in VERDICTS:
+                if (rival, verdict) in tasks:
+                    parts.append(f"{verdict} {listed(tasks[rival, verdict])}")
+            against = f"Compared with {rival}, {label}" if rival else label
+            sentences.append(f"{against} is {listed(parts)}.")
+    return " ".join(sentences)
+
+
+def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str, str]:
+    """Return the baseline that a run is compared with, and how it stands by the task's headline
+    metric; with chance where no baseline is."""
+    manifest = entry.run.manifest
+    metric = entry.run.task.metrics[0]
+    for comparison in comparisons:
+        is_headline = comparison.metric == metric and comparison.slice is None
+        if not is_headline or comparison.task != manifest.task:
+            continue
+        if manifest.signature not in (comparison.signature_a, comparison.signature_b):
+            continue
+        is_first = comparison.signature_a == manifest.signature
+        rival = comparison.b if is_first else comparison.a
+        if not is_baseline(rival):
+            continue
+        if not is_shown(comparison):
+            return rival, NEITHER
+        is_higher = (comparison.difference > 0) == is_first
+        return rival, AHEAD if is_higher != lower_is_better(metric) else BEHIND
+    figure = entry.figure(metric)
+    if figure is None or figure.chance is None:
+        return "", ""
+    if figure.low <= figure.chance <= figure.high:
+        return "", AT
+    is_higher = figure.low > figure.chance
+    return "", ABOVE if is_higher != lower_is_better(metric) else BELOW
+
+
+def asked_figure(curve: LayerCurve, runs: Sequence[Run]) -> Figure | None:
+    """Return what the model of a curve gets on its task when all its questions are put to it as
+    they stand; None where it was not asked."""
+    first = curve.figures[0]
+    for run in runs:
+        manifest = run.manifest
+        is_same = (manifest.model, manifest.task) == (first.model, first.task)
+        condition = manifest.condition
+        is_plain = condition.how is How.CLOZE and condition.chat is None and not condition.shots
+        if not is_same or not is_plain or manifest.limit is not None:
+            continue
+        for figure in run.figures:
+            if figure.metric == first.metric and figure.template is None and figure.slice is None:
+                return figure
+    return None
+
+
+def layers_in_words(curve: LayerCurve, answer: Figure | None = None) -> str:
+    """Return what the layers of a model hold beyond its embedding, a control task and its own
+    answers."""
+    first = curve.figures[0]
+    best = max(curve.figures, key=lambda figure: figure.value)
+    last = curve.figures[-1]
+    reader = "what the output head reads out" if curve.how == How.LENS else "a linear probe"
+    beside = []
+    if first.layer == 0 and first is not last:
+        beside.append(f"the embedding alone {_with_interval(first)}")
+    if last.second_thing is not None:
+        beside.append(f"a probe that is shown the second thing alone {number(last.second_thing)}")
+    if last.control is not None:
+        beside.append(f"labels that mean nothing {number(last.control)}")
+    if answer is not None:
+        beside.append(f"the model's answers to all {answer.n:,} questions {_with_interval(answer)}")
+    if first.chance is not None:
+        beside.append(f"chance {number(first.chance)}")
+    text = (
+        f"On {first.task} ({metric_name(first.metric)}), {reader} of {first.model}'s layer "
+        f"{last.layer} gets {_with_interval(last)}"
+    )
+    if beside:
+        text += f"; beside it, {listed(beside)}"
+    text += "."
+    if best is not last:
+        text += (
+            f" The best of {len(curve.figures)} layers on these questions is {best.layer}: "
+            f"{_with_interval(best)}."
+        )
+    return text
+
+
+def _with_interval(figure: LayerFigure | Figure) -> str:
+    return f"{number(figure.value)} ({interval(figure.low, figure.high)})"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return parts as a list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = parts
+    if not others:
+        return last
+    return f"{', '.join(others)} and {last}"

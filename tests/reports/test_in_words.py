@@ -1,0 +1,136 @@
+"""Sentences that claim no more than the figures do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.reports.made_up import run, task
+
+from seesay.condition import How
+from seesay.reports.groups import group_runs
+from seesay.reports.in_words import asked_figure, layers_in_words, listed, results_in_words
+from seesay.runs.layers import LayerCurve, LayerFigure
+from seesay.runs.records import Comparison, Figure
+from seesay.runs.run import Run
+
+
+def words(runs: list[Run], *comparisons: Comparison) -> str:
+    entries = [entry for group in group_runs(runs) for entry in group.entries]
+    return results_in_words(entries, comparisons)
+
+
+def beside(model: Run, baseline: Run, difference: float, p: float) -> Comparison:
+    """The model minus the baseline, with an interval of 0.02 around the difference."""
+    return Comparison(
+        task=model.manifest.task,
+        metric="accuracy",
+        a=model.label,
+        b=baseline.label,
+        value_a=0.5 + difference,
+        value_b=0.5,
+        difference=difference,
+        low=difference - 0.01,
+        high=difference + 0.01,
+        p_bootstrap=p,
+        p_signflip=p,
+        p_holm=p,
+        p_mcnemar=None,
+        n=3,
+        signature_a=model.manifest.signature,
+        signature_b=baseline.manifest.signature,
+    )
+
+
+def pair(name: str) -> tuple[Run, Run]:
+    return run(task(name), "smollm2"), run(task(name), "baseline:majority")
+
+
+def test_a_model_beside_its_baseline() -> None:
+    size, color, space = pair("size"), pair("color"), pair("space")
+    sentence = words(
+        [*size, *color, *space],
+        beside(*size, 0.10, 0.001),
+        beside(*color, -0.10, 0.001),
+        # neither an interval nor a test alone is enough
+        beside(*space, 0.10, 0.2),
+    )
+    assert sentence == (
+        "Compared with baseline:majority, smollm2 is ahead on size, not shown to differ on space "
+        "and behind on color."
+    )
+
+
+def test_the_other_way_round_it_is_the_same_sentence() -> None:
+    model, baseline = pair("size")
+    turned = beside(baseline, model, -0.10, 0.001)
+    assert words([model, baseline], turned) == (
+        "Compared with baseline:majority, smollm2 is ahead on size."
+    )
+
+
+def test_without_a_baseline_there_is_chance() -> None:
+    model = run(task(), "smollm2")
+    # 0.412 (0.362 to 0.462), chance 0.091
+    assert words([model]) == "smollm2 is above chance on made-up."
+    at_chance = tuple(replace_chance(model, 0.4))
+    assert (
+        words([replace(model, figures=at_chance)])
+        == "smollm2 is not shown to differ from chance on made-up."
+    )
+    assert words([run(task(), "baseline:majority")]) == ""
+
+
+def replace_chance(run: Run, chance: float) -> list[Figure]:
+    return [figure.model_copy(update={"chance": chance}) for figure in run.figures]
+
+
+def layer(number: int, value: float, **more: float) -> LayerFigure:
+    return LayerFigure(
+        "smollm2",
+        "made-up",
+        "accuracy",
+        number,
+        value,
+        value - 0.05,
+        value + 0.05,
+        None,
+        0.5,
+        420,
+        "",
+        **more,
+    )
+
+
+def test_layers_stand_beside_their_controls_and_the_answers() -> None:
+    figures = (
+        layer(0, 0.55),
+        layer(1, 0.75),
+        layer(2, 0.70, control=0.52, selectivity=0.18, second_thing=0.64),
+    )
+    curve = LayerCurve(How.LINEAR, figures, "")
+    asked = run(task(), "smollm2")
+    answer = asked_figure(curve, [run(task(), "other"), asked])
+    assert answer
+    assert layers_in_words(curve, answer) == (
+        "On made-up (accuracy), a linear probe of smollm2's layer 2 gets 0.700 (0.650–0.750); "
+        "beside it, the embedding alone 0.550 (0.500–0.600), a probe that is shown the second "
+        "thing alone 0.640, labels that mean nothing 0.520, the model's answers to all 3 questions "
+        "0.412 (0.362–0.462) and chance 0.500. The best of 3 layers on these questions is 1: 0.750 "
+        "(0.700–0.800)."
+    )
+    assert "answers" not in layers_in_words(curve)
+    assert asked_figure(curve, [run(task("other"), "smollm2")]) is None
+
+
+@pytest.mark.parametrize("limit", [2, None])
+def test_a_sample_is_not_the_whole(limit: int | None) -> None:
+    curve = LayerCurve(How.LINEAR, (layer(0, 0.5),), "")
+    asked = run(task(), "smollm2")
+    manifest = asked.manifest.model_copy(update={"limit": limit})
+    figure = asked_figure(curve, [replace(asked, manifest=manifest)])
+    assert (figure is None) == (limit is not None)
+
+
+def test_lists_in_a_sentence() -> None:
+    assert listed(["a", "b", "c"]) == "a, b and c"

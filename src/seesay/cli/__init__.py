@@ -17,7 +17,7 @@ from seesay import __version__
 from seesay.cli.application import Application, Group
 from seesay.cli.output import log_to_terminal, plain
 from seesay.command_line import typed_words
-from seesay.errors import UserError
+from seesay.errors import UserError, name_missing_extra
 from seesay.plugins import collect
 from seesay.registry import load_address
 
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = typed_words() if arguments is None else list(arguments)
     try:
         try:
-            with log_to_terminal():
+            with log_to_terminal(), name_missing_extra():
                 app(words)
         finally:
             sys.stdout.flush()

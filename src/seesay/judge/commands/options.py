@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, require_packages
 
 Source = Annotated[
     str,
@@ -85,10 +85,4 @@ def read_lines(path: Path | None) -> list[str] | None:
 
 def require_extra() -> None:
     """Refuse to begin without the libraries that the judge needs."""
-    try:
-        import jwt  # noqa: F401
-        import markdown_it  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("The judge", "judge", error) from error
+    require_packages("The judge", "judge", "jwt", "markdown_it", "starlette", "uvicorn")

@@ -20,7 +20,7 @@ from seesay.cli.options import (
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
-from seesay.errors import missing_extra
+from seesay.errors import require_packages
 from seesay.language.defaults import CLUSTERS, HELD_OUT, MAX_CONTEXTS, MIN_CONTEXTS, RESTARTS
 from seesay.language.relations import ContextPart, PerplexityLevel
 
@@ -294,13 +294,7 @@ def published(
 
 def _require_extra() -> None:
     """Reject an installation without SciPy or scikit-learn, with the install line."""
-    from importlib import import_module
-
-    for name in ("scipy", "sklearn"):
-        try:
-            import_module(name)
-        except ImportError as error:
-            raise missing_extra("This command", "relations", error) from error
+    require_packages("This command", "relations", "scipy", "sklearn")
 
 
 def _report_sources(corpus: ContextCorpus) -> None:

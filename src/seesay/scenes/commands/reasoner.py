@@ -11,6 +11,7 @@ import typer
 from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
+from seesay.errors import require_packages
 from seesay.scenes.commands.reasoner_diagnose import diagnose
 from seesay.scenes.commands.reasoner_sweep import sweep
 from seesay.scenes.commands.reasoner_training import (
@@ -102,6 +103,7 @@ def train(
     from seesay.scenes.reasoners.sources import open_source, scene_source
     from seesay.training.checkpoint import best_line
 
+    require_packages("Training a reasoner", "reasoners", "torch")
     source = open_source(task, data, items)
     config = preset_config(network, preset, source.name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from seesay.data.pictures import png_address
+from seesay.data.pictures import data_address
 from seesay.reports.charts import histograms
 from seesay.reports.charts.kernel import WIDTH, chart, element, text
 from seesay.reports.pages.sections import DataTable
+from seesay.scenes.png import encode_rgb
 from seesay.scenes.raster import rgb
 from seesay.scenes.reports.reasoner_charts import title_of
 from seesay.scenes.statistics import AreaSummary, QueriedArea
@@ -73,7 +72,7 @@ def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
     for number, (scene, first, second) in enumerate(panels):
         x = number % 2 * (PANEL + 25)
         y = number // 2 * height
-        picture = png(rgb(scene, IMAGE_SIZE))
+        picture = data_address(encode_rgb(rgb(scene, IMAGE_SIZE)))
         below = y + PANEL - 2
         parts.append(
             element(
@@ -89,10 +88,3 @@ def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
         parts.append(text(x, below + 2 * LINE, second, "note", PANEL + 20))
     rows = -(-len(panels) // 2)
     return chart("scenes", WIDTH, height * rows, title, parts)
-
-
-def png(pixels: NDArray[np.uint8]) -> str:
-    """Return a picture as a data address."""
-    from PIL import Image
-
-    return png_address(Image.fromarray(np.ascontiguousarray(pixels)))

@@ -103,6 +103,7 @@ def serve(
     slider_start: Annotated[
         SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")
     ] = None,
+    option_order: options.Options = None,
     completion_code: Annotated[
         str | None, typer.Option(help="One code for all. [default: a code each]")
     ] = None,
@@ -163,6 +164,7 @@ def serve(
             width=width,
             lease_minutes=lease,
             slider_start=slider_start,
+            option_order=option_order,
             completion_code=completion_code,
             return_url=return_url,
             languages=tuple(name.strip() for name in languages.split(",")) if languages else None,
@@ -197,11 +199,13 @@ def serve(
     def announce(addresses: ServerAddresses) -> None:
         from seesay.cli.output import out, print_json
 
+        people = opened.study.participants_needed
         if as_json:
-            print_json(asdict(addresses))
+            print_json(asdict(addresses) | {"people_needed": people})
         elif not quiet:
             items = len(opened.study.measured)
             out.print(f"{opened.study.title}: {items} items in {addresses.where}")
+            out.print(options.people_needed(opened.study))
             out.print(f"Researcher's page: {addresses.researcher}")
             if addresses.password:
                 out.print(f"Its password, shown only once: {addresses.password}")
@@ -352,6 +356,8 @@ def export(
         f"{report.judgements} judgements count: {report.judgements_per_item:.1f} for each of "
         f"{report.items_judged} items."
     )
+    for sentence in report.remarks:
+        out.print(sentence)
     for excluded in report.excluded:
         out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
     if report.agreement:

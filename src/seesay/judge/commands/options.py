@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seesay.errors import UserError, require_packages
+from seesay.judge import OptionOrder
+from seesay.quantities import quantity
+
+if TYPE_CHECKING:
+    from seesay.judge.study import Study
 
 Source = Annotated[
     str,
@@ -57,6 +62,28 @@ Controls = Annotated[int | None, typer.Option(help="Controls per page. [default:
 Seed = Annotated[
     int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")
 ]
+Options = Annotated[
+    OptionOrder | None,
+    typer.Option(
+        "--option-order",
+        help="auto: every participant sees the options in an order of their own, but for numbers "
+        "and yes and no; as-given for any other scale. [default: auto]",
+    ),
+]
+
+
+def people_needed(study: Study) -> str:
+    """Return how many people a study needs, in a sentence."""
+    quantifier = "At least" if study.design.allocation == "fixed" else "Up to"
+    pages = quantity(study.max_pages, "page")
+    # Of a participant's first page, which is as full as any; controls included.
+    items = min(study.design.per_page, len(study.measured_for(1)))
+    items += min(study.design.controls, len(study.controls_for(1)))
+    return (
+        f"{quantifier} {quantity(study.participants_needed, 'person', 'people')} for "
+        f"{quantity(study.design.judgements, 'judgement')} of each item: {pages} of up to {items} "
+        "items each."
+    )
 
 
 def only_set(**options: Any) -> dict[str, Any]:

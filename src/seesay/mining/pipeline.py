@@ -550,5 +550,6 @@ def _refuse_other_pictures(
         path,
         settings,
         what=f"The mining in '{output}'",
-        hint="its pictures or their files have changed since, so give another folder, or delete it",
+        hint="its pictures, their files or --rows have changed since: give another folder, or "
+        "delete it",
     )

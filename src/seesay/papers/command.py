@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from seesay.cli.completion import complete_papers
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
@@ -16,7 +17,11 @@ _FEWEST_ITEMS = 80
 def paper(
     name: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="viphy, malevic, memory-colors or spatial-relations."),
+        typer.Argument(
+            metavar="PAPER",
+            autocompletion=complete_papers,
+            help="viphy, malevic, memory-colors or spatial-relations.",
+        ),
     ],
     folders: Annotated[
         list[Path] | None,
@@ -42,7 +47,12 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Go through a paper table by table and figure by figure: published values, ours, and how to
-    make the rest."""
+    make the rest.
+
+    Examples:
+        seesay paper viphy runs -o viphy.html
+        seesay paper malevic --list
+    """
     from seesay.cli.output import out, print_json, progress_bars, table
     from seesay.papers import load_paper
     from seesay.papers.material import Material

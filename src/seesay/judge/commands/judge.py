@@ -140,7 +140,12 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with
-    Ctrl-C."""
+    Ctrl-C.
+
+    Examples:
+        seesay judge serve core-color --limit 60 --links 20
+        seesay judge serve relations.csv --judgements 10
+    """
     options.require_extra()
     from seesay.judge.storage.studies import create_or_open_study
     from seesay.judge.web.languages import check_languages
@@ -314,7 +319,11 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Exclude careless participants and aggregate: tables, agreement, and a run in which people
-    stand as a model."""
+    stand as a model.
+
+    Examples:
+        seesay judge export core-color.judge.sqlite -o results
+    """
     options.require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.judge.results.agreement import AGREEMENT_SCALE

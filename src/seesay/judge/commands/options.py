@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.completion import complete_tasks
 from seesay.errors import UserError, require_packages
 from seesay.judge import OptionOrder
 from seesay.quantities import quantity
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file."
+        metavar="TASK_OR_PAIRS",
+        autocompletion=complete_tasks,
+        help="A task, a CSV file with the columns a,b, or a study file.",
     ),
 ]
 Location = Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or postgresql://….")]

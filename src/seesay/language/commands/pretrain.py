@@ -111,7 +111,11 @@ def capbert(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a BERT on captions by masking whole words. If interrupted, the same command resumes."""
+    """Train a BERT on captions by masking whole words. If interrupted, the same command resumes.
+
+    Examples:
+        seesay pretrain capbert captions.txt -o capbert --watch core-color
+    """
     from seesay.language.training import capbert as cap
     from seesay.language.training.watch import watch_tasks
     from seesay.training.schedule import override

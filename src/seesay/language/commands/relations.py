@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.application import Application
+from seesay.cli.completion import complete_models
 from seesay.cli.options import (
     AllowPickle,
     BatchSize,
@@ -119,7 +120,11 @@ def find(
 def matrix(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="Any model that scores texts, as in `seesay probe`."),
+        typer.Argument(
+            metavar="MODEL",
+            autocompletion=complete_models,
+            help="Any model that scores texts, as in `seesay probe`.",
+        ),
     ],
     files: Files,
     output: Annotated[

@@ -96,7 +96,12 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a reasoner and test it. If interrupted, the same command resumes."""
+    """Train a reasoner and test it. If interrupted, the same command resumes.
+
+    Examples:
+        seesay reasoner train film --task set+pos
+        seesay reasoner train object-centred --task sup1 --items 2000 --epochs 5
+    """
     from seesay.cli.output import out, print_json
     from seesay.scenes.reasoners.config import preset_config
     from seesay.scenes.reasoners.experiment import with_features

@@ -175,3 +175,12 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert any("smollm2" in output.get("data", {}).get("text/html", "") for output in shown)
     assert (tmp_path / "first-look.html").is_file()
+
+
+def test_the_glossary_has_every_metric_and_every_noun() -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    names = [*METRICS, *collect(lambda plugin: plugin.metrics)]
+    assert [name for name in names if f"`{name}`" not in glossary] == []
+    nouns = "question template task model answers run results knowledge scene picture reasoner"
+    more = "condition fingerprint edition slice spread chance interval signature instrument"
+    assert [noun for noun in f"{nouns} {more}".split() if f"**{noun}**" not in glossary] == []

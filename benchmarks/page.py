@@ -189,7 +189,7 @@ BENCHMARKS = (
         Growth("runs on a site", r"site, (\d+) runs: .*?\(([\d.]+) s of the processor"),
     ),
     Benchmark(
-        "startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2-q4 +([\d.]+) s"),)
+        "startup", (), (Figure("loading SmolLM2, processor", "", r"load smollm2 +([\d.]+) s"),)
     ),
 )
 

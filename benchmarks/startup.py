@@ -27,7 +27,7 @@ import seesay.cli
 
 REPEATS = 5
 
-LOAD = "import seesay; seesay.load_model('smollm2-q4')"
+LOAD = "import seesay; seesay.load_model('smollm2')"
 HELP = "from seesay.cli import main; main(['--help'])"
 
 
@@ -49,10 +49,10 @@ def main(checkout: Path | None = None) -> None:
     programs: dict[str, tuple[str, Path | None]] = {
         "seesay --help": (HELP, None),
         "import torch": ("import torch", None),
-        "load smollm2-q4": (LOAD, None),
+        "load smollm2": (LOAD, None),
     }
     if checkout is not None:
-        programs["load smollm2-q4, checkout"] = (LOAD, (checkout / "src").resolve(strict=True))
+        programs["load smollm2, checkout"] = (LOAD, (checkout / "src").resolve(strict=True))
     times: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(REPEATS):
         for name, (program, sources) in programs.items():

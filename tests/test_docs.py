@@ -18,6 +18,8 @@ from tests.docs_blocks import blocks, check_call, command_lines, follow, seesay_
 from tools.json_tables import fill_tables
 
 import seesay
+from seesay.metrics import METRICS
+from seesay.plugins import collect
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -173,5 +175,31 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
         notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert any("smollm2-q4" in output.get("data", {}).get("text/html", "") for output in shown)
+    assert any("smollm2" in output.get("data", {}).get("text/html", "") for output in shown)
     assert (tmp_path / "first-look.html").is_file()
+
+
+def test_the_glossary_has_every_metric_and_every_noun() -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    names = [*METRICS, *collect(lambda plugin: plugin.metrics)]
+    assert [name for name in names if f"`{name}`" not in glossary] == []
+    nouns = "question template task model answers run results knowledge scene picture reasoner"
+    more = "condition fingerprint edition slice spread chance interval signature instrument"
+    assert [noun for noun in f"{nouns} {more}".split() if f"**{noun}**" not in glossary] == []
+
+
+def test_the_notebook_is_stored_with_its_outputs_and_is_a_page(site: Path) -> None:
+    path = ROOT / "docs" / "tutorials" / "first-look.ipynb"
+    assert path.stat().st_size < 100_000
+    notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    # the first one imports, the others show something
+    assert all(cell.outputs for cell in cells)
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert {output.output_type for output in outputs} == {"execute_result", "stream"}
+    page = (site / "tutorials" / "first-look.html").read_text(encoding="utf-8")
+    assert page.count('class="notebook-output"') == sum(
+        "text/html" in output.get("data", {}) for output in outputs
+    )
+    index = (site / "tutorials" / "index.html").read_text(encoding="utf-8")
+    assert 'href="first-look.html"' in index

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.cli.test_base_install import check_answers
 
 import seesay
 
@@ -70,14 +71,29 @@ def test_the_packages_hold_what_they_need_and_say_what_they_are(
         assert any(name.endswith("/CITATION.cff") for name in archive.getnames())
 
 
+@pytest.fixture(scope="module")
+def environment(packages: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment in which only the wheel and what it needs are installed."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home, with_pip=True)
+    programs = home / "bin"
+    constraints = ROOT / "constraints.txt"
+    install = ("install", "--quiet", "--constraint", constraints, packages[0])
+    _run(programs / "pip", *install, cwd=home)
+    return programs
+
+
+@pytest.mark.slow
+def test_every_command_in_an_empty_environment(environment: Path, tmp_path: Path) -> None:
+    program = ROOT / "tests" / "cli" / "every_command.py"
+    check_answers(json.loads(_run(environment / "python", program, cwd=tmp_path)))
+
+
 @pytest.mark.slow
 def test_the_wheel_asks_a_baseline_in_an_empty_environment(
-    packages: tuple[Path, Path], tmp_path: Path
+    environment: Path, tmp_path: Path
 ) -> None:
-    home = tmp_path / "venv"
-    venv.create(home, with_pip=True)
-    _run(home / "bin" / "pip", "install", "--quiet", packages[0], cwd=tmp_path)
-    program = home / "bin" / "seesay"
+    program = environment / "seesay"
     assert _run(program, "--version", cwd=tmp_path).split() == ["seesay", seesay.__version__]
     asked = (program, "probe", "baseline:majority", "--task", "core", "--limit", "20")
     figures = json.loads(_run(*asked, "--json", cwd=tmp_path))

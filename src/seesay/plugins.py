@@ -96,6 +96,9 @@ class Plugin:
     other `typer.Typer` keeps its own.
     """
 
+    command_group: str = "More"
+    """The title under which the help lists these commands."""
+
     page_sections: Addresses = field(default_factory=dict)
     """Sections of a task on the page of runs: functions of the task's runs and what each run chose,
     which return HTML, empty where they have nothing to show."""

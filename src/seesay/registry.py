@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from seesay.errors import UserError
+from seesay.errors import UserError, name_missing_extra
 from seesay.plugins import Addresses, Plugin, instruments, other_packages
 
 T = TypeVar("T")
@@ -40,9 +40,11 @@ def _near(name: str, names: Iterable[str], cutoff: float = 0.55) -> str:
 
 
 def load_address(address: str) -> Any:
-    """Import what stands at "module:attribute"."""
-    module, _, attribute = address.partition(":")
-    return getattr(import_module(module), attribute)
+    """Import what stands at "module:attribute"; an extra that it needs is named if missing."""
+    module_name, _, attribute = address.partition(":")
+    with name_missing_extra():
+        module = import_module(module_name)
+    return getattr(module, attribute)
 
 
 class Registry(Generic[T]):

@@ -210,3 +210,52 @@ def test_100_000_rows_take_little_more_than_a_bare_loop(folder: Path) -> None:
     bare, checked, kilobytes = map(float, done.stderr.split()[-3:])
     assert checked < 12 * bare
     assert kilobytes < 500_000
+
+
+def test_new_takes_the_columns_that_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = folder / "hues.csv"
+    table.write_text("fruit,shape,hue\nlemon,oval,yellow\nlime,round,green\nplum,round,purple\n")
+    target = folder / "hues.yaml"
+    named = ("--gold", "hue", "--object", "fruit")
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", "new", str(table), "-o", str(target), *named])
+    text = target.read_text(encoding="utf-8")
+    assert "\nobject: fruit\n" in text
+    assert "\ngold: hue\n" in text
+    capsys.readouterr()
+    sentence = error_here(capsys, "tasks", "new", table, "-o", target, "--force", "--gold", "shap")
+    assert "did you mean 'shape'" in sentence
+    assert sentence.endswith("are fruit, shape, hue.")
+
+
+def test_check_goes_from_top_to_bottom_and_names_rows_that_ask_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = folder / "things.csv"
+    table.write_text(
+        "thing,color\nlemon,yellow\nsnow,\nlemon,yellow\ncoal,black\nlemon,green\ncoal,black\n,red\n"
+    )
+    target = folder / "things.yaml"
+    target.write_text(
+        'version: "1"\nrows: things.csv\nobject: thing\n'
+        "options: [yellow, black, green, pink]\ngold: color\n"
+        'templates: "A {thing} is [MASK]."\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(SystemExit, match="1"):
+        main(["tasks", "check", str(target), "--json"])
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    lines = [problem["line"] for problem in problems if problem["line"]]
+    assert lines == sorted(lines)
+    assert len(lines) > 2
+    texts = [problem["text"] for problem in problems]
+    assert any(
+        "the rows 2, 4, 6 ask the same, with different answers (yellow, green)" in text
+        for text in texts
+    )
+    assert any("the rows 5, 7 ask the same, with the answer 'black'" in text for text in texts)
+    rows = [int(text.split("row ")[1].partition(":")[0]) for text in texts if ", row " in text]
+    assert rows == sorted(rows)
+    assert len(rows) == 2

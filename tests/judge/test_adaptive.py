@@ -23,7 +23,7 @@ from seesay.judge.planning import (
     rating_judgements,
     simulate_adaptive,
 )
-from seesay.judge.results.annotators import annotator_columns
+from seesay.judge.results.annotators import annotator_columns, estimated_labels, remarks
 from seesay.judge.results.disputes import apply_rulings, disputed_items
 from seesay.judge.results.export import export_study
 from seesay.judge.results.quality import Judgement
@@ -182,6 +182,23 @@ def test_columns_of_a_straight_liner() -> None:
         0.0,
     )
     assert columns[1]["competence"] < columns[2]["competence"]
+
+
+def test_two_people_have_no_competence() -> None:
+    """Where they disagree nobody can tell who is right: no number, and a sentence that says so."""
+    study = study_from_task(task(6), StudyDesign(controls=0))
+    judgements = [
+        Judgement(person, item, (place + person) % 3, None, "chosen", seconds, 0, place)
+        for person, seconds in ((1, 0.05), (2, 4.0))
+        for place, item in enumerate(study.measured)
+    ]
+    columns = annotator_columns(study, judgements)
+    assert [columns[person]["competence"] for person in (1, 2)] == [None, None]
+    assert estimated_labels(study, judgements) == {}
+    assert [columns[person]["hasty_answers"] for person in (1, 2)] == [6, 0]
+    few, hasty = remarks(judgements)
+    assert "3 people, and 2 people answered" in few
+    assert "participants: 1 (6 of 6)" in hasty
 
 
 def test_assignment_follows_disagreement(serve: Opener, tmp_path: Path) -> None:

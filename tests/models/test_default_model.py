@@ -37,12 +37,12 @@ def weights() -> Path:
 
 @pytest.fixture(scope="session")
 def by_sentence(weights: Path) -> Model:
-    return load_model("smollm2-q4")
+    return load_model("smollm2")
 
 
 @pytest.fixture(scope="session")
 def by_option(weights: Path) -> Model:
-    return load_model("smollm2-q4", ModelOptions(scope="option"))
+    return load_model("smollm2", ModelOptions(scope="option"))
 
 
 def test_26_of_109_memory_colors(by_option: Model) -> None:

@@ -140,8 +140,19 @@ def test_a_fingerprint_on_the_hub_is_the_commit(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("seesay.models.source.hub_commit", hub_commit)
     assert parse("owner/name", revision="v1").fingerprint() == "0123abcd"
-    assert parse("smollm2").fingerprint() == "0123abcd"
-    assert revisions == [("owner/name", "v1"), ("HuggingFaceTB/SmolLM2-135M-Instruct", None)]
+    assert revisions == [("owner/name", "v1")]
+
+
+def test_a_name_of_the_catalogue_is_the_same_weights_with_and_without_a_hub(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offline = parse("smollm2").fingerprint()
+    monkeypatch.setattr("seesay.models.source.hub_commit", lambda *_: "0123abcd")
+    monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda *_: True)
+    assert parse("smollm2").fingerprint() == offline
+    assert isinstance(parse("smollm2").fetch(), Path)
+    with pytest.raises(UserError, match="--revision is for a Hub id"):
+        parse("smollm2", revision="v1").fetch()
 
 
 def test_what_files_do_not_tell_has_no_fingerprint(
@@ -150,7 +161,7 @@ def test_what_files_do_not_tell_has_no_fingerprint(
     monkeypatch.setenv("SEESAY_CACHE", str(tmp_path / "cache"))
     assert parse("baseline:uniform").fingerprint() is None
     assert parse(str(tiny_folder("bert")), trust_remote_code=True).fingerprint() is None
-    assert parse("smollm2-q4").fingerprint() is None  # not fetched yet
+    assert parse("smollm2").fingerprint() is None  # not fetched yet
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(b"GGUF")
     assert parse(str(gguf)).fingerprint() is None  # not converted yet

@@ -97,6 +97,8 @@ def layer(number: int, value: float, **more: float) -> LayerFigure:
         None,
         0.5,
         420,
+        40,
+        False,
         "",
         **more,
     )

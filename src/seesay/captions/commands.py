@@ -62,7 +62,11 @@ def captions(
     as_json: Json = False,
 ) -> None:
     """Score captions as the COCO evaluation does, with intervals. Exit code 1: some rows were left
-    out."""
+    out.
+
+    Examples:
+        seesay score captions hypotheses.txt references.txt
+    """
     from seesay.captions.scoring import score_captions
     from seesay.cli.output import err
     from seesay.files import write_json_lines

@@ -7,6 +7,7 @@ from seesay.plugins import Plugin
 
 PLUGIN = Plugin(
     commands={"score": "seesay.captions.commands:app"},
+    command_group="Texts",
     functions={
         "score_captions": "seesay.captions:score_captions",
         "score_parses": "seesay.captions:score_parses",

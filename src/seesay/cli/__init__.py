@@ -17,8 +17,8 @@ from seesay import __version__
 from seesay.cli.application import Application, Group
 from seesay.cli.output import log_to_terminal, plain
 from seesay.command_line import typed_command, typed_words
-from seesay.errors import UserError
-from seesay.plugins import collect
+from seesay.errors import UserError, name_missing_extra
+from seesay.plugins import collect, instruments, other_packages
 from seesay.processors import share_processors
 from seesay.registry import load_address
 
@@ -38,6 +38,27 @@ CORE_COMMANDS = {
     "data": "seesay.cli.data:app",
     "cache": "seesay.cli.cache:app",
 }
+
+
+CORE_GROUPS = {
+    "Ask models": ("probe",),
+    "Results": ("compare", "report", "site"),
+    "What there is": ("tasks", "models", "data", "cache"),
+}
+"""The titles under which the help lists the core's commands."""
+
+
+def command_groups() -> dict[str, list[str]]:
+    """The names of all commands by the title under which the help lists them."""
+    groups = {title: list(names) for title, names in CORE_GROUPS.items()}
+    # a name that two packages bring is the first one's
+    listed = set(CORE_COMMANDS)
+    for plugin in (*instruments(), *(plugin for _, plugin in other_packages())):
+        names = [name for name in plugin.commands if name not in listed]
+        listed.update(names)
+        if names:
+            groups.setdefault(plugin.command_group, []).extend(names)
+    return groups
 
 
 @cache
@@ -67,6 +88,17 @@ class _Group(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         is_known = cmd_name in CORE_COMMANDS or cmd_name in command_addresses()
         return load_command(cmd_name) if is_known else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands under the titles of their groups."""
+        for title, names in command_groups().items():
+            commands = {name: self.get_command(ctx, name) for name in names}
+            limit = formatter.width - 6 - max(map(len, commands))
+            rows = []
+            for name, command in commands.items():
+                rows.append((name, command.get_short_help_str(limit)))
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -119,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = typed_words() if arguments is None else list(arguments)
     try:
         try:
-            with log_to_terminal(), typed_command():
+            with log_to_terminal(), typed_command(), name_missing_extra():
                 app(words)
         finally:
             sys.stdout.flush()

@@ -21,7 +21,64 @@ F = TypeVar("F", bound=Callable[..., Any])
 Rows = list[tuple[str, str]]
 """Lines of help: what to type, and what it does."""
 
+_EXAMPLES = "\n\nExamples:\n"
+"""What opens the examples at the end of a command's docstring; each is a line."""
+
 _VALUE_NAMES = {"pathlib.Path": "PATH", "int": "NUMBER", "float": "NUMBER", "str": "TEXT"}
+
+_METAVARS = {
+    "adjective": "big|tall|bright",
+    "base_url": "URL",
+    "batch_size": "TOKENS|auto",
+    "cells": "NETWORK/TASK,…",
+    "colors": "pixels|MODEL|none|auto",
+    "completion_code": "CODE",
+    "contact": "ADDRESS",
+    "curriculum": "TASK,…",
+    "database": "postgresql://…",
+    "depth": "given|fastdepth|MODEL|auto",
+    "device": "cpu|cuda|mps|auto",
+    "device_map": "auto|balanced|JSON",
+    "dtype": "TYPE",
+    "endpoint": "completions|chat",
+    "engine": "local|ray",
+    "family": "FAMILY",
+    "features": "pixels|objects|NETWORK",
+    "formats": "h5|parquet|json",
+    "host": "ADDRESS",
+    "how": "WAY",
+    "imagine": "ENCODER",
+    "institution": "NAME",
+    "languages": "LANGUAGE,…",
+    "length": "sum|mean|char",
+    "metric": "METRIC",
+    "mix": "FILE:WEIGHT",
+    "model_name": "NAME",
+    "name": "NAME",
+    "network": "NETWORK",
+    "networks": "NETWORK,…",
+    "objects": "FROM-TO",
+    "odd_word": "WORD",
+    "pair": "WORD,WORD",
+    "public_url": "URL",
+    "report": "FILE",
+    "researcher": "NAME",
+    "return_url": "URL",
+    "revision": "REVISION",
+    "scope": "sentence|option",
+    "select": "MODEL",
+    "start": "MODEL",
+    "style": "qa|infill",
+    "task": "TASK",
+    "tasks": "TASK,…",
+    "template": "TEMPLATE",
+    "threshold": "rh-r|rh-n|rh-sd|ah",
+    "to": "FORMAT",
+    "tokenizer": "MODEL",
+    "url": "URL",
+    "watch": "TASK",
+}
+"""What values are called in the help, by the parameter's name: the same in every command."""
 
 
 class Command(TyperCommand):
@@ -31,7 +88,9 @@ class Command(TyperCommand):
     """The options of each part of the help, by title; those named nowhere follow as "Options"."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **{**settings, "rich_markup_mode": None})
+        text, _, examples = (settings.get("help") or "").partition(_EXAMPLES)
+        self.examples = [line.strip() for line in examples.splitlines()]
+        super().__init__(*arguments, **{**settings, "help": text, "rich_markup_mode": None})
         _add_common_options(self)
         _name_values(self)
 
@@ -40,8 +99,13 @@ class Command(TyperCommand):
         return _help_panels(self, ctx, self.panels)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write each part of the help under its title."""
+        """Write each part of the help under its title, then the examples."""
         _write_panels(self.help_panels(ctx), formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                # a command is to be copied, so it is never broken
+                for example in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
 class Group(TyperGroup):
@@ -99,13 +163,16 @@ def _add_common_options(command: Any) -> None:
 
 
 def _name_values(command: Any) -> None:
-    """Call a value PATH, NUMBER or TEXT, not by its type in Python."""
+    """Call a value by what it is, else PATH, NUMBER or TEXT, not by its type in Python."""
     if command.callback is None:
         return
     hints = get_type_hints(command.callback)
     for parameter in command.params:
+        type_text = str(hints.get(parameter.name))
+        # enumerations and numbers say more about themselves
+        if parameter.metavar is None and ("str" in type_text or "Path" in type_text):
+            parameter.metavar = _METAVARS.get(parameter.name)
         if parameter.metavar is None:
-            type_text = str(hints.get(parameter.name))
             # the first that matches: a list of paths, or None, is a PATH as well
             words = (word for mark, word in _VALUE_NAMES.items() if mark in type_text)
             parameter.metavar = next(words, None)

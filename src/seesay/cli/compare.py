@@ -63,7 +63,12 @@ def compare(
     resamples: Resamples = RESAMPLES,
     as_json: Json = False,
 ) -> None:
-    """Is the difference real? Paired tests on the questions that runs share."""
+    """Is the difference real? Paired tests on the questions that runs share.
+
+    Examples:
+        seesay compare runs --all-pairs
+        seesay compare runs/smollm2 runs/baseline_majority --plan
+    """
     from seesay import api
     from seesay.cli.output import out, print_json, remark
     from seesay.reports.tables import comparison_table, stability_table

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seesay.cli.application import Application
+from seesay.cli.completion import complete_datasets
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
@@ -19,7 +20,11 @@ app = Application(help="List, fetch, add and check published data sets.", no_arg
 
 Names = Annotated[
     list[str],
-    typer.Argument(metavar="NAME", help="Data sets, or 'all' for every one that can be fetched."),
+    typer.Argument(
+        metavar="NAME",
+        autocompletion=complete_datasets,
+        help="Data sets, or 'all' for every one that can be fetched.",
+    ),
 ]
 
 
@@ -81,7 +86,11 @@ def _as_rows(statuses: list[FileStatus]) -> list[dict[str, Any]]:
 
 @app.command()
 def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Fetch data sets into the data folder, checked by their published checksums."""
+    """Fetch data sets into the data folder, checked by their published checksums.
+
+    Examples:
+        seesay data fetch memory-colors vsr
+    """
     from seesay.cli.output import out, print_json
     from seesay.cli.training_output import stage_bars
     from seesay.data import store
@@ -117,7 +126,12 @@ def fetch(names: Names, as_json: Json = False, quiet: Quiet = False) -> None:
 
 @app.command()
 def add(
-    name: Annotated[str, typer.Argument(help="The data set.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete_datasets, help="The data set, as listed."
+        ),
+    ],
     path: Annotated[Path, typer.Argument(help="Its file, or a folder that holds its files.")],
     force: Annotated[
         bool,
@@ -125,7 +139,11 @@ def add(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Copy a data set's file that you have into the data folder."""
+    """Copy a data set's file that you have into the data folder.
+
+    Examples:
+        seesay data add memory-colors Downloads/memory_colors.jsonl
+    """
     from seesay.cli.output import print_json, remark
     from seesay.data import store
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from seesay.cli.application import Application, Command
+from seesay.cli.completion import complete_models, complete_tasks, complete_ways
 from seesay.cli.options import (
     AllowPickle,
     Device,
@@ -92,6 +93,7 @@ def probe(
         list[str] | None,
         typer.Argument(
             metavar="MODEL",
+            autocompletion=complete_models,
             help="A Hub id, a folder, a .gguf file, openai:MODEL, baseline:NAME or a catalogue "
             "name. Default: smollm2.",
         ),
@@ -101,6 +103,7 @@ def probe(
         typer.Option(
             "--task",
             "-t",
+            autocompletion=complete_tasks,
             help="A task or group; several by comma or by repeating. Default: core; to train a "
             "probe, viphy.",
         ),
@@ -112,12 +115,13 @@ def probe(
     how: Annotated[
         str,
         typer.Option(
+            autocompletion=complete_ways,
             help="cloze: fill a slot. choice: pick a lettered option. generate: write a free "
             "answer, which is matched to the options. qa: write one of the options that the "
             "question shows, letter for letter (qa-trained: after tuning an encoder-decoder's "
             "output head). linear: a layer trained on the model's vectors (linear-question: of the "
             "question with its options, as UnifiedQA is asked). learning-curve: linear, from parts "
-            "of the training questions."
+            "of the training questions.",
         ),
     ] = "cloze",
     chat: Annotated[
@@ -337,7 +341,14 @@ def probe(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Ask models what they know, score the answers, and write a report."""
+    """Ask models what they know, score the answers, and write a report.
+
+    Examples:
+        seesay probe smollm2 baseline:majority --task core-color --limit 100
+        seesay probe ./my-model --task core,fruit.yaml --chat
+        seesay probe openai:MODEL --base-url http://localhost:8080/v1 --how choice
+        seesay probe bert-base-uncased --task core-size --how linear --layers all
+    """
     from seesay import api
     from seesay.cli.output import progress_bars
     from seesay.condition import How, parse_how

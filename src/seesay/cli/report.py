@@ -48,7 +48,12 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write one page for runs that exist, with paired tests, or their figures for a paper or a
-    program."""
+    program.
+
+    Examples:
+        seesay report runs -o page.html
+        seesay report runs --format latex
+    """
     from seesay import api
     from seesay.cli.output import out, print_json, remark
     from seesay.files import write_text

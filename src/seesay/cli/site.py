@@ -26,7 +26,11 @@ def site(
     ] = "seesay/seesay",
 ) -> None:
     """Write a leaderboard: models by tasks, a page per model and task, and results for the Hub's
-    model pages."""
+    model pages.
+
+    Examples:
+        seesay site runs -o public
+    """
     from seesay import api
     from seesay.cli.output import remark
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seesay.cli.application import Application, Group
+from seesay.cli.completion import complete_tasks
 from seesay.cli.options import Json, Quiet
 from seesay.cli.tasks import gold_text, print_slices, tasks
 from seesay.errors import UserError
@@ -48,7 +49,12 @@ def list_tasks(context: typer.Context) -> None:
 
 
 TaskArgument = Annotated[
-    str, typer.Argument(metavar="TASK", help="A task's name, a task file, its folder, or a table.")
+    str,
+    typer.Argument(
+        metavar="TASK",
+        autocompletion=complete_tasks,
+        help="A task's name, a task file, its folder, or a table.",
+    ),
 ]
 DataOption = Annotated[
     Path | None, typer.Option(help="A file or folder of rows to read instead of the task's own.")
@@ -62,7 +68,11 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say everything that is wrong with a task file, and show what models would see; exit with 1 if
-    anything is."""
+    anything is.
+
+    Examples:
+        seesay tasks check fruit.yaml
+    """
     from seesay.cli.output import out, print_json
     from seesay.tasks.from_file.check import check as check_file
 
@@ -137,10 +147,27 @@ def new(
         Path, typer.Argument(help="A table of rows: CSV, TSV, JSON lines, JSON or Parquet.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The task file to write.")],
+    gold: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column of right answers. Default: guessed."),
+    ] = None,
+    thing: Annotated[
+        str | None,
+        typer.Option(
+            "--object",
+            metavar="COLUMN",
+            help="The column of what questions are about. Default: guessed.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Look at the columns of a table and write a first task file for it, with comments."""
+    """Look at the columns of a table and write a first task file for it, with comments.
+
+    Examples:
+        seesay tasks new fruit.csv -o fruit.yaml
+        seesay tasks new fruit.csv -o fruit.yaml --gold hue --object fruit
+    """
     from seesay.cli.output import out
     from seesay.files import write_text
     from seesay.tasks.from_file.draft import draft_file
@@ -150,7 +177,7 @@ def new(
     # the draft is edited by hand afterwards, and must not be lost by typing the command again
     if output.exists() and not force:
         raise UserError(f"'{output}' exists: give another name, or --force to replace it.")
-    draft = draft_file(table, output.parent)
+    draft = draft_file(table, output.parent, gold=gold, thing=thing)
     write_text(output, draft.text)
     if not quiet:
         for doubt in draft.doubts:
@@ -182,7 +209,12 @@ def export(
     seed: Annotated[int, typer.Option(min=0, help="Seed of --limit, as for probe.")] = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Write a task for another program, or as a task file with its rows."""
+    """Write a task for another program, or as a task file with its rows.
+
+    Examples:
+        seesay tasks export core-color --to lm-eval -o for-lm-eval
+        seesay tasks export fruit.yaml -n 100 -o sample
+    """
     from seesay.api import load_tasks
     from seesay.cli.output import out
     from seesay.export import export as export_task

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seesay.cli.completion import complete_tasks
 from seesay.cli.options import Json
 from seesay.errors import UserError
 
@@ -22,7 +23,11 @@ _SHOWN = 12  # options of a question, or slices by a tag
 def tasks(
     name: Annotated[
         str | None,
-        typer.Argument(help="A task, or a task file, to show; without one, all are listed."),
+        typer.Argument(
+            metavar="TASK",
+            autocompletion=complete_tasks,
+            help="A task, or a task file, to show; without one, all are listed.",
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="A file or folder to read instead of the data folder.")
@@ -43,7 +48,12 @@ def tasks(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the tasks, or show one."""
+    """List the tasks, or show one.
+
+    Examples:
+        seesay tasks core-color
+        seesay tasks viphy-color --page colors.html
+    """
     from seesay.tasks import expand, load_task, task_groups
 
     # a page would be overwritten by that of the next task

@@ -47,7 +47,12 @@ def png_address(image: Image) -> str:
     buffer = io.BytesIO()
     # Few colours take a fraction of the bytes, and a page may hold hundreds of pictures.
     image.quantize(64).save(buffer, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return data_address(buffer.getvalue())
+
+
+def data_address(png: bytes) -> str:
+    """Return a PNG file as a data address."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 Color = tuple[int, int, int]

@@ -15,3 +15,12 @@ class SliderStart(StrEnum):
     # Here, because the command line needs it at every start, before anything heavy is imported.
     MIDDLE = "middle"
     RANDOM = "random"
+
+
+class OptionOrder(StrEnum):
+    """The order in which a participant sees the options of an item."""
+
+    AUTO = "auto"
+    """Shuffled, but for numbers and for yes and no."""
+    SHUFFLED = "shuffled"
+    AS_GIVEN = "as-given"

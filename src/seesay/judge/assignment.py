@@ -31,6 +31,8 @@ class PageItem:
     item: StudyItem
     start: int | None
     """The initial position of its slider."""
+    order: tuple[int, ...]
+    """The indices of its options, in the order in which the participant sees them."""
     answer: ItemAnswer | None = None
     """The answer so far."""
 
@@ -125,9 +127,16 @@ def page_items(tx: Transaction, study: Study, person: int, page: int) -> tuple[P
     items = []
     for place, item, value, how, text in rows:
         answer = None if value is None else ItemAnswer(value, how, text or "")
-        start = study.initial_position(person, item)
-        items.append(PageItem(place, study.items_by_id[item], start, answer))
+        items.append(page_item(study, person, place, study.items_by_id[item], answer))
     return tuple(items)
+
+
+def page_item(
+    study: Study, person: int, place: int, item: StudyItem, answer: ItemAnswer | None = None
+) -> PageItem:
+    """Return an item as a participant sees it."""
+    start = study.initial_position(person, item.id)
+    return PageItem(place, item, start, study.option_order(person, item), answer)
 
 
 def retake(tx: Transaction, study: Study, person: int, item: str, now: float) -> bool:
@@ -226,8 +235,7 @@ def _assign_page(
     new_items = []
     for place, (item, base, _) in enumerate(rows, first):
         assignments.append((person, item, base, page, place, "open", lease))
-        start = study.initial_position(person, item)
-        new_items.append(PageItem(place, study.items_by_id[item], start))
+        new_items.append(page_item(study, person, place, study.items_by_id[item]))
     tx.insert(
         "assignment",
         ("person", "item", "base", "page", "place", "state", "lease"),

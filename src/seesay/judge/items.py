@@ -35,6 +35,8 @@ MAX_SEVERAL = 50
 database."""
 MAX_TYPED = 300
 """Characters of a typed answer."""
+_POLAR = frozenset({"yes", "no", "true", "false", "maybe", "unknown"})
+"""Options that people expect in one order, the positive first."""
 _WHOLE = re.compile(r"[0-9]{1,4}")
 
 
@@ -141,6 +143,11 @@ class BaseItem(Document):
         """Return the position of its slider before it is moved; None for items without one."""
         return None
 
+    @property
+    def is_ordered(self) -> bool:
+        """Return whether the order of its names means something."""
+        return True
+
 
 class RatingItem(BaseItem):
     """A pair of words on a slider."""
@@ -225,6 +232,12 @@ class SentenceItem(BaseItem):
     @property
     def columns(self) -> dict[str, str]:
         return {"text": self.text}
+
+    @property
+    def is_ordered(self) -> bool:
+        if _POLAR.issuperset(option.lower() for option in self.options):
+            return True
+        return all(option_number(option) is not None for option in self.options)
 
 
 class ChoiceItem(SentenceItem):

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from seesay.plugins import Plugin
 
-PLUGIN = Plugin(commands={"judge": "seesay.judge.commands.judge:app"})
+PLUGIN = Plugin(commands={"judge": "seesay.judge.commands.judge:app"}, command_group="People")

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from seesay.digests import text_digest
 from seesay.documents import Document
-from seesay.judge import SliderStart
+from seesay.judge import OptionOrder, SliderStart
 from seesay.judge.items import Kind, StudyItem
 from seesay.judge.messages import mark
 from seesay.judge.texts import ContactDetails, StudyTexts
@@ -72,6 +72,8 @@ class StudyDesign(Document):
     """Minutes of inactivity after which items go to others."""
     slider_start: SliderStart = SliderStart.MIDDLE
     """The initial position of sliders."""
+    option_order: OptionOrder = OptionOrder.AUTO
+    """The order of options: of each participant's own, or as the task gives them."""
     low: str = Field(default=mark("dissimilar"), max_length=60)
     """The label of the slider's left end."""
     high: str = Field(default=mark("similar"), max_length=60)
@@ -85,7 +87,7 @@ class StudyDesign(Document):
     minutes: float | None = Field(default=None, gt=0, le=600)
     """The time it takes, from a pilot."""
     seed: int = 0
-    """Seed of the order of items, the controls and the slider positions."""
+    """Seed of the order of items and options, the controls and the slider positions."""
 
 
 class Study(Document):
@@ -206,6 +208,21 @@ class Study(Document):
     def _pages_of(self, items: Sequence[StudyItem]) -> int:
         needed = math.ceil(len(items) / self.design.per_page)
         return min(self.design.pages, max(needed, 1))
+
+    def option_order(self, person: int, item: StudyItem) -> tuple[int, ...]:
+        """Return the indices of an item's options in the order in which a participant sees them.
+
+        A participant finds the same options in the same order on every item. Answers hold the
+        index of an option, not its place on the page, so that they mean the same for all.
+        """
+        order = list(range(len(item.names)))
+        setting = self.design.option_order
+        is_shuffled = setting == OptionOrder.SHUFFLED
+        if setting == OptionOrder.AUTO:
+            is_shuffled = not item.is_ordered
+        if is_shuffled:
+            self.rng("options", person, *item.names).shuffle(order)
+        return tuple(order)
 
     def initial_position(self, person: int, item: str) -> int | None:
         """Return where a participant's slider is before it is moved; None where there is none."""

@@ -19,5 +19,6 @@ PLUGIN = Plugin(
         "relations": "seesay.language.commands.relations:app",
         "pretrain": "seesay.language.commands.pretrain:app",
     },
+    command_group="Texts",
     functions={"perplexity": "seesay.language.perplexity.front:perplexity"},
 )

@@ -25,7 +25,7 @@ from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
 from seesay.data.rows import every_row, read_json_lines
 from seesay.digests import text_digest
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, require_packages
 from seesay.files import (
     damage_as_user_error,
     lock_folder,
@@ -323,11 +323,7 @@ def _refuse_unused(options: Mapping[str, Any]) -> None:
 
 def _require_extra() -> None:
     """Refuse to begin without the libraries that pictures need."""
-    try:
-        import duckdb  # noqa: F401
-        import PIL.Image  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("Mining pictures", "mine", error) from error
+    require_packages("Mining pictures", "mine", "duckdb", "PIL.Image")
 
 
 def _split(
@@ -566,5 +562,6 @@ def _refuse_other_pictures(
         path,
         settings,
         what=f"The mining in '{output}'",
-        hint="its pictures or their files have changed since, so give another folder, or delete it",
+        hint="its pictures, their files or --rows have changed since: give another folder, or "
+        "delete it",
     )

@@ -9,5 +9,6 @@ PLUGIN = Plugin(
         "mine": "seesay.mining.commands.mine:mine",
         "rooms": "seesay.mining.commands.rooms:rooms",
     },
+    command_group="Pictures",
     functions={"mine": "seesay.mining.pipeline:mine"},
 )

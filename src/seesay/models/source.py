@@ -200,19 +200,15 @@ class ModelSource:
         if self.kind is Kind.PREFIX or self.options.trust_remote_code:
             return None
         if self.kind is Kind.HUB:
-            return self._hub_fingerprint(self.place)
+            return self._hub_fingerprint()
         path = Path(self.place).expanduser()
         if self.kind is Kind.CATALOGUE:
-            entry = CATALOGUE[self.place]
-            commit = self._hub_fingerprint(entry.hub) if entry.hub else None
-            if commit is not None:
-                return commit
-            path = unpacked_path(entry.wheel)
+            path = unpacked_path(CATALOGUE[self.place].wheel)
         return _files_fingerprint(path, self.prefix)
 
-    def _hub_fingerprint(self, hub_id: str) -> str | None:
-        commit = hub_commit(hub_id, self.revision)
-        config = copied_config(hub_id, self.revision)
+    def _hub_fingerprint(self) -> str | None:
+        commit = hub_commit(self.place, self.revision)
+        config = copied_config(self.place, self.revision)
         if config is not None and _has_second_model(config):
             return None
         return commit

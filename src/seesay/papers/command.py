@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.completion import complete_papers
 from seesay.cli.options import Json, Quiet
 from seesay.errors import UserError
 
@@ -20,7 +21,9 @@ def paper(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="PAPER", help="viphy, malevic, memory-colors, spatial-relations or cs388."
+            metavar="PAPER",
+            autocompletion=complete_papers,
+            help="viphy, malevic, memory-colors, spatial-relations or cs388.",
         ),
     ],
     folders: Annotated[
@@ -59,7 +62,12 @@ def paper(
     as_json: Json = False,
 ) -> None:
     """Go through a paper table by table and figure by figure: published values, ours, and how to
-    make the rest."""
+    make the rest.
+
+    Examples:
+        seesay paper viphy runs -o viphy.html
+        seesay paper malevic --list
+    """
     from seesay.cli.output import out, print_json, progress_bars, table
     from seesay.papers import load_paper
     from seesay.papers.check import as_record, check_paper, find_texts, summary

@@ -6,6 +6,7 @@ from seesay.plugins import Plugin
 
 PLUGIN = Plugin(
     commands={"paper": "seesay.papers.command:paper"},
+    command_group="Results",
     papers={
         "viphy": "seesay.papers.viphy.entries:PAPER",
         "malevic": "seesay.papers.malevic.entries:PAPER",

@@ -43,7 +43,11 @@ def make(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Draw every picture of a task: PNGs, annotation, and questions as JSON and Parquet."""
+    """Draw every picture of a task: PNGs, annotation, and questions as JSON and Parquet.
+
+    Examples:
+        seesay pictures make --task prior-color -o pictures
+    """
     import time
 
     from seesay.cli.output import out, print_json, progress_bar

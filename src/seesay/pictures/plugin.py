@@ -46,6 +46,7 @@ PLUGIN = Plugin(
     },
     picture_sets={"prior-color": "seesay.pictures.training_set:open_prior_color"},
     commands={"pictures": "seesay.pictures.commands:app"},
+    command_group="Pictures",
     page_sections={"gallery": "seesay.pictures.gallery:render_galleries"},
     caches=(ICON_PICTURES,),
 )

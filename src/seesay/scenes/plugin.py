@@ -45,6 +45,7 @@ PLUGIN = Plugin(
         "scenes": "seesay.scenes.commands.scenes:app",
         "reasoner": "seesay.scenes.commands.reasoner:app",
     },
+    command_group="Pictures",
     functions={"make_scenes": "seesay.scenes.dataset_writer:make_scenes"},
     caches=(SCENES, REASONER_FEATURES),
 )

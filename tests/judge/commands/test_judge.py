@@ -53,7 +53,7 @@ def test_preview_is_the_page_of_the_first_participant() -> None:
     items = [entry["item"].removeprefix("control|") for entry in document["page"]]
     assert len(items) == len(set(items)) == 6
     shown = run("preview", "core-color", "--limit", "6").stdout
-    assert "one page of up to 6 items" in shown
+    assert "1 page of up to 6 items" in shown
     assert "[MASK]" not in shown
     # 6 items x 10 judgements, of which everyone gives 4: two are their controls
     assert document["people_needed"] == 15
@@ -185,8 +185,8 @@ def test_preview_of_a_task_and_of_pairs(tmp_path: Path) -> None:
         "preview", str(pairs_file(tmp_path)), "--per-page", "5", "--judgements", "3", "--pages", "1"
     )
     assert shown.exit_code == 0
-    assert "12 items, 3 judgements each" in shown.stdout
-    assert "At least 8 people" in shown.stdout
+    assert "12 items." in shown.stdout
+    assert "At least 8 people for 3 judgements of each item" in shown.stdout
     assert not list(tmp_path.glob("*.sqlite"))  # nothing is made
 
 

@@ -337,6 +337,7 @@ def test_keys_of_written_files(colours: tuple[ServedStudy, StudyExport]) -> None
             "items_judged",
             "judgements_per_item",
             "agreement",
+            "remarks",
         ),
     ]
 

@@ -84,7 +84,7 @@ def test_the_run_by_hand(tmp_path: Path) -> None:
     assert value["relaxed_accuracy"] == pytest.approx(2.5 / 3, abs=1e-5)
     assert "labels:several" in run.manifest.signature
     assert item_rows(several, judgements)[0]["answers"] == "red: 4; green: 1"
-    assert judgement_rows(judgements, [])[3]["label"] == "red; green"
+    assert judgement_rows(several, judgements, [])[3]["label"] == "red; green"
 
 
 def test_agreement_on_naming() -> None:

@@ -31,6 +31,7 @@ DESIGN: dict[str, Any] = {
     "pages": 1,
     "controls": 0,
     "languages": ("en", "de", PSEUDO),
+    "option_order": "as-given",  # so that keys name the same options for everybody
 }
 KEYS = {
     "rating": ["ArrowRight"],

@@ -49,7 +49,7 @@ def test_a_real_server_agrees_with_the_local_model(address: str) -> None:
     assert len(prompts) == 109
     remote, local = (
         served(address).answer(prompts),
-        load_model("smollm2-q4", OPTION).answer(prompts),
+        load_model("smollm2", OPTION).answer(prompts),
     )
     reference, actual = logps(remote), logps(local)
     assert (reference.argmax(axis=1) == actual.argmax(axis=1)).mean() >= 0.95
@@ -73,7 +73,7 @@ ODD = (
 def test_options_of_several_tokens_in_mid_sentence(address: str) -> None:
     remote = served(address, scope="sentence")
     assert "every token after the slot costs a request" in remote.notes()[0]
-    local = load_model("smollm2-q4", ModelOptions(scope="sentence"))
+    local = load_model("smollm2", ModelOptions(scope="sentence"))
     for reference, actual in zip(remote.answer(ODD), local.answer(ODD), strict=True):
         assert (reference.tokens, reference.chars) == (actual.tokens, actual.chars)
         assert np.abs(np.subtract(reference.logp, actual.logp)).max() < 0.25 * max(actual.tokens)

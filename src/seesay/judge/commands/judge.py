@@ -103,6 +103,7 @@ def serve(
     slider_start: Annotated[
         SliderStart | None, typer.Option(help="Where sliders start. [default: middle]")
     ] = None,
+    option_order: options.Options = None,
     completion_code: Annotated[
         str | None, typer.Option(help="One code for all. [default: a code each]")
     ] = None,
@@ -139,7 +140,12 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve a study: a page where people rate pairs with a slider or answer a task. Stop it with
-    Ctrl-C."""
+    Ctrl-C.
+
+    Examples:
+        seesay judge serve core-color --limit 60 --links 20
+        seesay judge serve relations.csv --judgements 10
+    """
     options.require_extra()
     from seesay.judge.storage.studies import create_or_open_study
     from seesay.judge.web.languages import check_languages
@@ -163,6 +169,7 @@ def serve(
             width=width,
             lease_minutes=lease,
             slider_start=slider_start,
+            option_order=option_order,
             completion_code=completion_code,
             return_url=return_url,
             languages=tuple(name.strip() for name in languages.split(",")) if languages else None,
@@ -197,11 +204,13 @@ def serve(
     def announce(addresses: ServerAddresses) -> None:
         from seesay.cli.output import out, print_json
 
+        people = opened.study.participants_needed
         if as_json:
-            print_json(asdict(addresses))
+            print_json(asdict(addresses) | {"people_needed": people})
         elif not quiet:
             items = len(opened.study.measured)
             out.print(f"{opened.study.title}: {items} items in {addresses.where}")
+            out.print(options.people_needed(opened.study))
             out.print(f"Researcher's page: {addresses.researcher}")
             if addresses.password:
                 out.print(f"Its password, shown only once: {addresses.password}")
@@ -310,7 +319,11 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Exclude careless participants and aggregate: tables, agreement, and a run in which people
-    stand as a model."""
+    stand as a model.
+
+    Examples:
+        seesay judge export core-color.judge.sqlite -o results
+    """
     options.require_extra()
     from seesay.cli.output import out, print_json, table
     from seesay.judge.results.agreement import AGREEMENT_SCALE
@@ -352,6 +365,8 @@ def export(
         f"{report.judgements} judgements count: {report.judgements_per_item:.1f} for each of "
         f"{report.items_judged} items."
     )
+    for sentence in report.remarks:
+        out.print(sentence)
     for excluded in report.excluded:
         out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
     if report.agreement:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.errors import UserError, missing_extra
+from seesay.cli.completion import complete_tasks
+from seesay.errors import UserError, require_packages
+from seesay.judge import OptionOrder
+from seesay.quantities import quantity
+
+if TYPE_CHECKING:
+    from seesay.judge.study import Study
 
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="TASK_OR_PAIRS", help="A task, a CSV file with the columns a,b, or a study file."
+        metavar="TASK_OR_PAIRS",
+        autocompletion=complete_tasks,
+        help="A task, a CSV file with the columns a,b, or a study file.",
     ),
 ]
 Location = Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or postgresql://….")]
@@ -57,6 +65,28 @@ Controls = Annotated[int | None, typer.Option(help="Controls per page. [default:
 Seed = Annotated[
     int | None, typer.Option(help="Seed of the order of items and of the controls. [default: 0]")
 ]
+Options = Annotated[
+    OptionOrder | None,
+    typer.Option(
+        "--option-order",
+        help="auto: every participant sees the options in an order of their own, but for numbers "
+        "and yes and no; as-given for any other scale. [default: auto]",
+    ),
+]
+
+
+def people_needed(study: Study) -> str:
+    """Return how many people a study needs, in a sentence."""
+    quantifier = "At least" if study.design.allocation == "fixed" else "Up to"
+    pages = quantity(study.max_pages, "page")
+    # Of a participant's first page, which is as full as any; controls included.
+    items = min(study.design.per_page, len(study.measured_for(1)))
+    items += min(study.design.controls, len(study.controls_for(1)))
+    return (
+        f"{quantifier} {quantity(study.participants_needed, 'person', 'people')} for "
+        f"{quantity(study.design.judgements, 'judgement')} of each item: {pages} of up to {items} "
+        "items each."
+    )
 
 
 def only_set(**options: Any) -> dict[str, Any]:
@@ -85,10 +115,4 @@ def read_lines(path: Path | None) -> list[str] | None:
 
 def require_extra() -> None:
     """Refuse to begin without the libraries that the judge needs."""
-    try:
-        import jwt  # noqa: F401
-        import markdown_it  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("The judge", "judge", error) from error
+    require_packages("The judge", "judge", "jwt", "markdown_it", "starlette", "uvicorn")

@@ -66,16 +66,8 @@ def preview(
             }
         )
         return
-    out.print(
-        f"{study.title} ({study.name}): {len(study.measured)} items, {study.design.judgements} "
-        "judgements each."
-    )
-    # The page of a participant who completes all of them, controls included.
-    pages_each = "one page" if study.max_pages == 1 else f"{study.max_pages} pages"
-    out.print(
-        f"At least {study.participants_needed} people, {pages_each} of up to {len(page)} items "
-        "each."
-    )
+    out.print(f"{study.title} ({study.name}): {len(study.measured)} items.")
+    out.print(options.people_needed(study))
     for row in study.bad_rows[:5]:
         out.print(f"Left out: {row}")
     rows = [(entry.place, entry.item.line, entry.item.control) for entry in page]

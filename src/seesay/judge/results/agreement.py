@@ -10,6 +10,7 @@ import numpy as np
 
 from seesay.documents import Document
 from seesay.judge.items import StudyItem
+from seesay.judge.results.annotators import remarks
 from seesay.judge.results.quality import ExcludedParticipant, Judgement, QualityCriteria
 from seesay.judge.study import Study
 from seesay.metrics import METRICS, FloatArray, Resamples
@@ -74,6 +75,8 @@ class AgreementReport(Document):
     """Mean number of judgements that count, over the judged items."""
     agreement: Mapping[str, Coefficient]
     """The coefficients by name."""
+    remarks: tuple[str, ...] = ()
+    """What a reader of the results has to know, in sentences."""
 
 
 def _ratings(judgements: Sequence[Judgement], items: Sequence[StudyItem]) -> FloatArray:
@@ -255,6 +258,7 @@ def agreement_report(
         items_judged=len(judged),
         judgements_per_item=len(counted) / len(judged) if judged else 0.0,
         agreement=coefficients,
+        remarks=remarks(judgements),
     )
 
 

@@ -15,8 +15,13 @@ import numpy as np
 from seesay.judge.results.competence import DawidSkene, dawid_skene
 from seesay.judge.results.quality import Judgement, by_item, by_participant
 from seesay.judge.study import Study
+from seesay.quantities import quantity
 
-ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share")
+ANNOTATOR_COLUMNS = ("competence", "longest_run", "same_share", "fast_share", "hasty_answers")
+FEWEST_ANNOTATORS = 3
+"""Of two who disagree nobody can tell which of them is right: competence and label stay empty."""
+HASTY_SECONDS = 0.3
+"""Nobody reads a question and answers it in less time than this."""
 _SMOOTHING = 0.5
 """Answers added to each cell of a confusion matrix: most people give a few dozen."""
 _MAX_LABELS = 50
@@ -34,6 +39,7 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
     `longest_run`: answers in a row that are the same.
     `same_share`: the share of their most frequent answer.
     `fast_share`: of answers that took less than a third of the item's median time.
+    `hasty_answers`: how many took less than `HASTY_SECONDS`.
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
     competence = _competence(study, measured)
@@ -52,6 +58,7 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
             "longest_run": max(len(list(run)) for _, run in groupby(values)),
             "same_share": max(map(values.count, set(values))) / len(values),
             "fast_share": sum(fast) / len(fast),
+            "hasty_answers": sum(judgement.seconds < HASTY_SECONDS for judgement in group),
         }
     return columns
 
@@ -85,8 +92,34 @@ def estimated_labels(
     return estimates
 
 
+def remarks(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    """Return what a reader of the results has to know about them, in sentences."""
+    measured = [judgement for judgement in judgements if not judgement.item.control]
+    people = by_participant(measured)
+    sentences = []
+    if 0 < len(people) < FEWEST_ANNOTATORS:
+        sentences.append(
+            f"Competence and estimated labels stay empty: they take {FEWEST_ANNOTATORS} people, "
+            f"and {quantity(len(people), 'person', 'people')} answered."
+        )
+    hasty = {}
+    for person, group in people.items():
+        count = sum(judgement.seconds < HASTY_SECONDS for judgement in group)
+        if count:
+            hasty[person] = f"{person} ({count} of {len(group)})"
+    if hasty:
+        sentences.append(
+            f"Some answers took less than {HASTY_SECONDS:g} s, too little to read a question; "
+            f"participants: {', '.join(hasty.values())}. Speed alone excludes nobody, unless "
+            "--seconds-below is given."
+        )
+    return tuple(sentences)
+
+
 def _competence(study: Study, judgements: Sequence[Judgement]) -> Mapping[int, float]:
     """Return how competent each participant is, where that can be estimated."""
+    if len(by_participant(judgements)) < FEWEST_ANNOTATORS:
+        return {}
     if study.kind == "rating":
         return _correlation_with_others(judgements)
     fit = _fit(study, judgements)
@@ -122,7 +155,7 @@ def _fit(study: Study, judgements: Sequence[Judgement]) -> Fit | None:
         for option in judgement.item.names:
             row = items.setdefault((judgement.item.id, option), len(items))
             rows.append((row, person, int(option in judgement.labels)))
-    if not rows:
+    if len(people) < FEWEST_ANNOTATORS:
         return None
     item, annotator, answer = np.array(rows, dtype=np.int64).T
     model = dawid_skene(

@@ -66,7 +66,7 @@ def export_study(  # noqa: PLR0913
     coefficients = agreement_coefficients(study, counted, resamples=min(resamples, 2000), seed=seed)
     report = agreement_report(study, judgements, counted, excluded, criteria, coefficients)
     write_table(folder, "items", item_table)
-    write_table(folder, "judgements", judgement_rows(judgements, excluded))
+    write_table(folder, "judgements", judgement_rows(study, judgements, excluded))
     columns = annotator_columns(study, judgements)
     write_table(folder, "people", people_rows(judgements, excluded, codes, columns, details))
     write_text(folder / "agreement.json", report.model_dump_json(indent=2))

@@ -93,15 +93,23 @@ def _label_columns(judgements: Sequence[Judgement]) -> TableRow:
 
 
 def judgement_rows(
+    study: Study,
     judgements: Sequence[Judgement],
     excluded: Sequence[ExcludedParticipant],
 ) -> list[TableRow]:
-    """Return one row per judgement as it was given, with whether it counts."""
+    """Return one row per judgement as it was given, with whether it counts.
+
+    `shown_at`: the place on the participant's page of the option that was chosen, from 1.
+    """
     excluded_persons = {participant.person for participant in excluded}
     rows: list[TableRow] = []
     for judgement in judgements:
         item = judgement.item
         start = judgement.start
+        shown_at = None
+        if item.kind == "choice":
+            order = study.option_order(judgement.person, item)
+            shown_at = 1 + order.index(judgement.value)
         answered_at = datetime.fromtimestamp(judgement.answered_at, UTC)
         rows.append(
             {
@@ -110,6 +118,7 @@ def judgement_rows(
                 "control": item.control,
                 "value": judgement.number,
                 "label": "; ".join(judgement.labels) if item.has_labels else None,
+                "shown_at": shown_at,
                 "text": judgement.text or None,
                 "start": None if start is None else start / SLIDER_MAX,
                 "how": judgement.how,

@@ -134,7 +134,13 @@ def practice_items(
 ) -> list[PageItem]:
     """Return the practice items as on a page, with the answers so far."""
     return [
-        PageItem(place, entry.item, SLIDER_MAX // 2, answers.get(place))
+        PageItem(
+            place,
+            entry.item,
+            start=SLIDER_MAX // 2,
+            order=tuple(range(len(entry.item.names))),
+            answer=answers.get(place),
+        )
         for place, entry in enumerate(practice, start=1)
     ]
 

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from seesay.judge import participants
 from seesay.judge.answers import PageProgress, submit_page
-from seesay.judge.assignment import NextStep, PageItem, next_step
+from seesay.judge.assignment import NextStep, PageItem, next_step, page_item
 from seesay.judge.items import BaseItem
 from seesay.judge.messages import mark
 from seesay.judge.participants import Visit
@@ -233,10 +233,7 @@ def sample_page(study: Study) -> tuple[PageItem, ...]:
     items = rng.sample(measured, min(study.design.per_page, len(measured)))
     items += study.controls_for(1)[: study.design.controls]
     rng.shuffle(items)
-    return tuple(
-        PageItem(place, item, study.initial_position(0, item.id))
-        for place, item in enumerate(items, start=1)
-    )
+    return tuple(page_item(study, 1, place, item) for place, item in enumerate(items, start=1))
 
 
 def preview_page(study: Study, token: str) -> Response:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seesay.cli.completion import complete_models
 from seesay.cli.options import (
     AllowPickle,
     BatchSize,
@@ -36,7 +37,9 @@ def perplexity(
     model: Annotated[
         str,
         typer.Argument(
-            help="A Hub id, a folder, a .gguf or .arpa file, arpa:FILE or a catalogue name."
+            metavar="MODEL",
+            autocompletion=complete_models,
+            help="A Hub id, a folder, a .gguf or .arpa file, arpa:FILE or a catalogue name.",
         ),
     ],
     file: Annotated[
@@ -95,7 +98,12 @@ def perplexity(
     as_json: Json = False,
 ) -> None:
     """Perplexity at token, word and sentence level, bits per character and word. Exit code 1: some
-    lines were left out."""
+    lines were left out.
+
+    Examples:
+        seesay perplexity smollm2 captions.txt
+        seesay perplexity smollm2 captions.txt --tokens --beside captions.arpa
+    """
     from contextlib import ExitStack
 
     from seesay.cli.output import print_json, progress_bar

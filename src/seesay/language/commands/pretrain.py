@@ -131,7 +131,11 @@ def capbert(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a BERT on captions by masking whole words. If interrupted, the same command resumes."""
+    """Train a BERT on captions by masking whole words. If interrupted, the same command resumes.
+
+    Examples:
+        seesay pretrain capbert captions.txt -o capbert --watch core-color
+    """
     from seesay.language.training import capbert as cap
     from seesay.language.training.watch import watch_tasks
     from seesay.training.schedule import override
@@ -238,6 +242,9 @@ def trigram(
     from seesay.language.training.ngram import train_ngrams
     from seesay.language.words.arpa import write_arpa
 
+    # by its ending the file is known as a model afterwards
+    if output.suffix != ".arpa":
+        raise UserError(f"'{output}' is not the name of an ARPA file: let it end in .arpa.")
     joined = _phrases(phrases)
     captions = _captions(files, held_out, seed, quiet)
     ngrams, vocabulary = train_ngrams(captions, joined, order=order, smallest_count=smallest_count)

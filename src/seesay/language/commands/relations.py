@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.application import Application
+from seesay.cli.completion import complete_models
 from seesay.cli.options import (
     AllowPickle,
     BatchSize,
@@ -20,7 +21,7 @@ from seesay.cli.options import (
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
-from seesay.errors import missing_extra
+from seesay.errors import require_packages
 from seesay.language.defaults import CLUSTERS, HELD_OUT, MAX_CONTEXTS, MIN_CONTEXTS, RESTARTS
 from seesay.language.relations import ContextPart, PerplexityLevel
 
@@ -119,7 +120,11 @@ def find(
 def matrix(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="Any model that scores texts, as in `seesay probe`."),
+        typer.Argument(
+            metavar="MODEL",
+            autocompletion=complete_models,
+            help="Any model that scores texts, as in `seesay probe`.",
+        ),
     ],
     files: Files,
     output: Annotated[
@@ -294,13 +299,7 @@ def published(
 
 def _require_extra() -> None:
     """Reject an installation without SciPy or scikit-learn, with the install line."""
-    from importlib import import_module
-
-    for name in ("scipy", "sklearn"):
-        try:
-            import_module(name)
-        except ImportError as error:
-            raise missing_extra("This command", "relations", error) from error
+    require_packages("This command", "relations", "scipy", "sklearn")
 
 
 def _report_sources(corpus: ContextCorpus) -> None:

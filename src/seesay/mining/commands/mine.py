@@ -120,7 +120,12 @@ def mine(
     as_json: Json = False,
 ) -> None:
     """Mine subtypes, colours, sizes and places from annotated pictures. An interrupted run is
-    resumed."""
+    resumed.
+
+    Examples:
+        seesay mine -a coco:annotations --images pictures -o knowledge
+        seesay mine -a plain:rooms/annotations.parquet -o knowledge --min-seen 10
+    """
     from seesay.cli.output import out, print_json, progress_bars, sources_table, table
     from seesay.mining import knowledge_page, pipeline
 

@@ -19,7 +19,11 @@ def rooms(
     quiet: Quiet = False,
 ) -> None:
     """Make pictures of rooms with boxes, depth, captions and the facts that are true of them
-    (truth.json)."""
+    (truth.json).
+
+    Examples:
+        seesay rooms -n 200 -o rooms
+    """
     from seesay.cli.output import out, progress_bar
     from seesay.mining.rooms import write_rooms
 

@@ -57,9 +57,10 @@ def find_file(source: str | Path, file: str, revision: str | None) -> Path | Non
 
 
 def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
-
     try:
+        # a hub that cannot be asked for want of the package says as little as one out of reach
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
         return get_hf_file_metadata(
             hf_hub_url(hub_id, "config.json", revision=revision), timeout=HUB_TIMEOUT
         )
@@ -69,11 +70,12 @@ def _metadata(hub_id: str, revision: str | None) -> HfFileMetadata | None:
 
 def copied_config(hub_id: str, revision: str | None) -> Path | None:
     """The configuration of the copy on this machine; None where there is no copy."""
-    from huggingface_hub import try_to_load_from_cache
-
     try:
+        from huggingface_hub import try_to_load_from_cache
+
         path = try_to_load_from_cache(hub_id, "config.json", revision=revision)
-    except ValueError:  # not a name that the hub could have
+    # no name that the hub could have, or nothing here that could have copied anything
+    except (ValueError, ModuleNotFoundError):
         return None
     return Path(path) if isinstance(path, str) else None
 

@@ -12,6 +12,7 @@ from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
 from seesay.defaults import LARGEST_SEED
+from seesay.errors import require_packages
 from seesay.scenes.commands.reasoner_diagnose import diagnose
 from seesay.scenes.commands.reasoner_import import import_checkpoint
 from seesay.scenes.commands.reasoner_sweep import sweep
@@ -103,13 +104,19 @@ def train(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train a reasoner and test it. If interrupted, the same command resumes."""
+    """Train a reasoner and test it. If interrupted, the same command resumes.
+
+    Examples:
+        seesay reasoner train film --task set+pos
+        seesay reasoner train object-centred --task sup1 --items 2000 --epochs 5
+    """
     from seesay.cli.output import out, print_json
     from seesay.scenes.reasoners.config import preset_config
     from seesay.scenes.reasoners.experiment import with_features
     from seesay.scenes.reasoners.sources import open_source, scene_source
     from seesay.training.checkpoint import best_line
 
+    require_packages("Training a reasoner", "reasoners", "torch")
     source = open_source(task, data, items, features)
     config = preset_config(network, preset, source.name)
     sizes = {"dropout": dropout, "batch_norm": batch_norm}

@@ -16,7 +16,7 @@ import typer
 from seesay.cli.options import Json, Quiet
 from seesay.cli.training_output import Device, TrainingDevice
 from seesay.cluster import Engine
-from seesay.errors import UserError
+from seesay.errors import UserError, require_packages
 from seesay.scenes.commands.reasoner_diagnose import diagnose_with_bars
 from seesay.scenes.commands.reasoner_training import (
     Curriculum,
@@ -101,6 +101,7 @@ def sweep(
     from seesay.scenes.reasoners.paper_tables import summary as tables
     from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
 
+    require_packages("A sweep", "reasoners", "torch")
     pairs = None
     if cells is not None:
         # the cells name the networks and tasks, too

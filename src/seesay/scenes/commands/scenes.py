@@ -69,7 +69,11 @@ def make(
     as_json: Json = False,
 ) -> None:
     """Make a balanced data set: pictures, sentences, annotation. One that was begun before is
-    finished."""
+    finished.
+
+    Examples:
+        seesay scenes make --task sup1 --items 2000 -o sup1
+    """
     import time
 
     from seesay.cli.output import out, print_json, progress_bar

@@ -6,11 +6,12 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from seesay.data.pictures import png_address
 from seesay.reports.charts.kernel import WIDTH, chart, element, text
 from seesay.scenes.raster import rgb
 from seesay.scenes.reasoners.attention_maps import AttentionMap
 from seesay.scenes.reasoners.diagnostics import DiagnosedExample
-from seesay.scenes.reports.scene_charts import IMAGE_SIZE, png
+from seesay.scenes.reports.scene_charts import IMAGE_SIZE
 from seesay.scenes.world import CANVAS, SceneObject, anchor, extent
 
 PANEL = 140.0
@@ -30,6 +31,8 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
 
     The target is framed in all of them.
     """
+    from PIL import Image
+
     probability = max(example.p_yes, 1 - example.p_yes)
     predicted = f"{_TRUTH[example.p_yes > 0.5]} ({probability:.2f})"
     note = f"{name} says {predicted}; it is {_TRUTH[example.answer]}."
@@ -45,7 +48,7 @@ def attention_chart(example: DiagnosedExample, name: str) -> Markup:
         parts.append(
             element(
                 "image",
-                href=png(pixels),
+                href=png_address(Image.fromarray(pixels)),
                 x=x,
                 y=TOP,
                 width=PANEL,

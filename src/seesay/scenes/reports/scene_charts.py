@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import NormalDist
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from seesay.data.pictures import png_address
+from seesay.data.pictures import data_address
 from seesay.reports.charts import histograms
 from seesay.reports.charts.kernel import (
     WIDTH,
@@ -22,6 +20,7 @@ from seesay.reports.charts.kernel import (
     vertical_line,
 )
 from seesay.reports.pages.sections import DataTable
+from seesay.scenes.png import encode_rgb
 from seesay.scenes.raster import rgb
 from seesay.scenes.reports.reasoner_charts import title_of
 from seesay.scenes.statistics import AreaSummary, QueriedArea
@@ -87,7 +86,7 @@ def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
     for number, (scene, first, second) in enumerate(panels):
         x = number % 2 * (PANEL + 25)
         y = number // 2 * height
-        picture = png(rgb(scene, IMAGE_SIZE))
+        picture = data_address(encode_rgb(rgb(scene, IMAGE_SIZE)))
         below = y + PANEL - 2
         parts.append(
             element(
@@ -178,10 +177,3 @@ def _density(rule: Threshold, left: float, width: float, bottom: float) -> Marku
         labels.append(text(place, bottom - 4, f"{k:.2f}", f"small {anchor}"))
     curve = element("polygon", points=" ".join(points), class_="band")
     return group([curve], "m1") + Markup("").join(labels)
-
-
-def png(pixels: NDArray[np.uint8]) -> str:
-    """Return a picture as a data address."""
-    from PIL import Image
-
-    return png_address(Image.fromarray(np.ascontiguousarray(pixels)))

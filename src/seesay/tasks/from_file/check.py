@@ -12,6 +12,7 @@ from pathlib import Path
 from seesay.data.task_files.reader import Declaration
 from seesay.data.task_files.texts import article, column_of
 from seesay.data.task_files.yaml_text import Problem, Steps
+from seesay.grouping import group_by
 from seesay.questions import Task
 from seesay.tasks.from_file.load import Examination, examine
 
@@ -22,6 +23,7 @@ UNEVEN = 3
 
 It is at a disadvantage under the sum of log-probabilities.
 """
+_SHOWN_REPETITIONS = 5
 _ARTICLE = re.compile(r"(?<![\w{])(an?) \{([^}]+)\}", re.IGNORECASE)
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -33,12 +35,20 @@ def check(path: Path, data: Path | None = None) -> Examination:
     from being asked.
     """
     examination = examine(path, data, every_split=True)
+    _add_rows_and_hints(examination)
+    # From top to bottom, as one corrects a file; what is wrong with rows has no line in it.
+    examination.problems.sort(key=lambda problem: (problem.line == 0, problem.line, problem.column))
+    return examination
+
+
+def _add_rows_and_hints(examination: Examination) -> None:
+    """Add the rows that cannot be used, in their order, and what is worth a look."""
     declaration = examination.declaration
-    for row in examination.bad_rows:
+    for row in sorted(examination.bad_rows, key=lambda row: (row.file, row.row)):
         named_row = replace(row, file=row.file or _rows_name(declaration))
         examination.problems.append(Problem(str(named_row)))
     if examination.task is None or declaration.file is None:
-        return examination
+        return
     missing = examination.missing_pictures
     if missing:
         declaration.add(
@@ -46,7 +56,6 @@ def check(path: Path, data: Path | None = None) -> Examination:
         )
     for place, message in _hints(declaration, examination.task):
         declaration.add(message, *place, hint=True)
-    return examination
 
 
 def _rows_name(declaration: Declaration) -> str:
@@ -63,6 +72,27 @@ def _hints(declaration: Declaration, task: Task) -> Iterator[Hint]:
     yield from _unused_options(task)
     yield from _wrong_articles(declaration, task)
     yield from _uneven_options(task)
+    yield from _repeated_questions(task)
+
+
+def _repeated_questions(task: Task) -> Iterator[Hint]:
+    """Yield hints about rows that ask the same: they count twice, and may contradict each other."""
+    template = task.templates[0]
+    groups = group_by(
+        task.questions,
+        lambda question: (template.ask(question).text, question.options, question.picture),
+    )
+    repeated = [group for group in groups.values() if len(group) > 1]
+    for group in repeated[:_SHOWN_REPETITIONS]:
+        names = ", ".join(question.id for question in group)
+        answers = dict.fromkeys(" or ".join(question.gold) for question in group)
+        verdict = f"with the answer '{next(iter(answers))}'"
+        if len(answers) > 1:
+            verdict = f"with different answers ({', '.join(answers)})"
+        yield ("rows",), f"the rows {names} ask the same, {verdict}"
+    more = len(repeated) - _SHOWN_REPETITIONS
+    if more > 0:
+        yield ("rows",), f"{more:,} more questions are asked by several rows"
 
 
 def _unused_options(task: Task) -> Iterator[Hint]:

@@ -16,6 +16,7 @@ from seesay.data.task_files.tables import Table, column_values, read_file
 from seesay.data.task_files.yaml_text import NULLS
 from seesay.errors import UserError
 from seesay.questions import SLOT
+from seesay.registry import did_you_mean
 
 # Names of columns by what they hold, as published data sets call them, the likeliest first.
 GOLD = (
@@ -99,16 +100,28 @@ def guess(path: Path) -> Declaration:
     return read_declaration(path, draft.text)
 
 
-def draft_file(path: Path, folder: Path | None = None) -> Draft:
-    """Return a first task file for a table; `folder` is where it will be."""
+def draft_file(
+    path: Path, folder: Path | None = None, *, gold: str | None = None, thing: str | None = None
+) -> Draft:
+    """Return a first task file for a table.
+
+    `folder`: where the file will be.
+    `gold`: the column of the right answers, where the user names it; else it is guessed.
+    `thing`: the column of what questions are about, likewise.
+    """
     reading = _reading(path)
     table = read_file(path, reading)
     if not table.rows:
         reason = f" ({table.bad[0]})" if table.bad else ""
         raise UserError(f"{path} has no row that can be read{reason}.")
+    for option, column in (("--gold", gold), ("--object", thing)):
+        if column is not None and column not in table.columns:
+            near = did_you_mean(column, table.columns)
+            names = ", ".join(table.columns)
+            raise UserError(f"{option} {column}{near}: the columns of {path} are {names}.")
     draft = Draft()
     _add_source(draft, path, folder or path.parent, reading)
-    _add_columns(draft, table)
+    _add_columns(draft, table, gold, thing)
     return draft
 
 
@@ -147,8 +160,10 @@ def _add_source(
         draft.add("read", f"{{delimiter: {quote(reading.delimiter)}}}")
 
 
-def _add_columns(draft: Draft, table: Table) -> None:
+def _add_columns(draft: Draft, table: Table, gold: str | None, thing: str | None) -> None:
     """Add what each column seems to be for, and the templates that ask about them.
+
+    `gold` and `thing` are columns that the user named.
 
     The order is that of a task file written by hand: what a question is about, its options and
     gold, what it is sliced by, how it is put.
@@ -156,7 +171,7 @@ def _add_columns(draft: Draft, table: Table) -> None:
     columns = list(table.columns)
     draft.lines.append(f"# Columns: {', '.join(columns)}.")
     option_columns = _option_columns(columns, table)
-    gold = _find_column(columns, GOLD)
+    gold = gold or _find_column(columns, GOLD)
     if gold is None:
         draft.doubts.append("no column is named answer, label or gold")
         others = [column for column in columns if column not in option_columns]
@@ -164,7 +179,7 @@ def _add_columns(draft: Draft, table: Table) -> None:
         # correct.
         gold = _few_values(table, others) or columns[-1]
     text = _find_column(columns, TEXT)
-    thing = _find_column(columns, OBJECT, but=(gold,))
+    thing = thing or _find_column(columns, OBJECT, but=(gold,))
     # A table with a question needs no thing to ask about.
     if thing is None and text is None:
         thing = _short_names(table, gold)

@@ -163,9 +163,11 @@ def _tests(material: Material) -> Iterator[Comparison]:
             plain = [run for run in members if run.manifest.condition.picture is None]
             shown = [run for run in members if run.manifest.condition.picture_seed in (None, 0)]
             if plain and len(shown) > len(plain):
-                yield from compare(
+                tests = compare(
                     shown, against=plain[0].label, headline_only=True, resamples=resamples
                 )
+                # runs come in the order of their folders, which says nothing
+                yield from sorted(tests, key=lambda test: test.a)
 
 
 def _without_picture(run: Run) -> tuple[object, ...]:

@@ -281,6 +281,7 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
         ]
     ]
     assert "CNN+LSTM on SUP1" in shown["Table 1"].text
+    assert "Caution" not in shown["Table 1"].text
     hard = next(table for table in shown["Table 2"].tables if table.title == "Ours")
     assert hard.rows[0][4] == "0.7500 ± 0.071"
     assert hard.rows[0][10] == "0.8693"
@@ -290,6 +291,15 @@ def test_tables_from_a_sweep(tmp_path: Path) -> None:
         ("0.4100", "–", "0.4036"),
     ]
     assert shown["Figure 4"].status is Status.NEEDS_RUN
+
+
+def test_a_training_that_learnt_nothing_is_named_under_the_table(tmp_path: Path) -> None:
+    text = RESULTS.replace(
+        "film,pos,lr1,0,a,0.9,0.8,,,0.7,,1,,", "film,pos,lr1,0,a,0.9,0.8,,,0.7,,1,,x"
+    )
+    (tmp_path / "results.csv").write_text(text, encoding="utf-8")
+    table = sweep_table("Table 1")(Material([tmp_path], items=80))
+    assert "1 of 2 of FiLM on POS" in table.text
 
 
 def test_max_val_is_over_all_runs_and_pixels_stand_in_brackets(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ item by item."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -129,6 +129,7 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
             tables.insert(0, DataTable(HEADER, body, "Ours"))
             text = SWEEP + _differences(runs)
             status = Status.of(not missing)
+            text += _unlearnt_caution(cells.values())
             if missing:
                 text += f"\n\nNot trained here: {', '.join(missing)}."
         return Rendered(text, tables, status=status)
@@ -180,6 +181,21 @@ def _row(cell: TableCell, best: BestConfiguration, runs: Trainings) -> list[str 
 def _mean_and_sd(mean: float, sd: float | None) -> str:
     """Return both as the paper prints them; one seed has no deviation."""
     return f"{mean:.4f}" if sd is None else f"{mean:.4f} ± {sd:.3f}"
+
+
+def _unlearnt_caution(cells: Iterable[TableCell]) -> str:
+    """Return a paragraph about the trainings that learnt nothing, if any."""
+    names = [
+        f"{cell.unlearnt} of {cell.seeds} of {NAMES[cell.network]} on {cell.column}"
+        for cell in cells
+        if cell.unlearnt
+    ]
+    if not names:
+        return ""
+    return (
+        "\n\nCaution: trainings whose validation accuracy is no better than luck, so that their "
+        f"test accuracy is chance: {', '.join(names)}."
+    )
 
 
 def _differences(runs: Trainings) -> str:

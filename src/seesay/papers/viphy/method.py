@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Render, Rendered
 from seesay.registry import load_address
 
-DRAWINGS = "seesay.mining.method_drawings"
+T = TypeVar("T")
+
+
+def from_mining(make: Callable[[], T]) -> T:
+    """Return what the mining instrument makes, which may be missing or lack a library."""
+    try:
+        return make()
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"'{error.name}' is not installed here: pip install 'seesay[mine]'."
+        ) from error
 
 
 def drawing(name: str) -> Render:
-    """Return what renders a drawing of the mining instrument, which may be missing."""
+    """Return what renders a drawing of the mining instrument."""
 
     def render(material: Material) -> Rendered:
-        try:
-            draw = load_address(f"{DRAWINGS}:{name}")
-        except ModuleNotFoundError as error:
-            raise UserError(f"The drawing needs '{error.name}', which is not installed.") from error
-        text, chart = draw()
+        text, chart = from_mining(lambda: load_address(f"seesay.mining.method_drawings:{name}")())
         return Rendered(text, charts=[chart])
 
     return render

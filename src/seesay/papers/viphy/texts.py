@@ -8,12 +8,11 @@ from markupsafe import Markup
 
 from seesay.data import viphy
 from seesay.data.knowledge import COLORS, SubtypeFact
-from seesay.models.encoders import load_encoder
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
-from seesay.probes.vector_cache import VectorCache
+from seesay.papers.viphy.method import from_mining
 from seesay.registry import load_address
 from seesay.reports.gold_analyses import category_agreement, even_steps
 from seesay.reports.pages.sections import DataTable
@@ -51,7 +50,7 @@ def prompts(material: Material) -> Rendered:
 
 def color_words(material: Material) -> Rendered:
     """Table 7: the words that stand for a basic colour, as printed and as mining reads them."""
-    words = load_address("seesay.mining.colors:WORDS")
+    words = from_mining(lambda: load_address("seesay.mining.colors:WORDS"))
     by_color: dict[str, list[str]] = {color: [] for color in COLORS}
     for word, colors in words.items():
         for color in colors:
@@ -76,6 +75,9 @@ def color_words(material: Material) -> Rendered:
 def categories(material: Material) -> Rendered:
     """Table 8: the texts of the categories, and how far our encoder agrees with the published
     assignment by these and by the texts of the authors' script."""
+    from seesay.models.encoders import load_encoder
+    from seesay.probes.vector_cache import VectorCache
+
     published, _ = viphy.categories(source.require(material, viphy.CATEGORIES))
     # at even steps, the sample is the same every time and spread over the whole file
     names = even_steps(list(published), SAMPLE)

@@ -111,8 +111,18 @@ def test_adding_and_checking(colours: Path, folder: Path) -> None:
             "file": "memory_colors.jsonl",
             "state": "unverified",
             "path": str(folder / "memory-colors" / "memory_colors.jsonl"),
-        }
+        },
+        # the authors' accuracies, which their paper's page reads and no task
+        {
+            "dataset": "memory-colors",
+            "file": "results.csv",
+            "state": "missing",
+            "path": str(folder / "memory-colors" / "results.csv"),
+        },
     ]
+    listed = {task["name"]: task["missing"] for task in document_of("tasks")["tasks"]}
+    assert listed["memory-colors"] == []
+    assert listed["viphy-color"] == ["viphy"]
     assert document_of("data", "check")["damaged"] == 0
     assert document_of("tasks", "memory-colors")["questions"] == 1
     (folder / "memory-colors" / "memory_colors.jsonl").write_text("changed")

@@ -140,12 +140,14 @@ def _list(names: list[str], as_json: bool) -> None:
 
 
 def _is_stored(dataset: str) -> bool:
-    """Return whether all files of a data set are in the data folder; none of them is read."""
+    """Return whether all files that tasks need of a data set are in the data folder; none of them
+    is read."""
     from seesay.data import store
     from seesay.data.catalogue import CATALOGUE
 
     entry = CATALOGUE[dataset]
-    return all(store.stored_path(entry, file.name).is_file() for file in entry.files)
+    needed = [file for file in entry.files if not file.for_papers]
+    return all(store.stored_path(entry, file.name).is_file() for file in needed)
 
 
 def _data_state(needs: list[str], missing: list[str]) -> str:

@@ -18,13 +18,15 @@ from typing import Any
 class DataFile:
     """One file.
 
-    Without an address it cannot be fetched; without a checksum any file of that name is taken.
+    Without an address it cannot be fetched; without a checksum any file of that name is taken. A
+    file `for_papers` is read by a paper's page alone, and no task needs it.
     """
 
     name: str
     address: str | None = None
     sha256: str | None = None
     size: int | None = None
+    for_papers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,13 @@ def _data_file(entry: Mapping[str, Any], folder: str | None) -> DataFile:
     address = entry.get("address")
     if folder and address is None:
         address = f"{folder}/{entry.get('path', name)}"
-    return DataFile(name, address, entry.get("sha256"), entry.get("size"))
+    return DataFile(
+        name,
+        address,
+        entry.get("sha256"),
+        entry.get("size"),
+        for_papers=entry.get("for_papers", False),
+    )
 
 
 def _data_set(name: str, entry: Mapping[str, Any]) -> DataSet:

@@ -27,7 +27,7 @@ PROGRAM = """
 import sys, time
 import seesay
 from seesay.runs.ask import distinct_prompts
-model = seesay.load_model("smollm2-q4")
+model = seesay.load_model("smollm2")
 prompts = list(distinct_prompts(seesay.load_task("core-size")).values())
 batches = [[prompts[i] for i in places] for places in model.plan(prompts)]
 model.answer(batches[0])

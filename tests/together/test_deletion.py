@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -62,16 +63,23 @@ def instrument(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def copy(instrument: str, tmp_path: Path) -> Path:
     """The project without the instrument."""
+    return copy_without([instrument], tmp_path)
+
+
+def copy_without(instruments: Sequence[str], tmp_path: Path) -> Path:
+    """The project without these instruments."""
     ignored = shutil.ignore_patterns("__pycache__")
     for folder in ("src", "tests", "docs", "tools"):  # tests of the core read the last two
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy2(ROOT / file, tmp_path)
-    shutil.rmtree(tmp_path / "src" / "seesay" / instrument)
-    shutil.rmtree(tmp_path / "tests" / instrument)
     shutil.rmtree(tmp_path / "tests" / "together")
-    for chapter in CHAPTERS.get(instrument, []):
-        shutil.rmtree(tmp_path / "src" / "seesay" / "papers" / chapter)
+    for instrument in instruments:
+        shutil.rmtree(tmp_path / "src" / "seesay" / instrument)
+        shutil.rmtree(tmp_path / "tests" / instrument)
+        for chapter in CHAPTERS.get(instrument, []):
+            # captions and language go with one chapter, and papers with all of them
+            shutil.rmtree(tmp_path / "src" / "seesay" / "papers" / chapter, ignore_errors=True)
     return tmp_path
 
 
@@ -107,7 +115,10 @@ def test_everything_else_works(instrument: str, copy: Path) -> None:
 
 
 @pytest.mark.slow
-def test_types_the_demo_and_the_tests_of_the_core(copy: Path) -> None:
+@pytest.mark.parametrize("deleted", [*([name] for name in INSTRUMENTS), INSTRUMENTS], ids="+".join)
+def test_types_the_demo_and_the_tests_of_the_core(deleted: list[str], tmp_path: Path) -> None:
+    """Without each instrument, and without all of them: the core stands alone."""
+    copy = copy_without(deleted, tmp_path)
     cache = ROOT / ".mypy_cache"
     if cache.is_dir():
         shutil.copytree(cache, copy / ".mypy_cache")

@@ -77,6 +77,13 @@ def _runs(folder: Path) -> None:
     seesay.probe(["mock", "mock:1"], "core-color", limit=10, resamples=100, output=folder / "runs")
 
 
+def _shares(folder: Path) -> None:
+    import seesay
+
+    for share in ("1/2", "2/2"):
+        seesay.probe("mock", "core-color", limit=10, resamples=100, output=folder, shard=share)
+
+
 def _study(folder: Path) -> None:
     from tests.judge.annotators import careful, judge
     from tests.judge.results.test_export import put
@@ -376,6 +383,13 @@ _LISTED = [
         _table,
         ("seesay.data.store", "seesay.tasks.from_file.builtin"),
         (("SEESAY_DATA", "out"),),
+    ),
+    Command(
+        "merge",
+        ("merge", "shard-1-of-2", "shard-2-of-2", "-o", "out", "--quiet"),
+        "out",
+        _shares,
+        ("seesay.runs.merge", "seesay.reports.tables"),
     ),
     Command("site", ("site", "runs", "-o", "out"), "out", _runs, ("seesay.reports.site",)),
     Command(

@@ -31,23 +31,24 @@ def test_kills_full_disks_closed_folders_and_two_at_once_change_no_byte(name: st
     assert done.stdout.count(f"{name}: ") == 4
 
 
-ONE_FILE = {
+AT_ONCE = {
     "paper",
     "pictures show",
     "pretrain curve",
     "reasoner curve",
+    "reasoner import",
     "relations page",
     "scenes show",
     "scenes stats",
     "tasks new",
 }
-"""Commands that write one file, by the one atomic writer."""
+"""Commands that write one file or one folder, by the one atomic writer of each."""
 NO_OUTPUT_OPTION = {"data add", "perplexity", "score captions"}
 
 
 def test_every_command_that_writes_is_disturbed() -> None:
-    """A command with --output is listed here, or belongs to those that write one file by the one
-    atomic writer."""
+    """A command with --output is listed here, or belongs to those that write one file or folder
+    at once."""
     writing = {
         name
         for command in command_addresses()
@@ -55,7 +56,7 @@ def test_every_command_that_writes_is_disturbed() -> None:
         if any("--output" in parameter.opts for parameter in leaf.params)
     }
     disturbed = {"tasks export" if name.startswith("tasks export ") else name for name in COMMANDS}
-    assert writing - ONE_FILE == disturbed - NO_OUTPUT_OPTION
+    assert writing - AT_ONCE == disturbed - NO_OUTPUT_OPTION
 
 
 def _leaves(name: str, command: Any) -> Iterator[tuple[str, Any]]:

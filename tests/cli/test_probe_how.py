@@ -216,7 +216,7 @@ def test_a_learning_curve_by_the_published_protocol(
     assert {point["training"] for point in results["points"]} == {"1 epoch, no validation"}
     assert {point["epoch"] for point in results["points"]} == {1}
     assert [point["fraction"] for point in results["points"][::2]] == [0.2, 0.4, 0.6, 0.8, 1.0]
-    page = (tmp_path / "runs" / "learning-curve.html").read_text()
+    page = (tmp_path / "runs" / "report.html").read_text()
     assert "(1 epoch, no validation)" in page
     for fractions in ("0,20", "20,120", "a fifth"):
         assert f"--fractions is '{fractions}'" in error_here(

@@ -140,7 +140,7 @@ def test_other_settings_are_refused_and_other_thresholds_are_not(
     with pytest.raises(UserError, match=message):
         mine_world(world, tmp_path, **boxes | {"space_rule": "paper"})
     with pytest.raises(
-        UserError, match=r"started with rows 15, not 5: its pictures or their files have changed"
+        UserError, match=r"started with rows 15, not 5: its pictures, their files or --rows have"
     ):
         mine_world(world, tmp_path, **boxes, rows=5)
 

@@ -58,14 +58,15 @@ class CausalReference(Reference):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, AutoModelForCausalLM)
 
-    def given(self, prefix: str, target: str) -> float:
+    def given(self, prefix: str, target: str, start: str = "") -> float:
         """log P(target | prefix), the whole sentence read at once; nothing before it is the token
-        that documents begin with, which the tiny models call their beginning token."""
+        that documents begin with: `start`, else what the tiny models call their beginning token."""
         known = self.tokenizer(prefix)["input_ids"]
         ids = self.tokenizer(prefix + target)["input_ids"]
         assert ids[: len(known)] == known
         if not known:
-            known, ids = [self.tokenizer.bos_token_id], [self.tokenizer.bos_token_id, *ids]
+            first = self.tokenizer.convert_tokens_to_ids(start or self.tokenizer.bos_token)
+            known, ids = [first], [first, *ids]
         logps = self.logps(ids)
         return sum(float(logps[i - 1, ids[i]]) for i in range(len(known), len(ids)))
 

@@ -64,7 +64,8 @@ def test_whole_sentences_score_as_in_transformers(by_sentence: Model, weights: P
         before, after = prompt.parts
         space = " " if before else ""
         expected = [
-            reference.given(before.rstrip(), f"{space}{option}{after}") for option in prompt.options
+            reference.given(before.rstrip(), f"{space}{option}{after}", "<|endoftext|>")
+            for option in prompt.options
         ]
         assert scores.logp == pytest.approx(expected, abs=1e-3)
 

@@ -37,6 +37,8 @@ def beside(model: Run, baseline: Run, difference: float, p: float) -> Comparison
         p_holm=p,
         p_mcnemar=None,
         n=3,
+        objects=12,
+        too_few=False,
         signature_a=model.manifest.signature,
         signature_b=baseline.manifest.signature,
     )

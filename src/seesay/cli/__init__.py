@@ -41,7 +41,7 @@ CORE_COMMANDS = {
 
 
 CORE_GROUPS = {
-    "Ask models": ("probe",),
+    "Ask models": ("probe", "merge"),
     "Results": ("compare", "report", "site"),
     "What there is": ("tasks", "models", "data", "cache"),
 }

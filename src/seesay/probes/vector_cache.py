@@ -41,7 +41,7 @@ class DamagedShardError(Exception):
     """A shard's files are not what was written."""
 
 
-class Shard:
+class VectorFile:
     """A file of vectors and the file of the texts' digests beside it. The vectors are verified and
     opened when they are first needed: an encoder may have gigabytes of other texts."""
 
@@ -93,11 +93,11 @@ class VectorCache:
         digest = text_digest(encoder.fingerprint + self.kind, 12)
         self.encoder = encoder
         self._folder = folder or caches.VECTORS.folder / digest
-        self._places: dict[bytes, tuple[Shard, int]] = {}
+        self._places: dict[bytes, tuple[VectorFile, int]] = {}
         for path in sorted(self._folder.glob("*.keys")):
             # a file that is no shard counts as none
             with suppress(DamagedShardError):
-                self._register(Shard(path))
+                self._register(VectorFile(path))
 
     def rows(
         self,
@@ -174,7 +174,7 @@ class VectorCache:
             ) from error
         # read back at once: a disk that lies is found now, and not when a probe is trained
         try:
-            shard = Shard(path)
+            shard = VectorFile(path)
             shard.rows  # noqa: B018 (verifies them)
         except DamagedShardError:
             raise UserError(
@@ -182,7 +182,7 @@ class VectorCache:
             ) from None
         self._register(shard)
 
-    def _register(self, shard: Shard) -> None:
+    def _register(self, shard: VectorFile) -> None:
         for i, key in enumerate(shard.keys):
             self._places[key] = (shard, i)
 

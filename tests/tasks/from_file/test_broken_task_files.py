@@ -257,7 +257,8 @@ def test_a_broken_file_is_one_sentence_with_its_place(tmp_path: Path, name: str)
         assert "\n" not in sentence
     with pytest.raises(UserError) as refused:
         load_task(str(path))
-    assert str(refused.value).startswith(sentences[0])
+    # the root of the trouble, which need not stand on the first line
+    assert str(refused.value).startswith(tuple(sentences))
 
 
 def test_there_are_more_than_thirty() -> None:
@@ -272,10 +273,10 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     problems = [str(problem) for problem in check(write(tmp_path, text)).errors]
     assert len(problems) == 4
     assert [problem.split(":")[0] for problem in problems] == [
+        "fruit.yaml, line 3, column 1",
+        "fruit.yaml, line 7, column 3",
         "fruit.yaml, line 8, column 1",
         "fruit.yaml, line 9, column 1",
-        "fruit.yaml, line 7, column 3",
-        "fruit.yaml, line 3, column 1",
     ]
     with pytest.raises(
         UserError,
@@ -294,12 +295,12 @@ templates: The color of a {fruit} is [MASK].
 """
     examination = check(write(tmp_path, text))
     assert [str(problem) for problem in examination.problems] == [
-        "fruit.yaml, line 5, column 1: 3 pictures are not there, such as 'lemon.png'.",
         "fruit.yaml, line 3, column 1: no row has the answer 'a very dark shade of blue'.",
-        "fruit.yaml, line 6, column 1: 'a {fruit}' does not fit 'apple': write {a fruit}.",
         "fruit.yaml, line 3, column 1: options differ much in length ('a very dark shade of blue' "
         "has about 6 tokens, "
         "'red' about 1): look at --length mean too.",
+        "fruit.yaml, line 5, column 1: 3 pictures are not there, such as 'lemon.png'.",
+        "fruit.yaml, line 6, column 1: 'a {fruit}' does not fit 'apple': write {a fruit}.",
     ]
     assert examination.task is not None
 

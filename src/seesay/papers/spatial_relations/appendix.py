@@ -44,7 +44,7 @@ ROW = 74.0
 
 
 @dataclass(frozen=True)
-class Region:
+class DescribedRegion:
     """A part of a picture, and what somebody wrote of it."""
 
     id: str
@@ -92,9 +92,9 @@ def described_pictures(material: Material) -> Rendered:
     )
 
 
-def read_regions(path: Path, pictures: Mapping[str, object]) -> dict[str, list[Region]]:
+def read_regions(path: Path, pictures: Mapping[str, object]) -> dict[str, list[DescribedRegion]]:
     """Read the regions of some pictures from Visual Genome's file, which has over a gigabyte."""
-    regions: dict[str, list[Region]] = {}
+    regions: dict[str, list[DescribedRegion]] = {}
     try:
         for _, entry in entries(path):
             picture_id = _picture_id(entry)
@@ -116,7 +116,7 @@ def _picture_id(entry: Any) -> str:
     return str(entry.get("id", entry.get("image_id", "")))
 
 
-def _parse_regions(entry: Mapping[str, Any]) -> list[Region]:
+def _parse_regions(entry: Mapping[str, Any]) -> list[DescribedRegion]:
     """Return the regions of an entry; what is none is left out."""
     rows = entry.get("regions")
     regions = []
@@ -127,13 +127,17 @@ def _parse_regions(entry: Mapping[str, Any]) -> list[Region]:
         if len(sides) == len(_SIDES):
             left, top, width, height = sides
             box = (left, top, width, height)
-            regions.append(Region(str(row.get("region_id", "")), box, row["phrase"].strip()))
+            regions.append(
+                DescribedRegion(str(row.get("region_id", "")), box, row["phrase"].strip())
+            )
     return regions
 
 
-def _pick(regions: Sequence[Region], phrases: Sequence[str]) -> list[Region | None]:
+def _pick(
+    regions: Sequence[DescribedRegion], phrases: Sequence[str]
+) -> list[DescribedRegion | None]:
     """Return the region of each phrase, whatever its capitals; None where there is none."""
-    by_phrase: dict[str, Region] = {}
+    by_phrase: dict[str, DescribedRegion] = {}
     for region in regions:
         by_phrase.setdefault(region.phrase.lower(), region)
     return [by_phrase.get(phrase) for phrase in phrases]
@@ -148,7 +152,7 @@ def find_picture(folder: Path, picture_id: str) -> Path | None:
     return None
 
 
-def picture_chart(path: Path, regions: Sequence[Region], title: str) -> Markup:
+def picture_chart(path: Path, regions: Sequence[DescribedRegion], title: str) -> Markup:
     """Draw a picture with a frame around each region, and the descriptions below it."""
     image = open_rgb(path)
     scale = WIDTH / image.width

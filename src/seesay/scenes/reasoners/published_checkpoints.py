@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError, first_line
-from seesay.files import write_json
+from seesay.files import atomic_folder, write_json
 from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.config import NetworkConfig, ReasonerConfig, preset_config
 from seesay.scenes.reasoners.networks.registry import NAMES, build
@@ -123,14 +123,6 @@ def write_reasoner(
         raise UserError(f"'{folder}' is not empty: give a new folder.")
     config = replace(published.config, features=extractor.name, image_size=extractor.image_size)
     settings = checkpoints.training_settings(config, {"task": task, "checkpoint": digest})
-    checkpoint.check_settings(folder / "training", config.schedule.settings() | settings)
-    checkpoints.save(
-        folder,
-        published.network,
-        config,
-        published.network_config,
-        extractor.fingerprint,
-    )
     result = Result(
         steps=published.step,
         epochs=published.step / 250,
@@ -139,7 +131,16 @@ def write_reasoner(
         best_step=published.step,
         stopped_early=False,
     )
-    write_json(folder / "training" / checkpoint.RESULT, result.as_json())
+    with atomic_folder(folder) as unfinished:
+        checkpoint.check_settings(unfinished / "training", config.schedule.settings() | settings)
+        checkpoints.save(
+            unfinished,
+            published.network,
+            config,
+            published.network_config,
+            extractor.fingerprint,
+        )
+        write_json(unfinished / "training" / checkpoint.RESULT, result.as_json())
 
 
 def _tokens(numbers: Mapping[str, int]) -> tuple[str, ...]:

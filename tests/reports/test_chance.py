@@ -16,28 +16,46 @@ from seesay.runs.run import Run
 FIGURE = next(f for f in run(task()).figures if f.metric == "accuracy")
 
 
-def figure(value: float, low: float, high: float, chance: float | None = 0.5) -> Figure:
-    return FIGURE.model_copy(update={"value": value, "low": low, "high": high, "chance": chance})
+MANY = 1_000_000
+"""So many objects that their standard error is known."""
+
+
+def figure(
+    value: float, low: float, high: float, chance: float | None = 0.5, objects: int = MANY
+) -> Figure:
+    numbers = {"value": value, "low": low, "high": high, "chance": chance, "objects": objects}
+    return FIGURE.model_copy(update=numbers)
 
 
 def model(name: str, value: float, low: float, high: float, metric: str = "accuracy") -> Run:
     """A run with this headline figure, chance being 0.5."""
     made = run(replace(task(), metrics=(metric,)), name)
-    ends = {"value": value, "low": low, "high": high, "chance": 0.5}
+    ends = {"value": value, "low": low, "high": high, "chance": 0.5, "objects": MANY}
     figures = tuple(f.model_copy(update=ends) for f in made.figures)
     return replace(made, figures=figures)
 
 
 def test_p_is_what_the_interval_implies() -> None:
     # 0.6 ± 0.1 is 1.96 standard errors from 0.5: p is 0.05
-    assert p_of_chance(figure(0.6, 0.5, 0.7)) == pytest.approx(0.05)
+    assert p_of_chance(figure(0.6, 0.5, 0.7)) == pytest.approx(0.05, abs=1e-6)
     # two standard errors of 0.05: P(|Z| > 2) = 0.0455
     two = figure(0.6, 0.6 - 0.05 * 1.959964, 0.9)
     assert p_of_chance(two) == pytest.approx(0.0455, abs=1e-4)
     # only the half that reaches towards chance counts
-    assert p_of_chance(figure(0.4, 0.1, 0.5)) == pytest.approx(0.05)
+    assert p_of_chance(figure(0.4, 0.1, 0.5)) == pytest.approx(0.05, abs=1e-6)
     assert p_of_chance(figure(0.5, 0.5, 0.5)) == 1
     assert p_of_chance(figure(0.7, 0.6, 0.8, chance=None)) == 1
+
+
+def test_few_objects_show_less() -> None:
+    """Ten objects: Student's t has 2.262 where the normal has 1.960, and the spread of ten is
+    estimated √(10/9) too small; 1.960 / (2.262 / 1.960 · 1.054) = 1.611, of which p is 0.107."""
+    assert p_of_chance(figure(0.6, 0.5, 0.7, objects=10)) == pytest.approx(0.107, abs=1e-3)
+
+
+def test_rounding_is_no_difference() -> None:
+    assert p_of_chance(figure(0.5 + 1e-15, 0.5 + 2e-15, 0.5 + 3e-15)) == 1
+    assert p_of_chance(figure(0.5 - 1e-15, 0.5 - 1e-15, 0.5 - 2e-15)) == 1
 
 
 def test_as_many_figures_as_there_are_take_a_smaller_p() -> None:

@@ -9,14 +9,16 @@ from seesay.metrics.base import FloatArray, ScoredItems, mean_metric, tie_bounds
 
 
 def average_precision(items: ScoredItems) -> FloatArray:
-    """Return the average precision of the gold labels, step-wise.
+    """Return the mean over gold labels of the precision down to each of them.
 
-    That is the precision at each gold label's threshold, averaged over gold labels; ties share a
-    threshold.
+    Labels of equal scores stand in no order: each of their orders counts alike, as ties share their
+    credit in accuracy. (Where all scores are equal, that is the expectation of a random order.)
 
     >>> items = ScoredItems(np.array([[4.0, 3.0, 2.0, 1.0]]), np.array([[1.0, 0.0, 1.0, 0.0]]))
     >>> average_precision(items).round(4).tolist()
     [0.8333]
+    >>> average_precision(ScoredItems(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]]))).tolist()
+    [0.75]
     """
     falling = np.where(items.offered, -items.scores, np.inf)
     # Not offered ties with probability 0 at the end: order it last, and let it stand in no group.
@@ -24,38 +26,25 @@ def average_precision(items: ScoredItems) -> FloatArray:
     gold = np.take_along_axis(items.is_gold, order, axis=1)
     offered = np.take_along_axis(items.offered, order, axis=1)
     ordered = np.take_along_axis(falling, order, axis=1)
-    # equal scores have one threshold: each counts all the hits down to the last of its group
-    _, last = tie_bounds(np.where(offered, ordered, np.nan))
-    hits = np.take_along_axis(gold.cumsum(axis=1), last, axis=1)
-    precision = hits / (last + 1)
-    at_gold = (precision * gold).sum(axis=1)
+    first, last = tie_bounds(np.where(offered, ordered, np.nan))
+    hits = gold.cumsum(axis=1)
+    hits_before = np.take_along_axis(hits - gold, first, axis=1)
+    group_hits = np.take_along_axis(hits, last, axis=1) - hits_before
+    group_size = last - first + 1
+    position = np.broadcast_to(np.arange(gold.shape[1]), gold.shape)
+    # A gold label at place k of a group of n, r of them gold, has on average (k - 1)(r - 1)/(n - 1)
+    # of the others before it.
+    other_share = np.divide(
+        group_hits - 1,
+        group_size - 1,
+        out=np.zeros(gold.shape),
+        where=group_size > 1,
+    )
+    expected_hits = hits_before + 1 + (position - first) * other_share
+    is_gold = group_hits / group_size
+    at_gold = (is_gold * expected_hits / (position + 1) * offered).sum(axis=1)
     return np.asarray(at_gold / gold.sum(axis=1))
 
 
-def random_order(items: ScoredItems) -> FloatArray:
-    """The expected average precision of a random order of N labels, R of them gold.
-
-    A gold label at rank k has on average 1 + (k − 1)(R − 1)/(N − 1) gold labels down to its rank,
-    itself included.
-
-    >>> random_order(ScoredItems(np.array([[4.0, 3.0]]), np.array([[1.0, 0.0]]))).tolist()
-    [0.75]
-    """
-    n = items.offered.sum(axis=1)
-    gold = items.is_gold.sum(axis=1)
-    ranks = np.arange(1, items.scores.shape[1] + 1)
-    harmonic = np.cumsum(1 / ranks)[n - 1]
-    others = np.divide(
-        gold - 1,
-        n - 1,
-        out=np.zeros(len(n)),
-        where=n > 1,
-    )
-    # the expected count over its rank, averaged over k = 1 … N
-    return np.asarray((harmonic + others * (n - harmonic)) / n)
-
-
 _MEANING = "How far the gold labels stand at the top of the options."
-AVERAGE_PRECISION = mean_metric(
-    "average_precision", _MEANING, average_precision, guess=random_order
-)
+AVERAGE_PRECISION = mean_metric("average_precision", _MEANING, average_precision)

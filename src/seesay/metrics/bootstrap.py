@@ -282,28 +282,23 @@ _ROUNDING = 1e-9
 
 
 def not_degenerate(interval: Interval, objects: int, *, signed: bool = False) -> Interval:
-    """Wilson's interval, with the objects as n, where resampling cannot show any doubt.
+    """Doubt where resampling cannot show any: an interval without width.
 
-    Resamples of objects that are all right (or all wrong), or of a single object, are all alike:
-    their percentiles would claim certainty. Any other interval is returned as it is.
-
-    A `signed` figure, of -1 to 1, is one on both sides: a share of objects that were not seen, by
-    Wilson's interval of none of so many, may have any value of that range.
+    Resamples of objects that are all alike, or of a single object, are all alike: their percentiles
+    would claim certainty. Yet a share of objects that were not seen, by Wilson's interval of none
+    of so many, may have any value: 0 to 1, or -1 to 1 where a figure is `signed`. Where all objects
+    are right, or all wrong, that is Wilson's own interval. Any other interval is returned as it is.
     """
-    if not objects:
+    value = interval.value
+    bottom = -1.0 if signed else 0.0
+    # equal numbers differ by rounding; what is not defined has no width to compare
+    is_certain = interval.high - interval.low < _ROUNDING
+    # a distance beyond the range has no such bounds
+    if not objects or not is_certain or not bottom <= value <= 1:
         return interval
-    # differences of equal numbers differ from 0 by rounding
-    if signed and interval.high - interval.low < _ROUNDING:
-        unseen = wilson(0.0, objects)[1]
-        low = interval.value - unseen * (interval.value + 1)
-        high = interval.value + unseen * (1 - interval.value)
-        return Interval(interval.value, low, high)
-    if interval.low != interval.high:
-        return interval
-    is_certain = interval.value in (0, 1) or objects == 1
-    # Wilson's is of a share: a correlation or a distance stays as it is
-    is_share = 0 <= interval.value <= 1
-    if not (is_certain and is_share):
-        return interval
-    low, high = wilson(interval.value, objects)
-    return Interval(interval.value, low, high)
+    if objects == 1 and not signed:
+        return Interval(value, *wilson(value, objects))
+    unseen = wilson(0.0, objects)[1]
+    low = value - unseen * (value - bottom)
+    high = value + unseen * (1 - value)
+    return Interval(value, low, high)

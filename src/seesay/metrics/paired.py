@@ -20,7 +20,6 @@ from seesay.metrics.bootstrap import (
     Interval,
     Resamples,
     not_degenerate,
-    present,
     summarise,
     wilson,
 )
@@ -60,7 +59,8 @@ def paired_bootstrap(
     sums_b = resamples.sums(b, where)
     figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
     widening = resamples.widening(sums_a, value, minus=sums_b)
-    return difference(figure_a, figure_b, objects=present(sums_a), widening=widening)
+    objects = resamples.count_objects(sums_a)
+    return difference(figure_a, figure_b, objects=objects, widening=widening)
 
 
 def difference(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from seesay.metrics.dependence import small_sample_ratio
 from seesay.metrics.paired import holm
 from seesay.questions import Slice
 from seesay.reports.formatting import lower_is_better
@@ -19,6 +20,7 @@ LEGEND = (
     "headline figures of the task, is above 0.05."
 )
 _REACH = NormalDist().inv_cdf(0.975)
+_ROUNDING = 1e-9
 
 Standings = dict[tuple[LabelledRun, Slice | None], str]
 
@@ -45,16 +47,16 @@ def p_of_chance(figure: Figure) -> float:
     """Return the two-sided p-value of a figure against chance that its 95 % interval implies.
 
     The half of the interval that reaches towards chance is 1.96 standard errors (Altman & Bland
-    2011, BMJ 343:d2304), so that p is at most 0.05 where the interval excludes chance.
+    2011, BMJ 343:d2304). A standard error from few objects is itself uncertain, which Student's t
+    allows for.
     """
     if figure.chance is None:
         return 1.0
     distance = figure.value - figure.chance
     reach = figure.value - figure.low if distance > 0 else figure.high - figure.value
-    if not math.isfinite(distance) or not math.isfinite(reach) or not distance:
+    # a model that guesses differs from chance by rounding
+    is_number = math.isfinite(distance) and math.isfinite(reach)
+    if not is_number or abs(distance) < _ROUNDING or reach < _ROUNDING:
         return 1.0
-    # an interval without width excludes everything but its value
-    if reach <= 0:
-        return 0.0
-    z = abs(distance) / reach * _REACH
+    z = abs(distance) / (reach * small_sample_ratio(figure.objects)) * _REACH
     return 2 * (1 - NormalDist().cdf(z))

@@ -21,7 +21,7 @@ from seesay.defaults import FEWEST_OBJECTS, RESAMPLES
 from seesay.errors import UserError
 from seesay.metrics import FloatArray, Resamples, mcnemar, sign_flip
 from seesay.metrics.base import BoolArray, Metric, ScoredItems
-from seesay.metrics.bootstrap import present, too_few
+from seesay.metrics.bootstrap import too_few
 from seesay.metrics.paired import difference
 from seesay.quantities import quantity
 from seesay.questions import Question, Slice, Task
@@ -366,7 +366,7 @@ def _compare_metric(
         between = difference(
             resampled_a,
             resampled_b,
-            objects=present(sums_a),
+            objects=sample.draw.count_objects(sums_a),
             widening=widening,
         )
         # not defined for one of the two

@@ -16,7 +16,7 @@ from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Interval, Metric, Resamples, ScoredItems
 from seesay.metrics.base import BoolArray, IntArray
-from seesay.metrics.bootstrap import not_degenerate, present, too_few
+from seesay.metrics.bootstrap import not_degenerate, too_few
 from seesay.metrics.scoring_rules import adjust, calibrate
 from seesay.questions import Question, Slice, Task, Template
 from seesay.runs.answer_table import NO_SCORES, AnswerTable
@@ -413,10 +413,10 @@ def _of_metric(
         intervals,
         strict=True,
     ):
-        bounded = not_degenerate(interval, present(subset_sums), signed=metric.signed)
+        objects = sources.draw.count_objects(subset_sums)
+        bounded = not_degenerate(interval, objects, signed=metric.signed)
         if np.isnan(bounded.value) or np.isnan(bounded.low):
             continue  # not defined here, such as a whole-vocabulary figure of a server
-        objects = sources.draw.count_objects(subset_sums)
         rows.append(_figure(name, metric, subset_stats, subset, bounded, objects, sources))
     return rows
 

@@ -17,7 +17,7 @@ from seesay.errors import UserError
 from seesay.files import damage_as_user_error, json_value, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
-from seesay.metrics.bootstrap import not_degenerate, present, too_few
+from seesay.metrics.bootstrap import not_degenerate, too_few
 from seesay.metrics.paired import paired_bootstrap
 from seesay.models.base import Model
 from seesay.probes.layers import (
@@ -300,8 +300,8 @@ def layer_figures(
     chance = _chance(task)
     rows = []
     for place, layer in enumerate(layers):
-        interval = not_degenerate(intervals[place], present(sums[place]), signed=metric.signed)
         objects = resamples.count_objects(sums[place])
+        interval = not_degenerate(intervals[place], objects, signed=metric.signed)
         repeats = [float(metric.value(part.sum(axis=0))) for part in stats[0][place]]
         figure = LayerFigure(
             model=model,

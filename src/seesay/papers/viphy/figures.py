@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -17,7 +17,8 @@ from seesay.papers.material import CURVES, Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source, tables
-from seesay.papers.viphy.tables import is_linear, two_decimals
+from seesay.papers.viphy.tables import is_trained, two_decimals
+from seesay.probes.linear_layer import ProbeConfig
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
@@ -57,13 +58,14 @@ SHARES = {
 SMALL_FRACTION = 0.1
 VISION = ("ViLT", "FLAVA", "CLIP")
 THEIRS = "authors' files"
+THEIR_TRAINING = str(ProbeConfig(epochs=1, validation=False))
+OUR_TRAINING = str(ProbeConfig())
 
 
 def entries_of(material: Material, task: str) -> list[LabelledRun]:
-    """Return the linear probes of a task, or, where there are none, its other runs."""
-    groups = material.groups_of(task)
-    linear_groups = [group for group in groups if is_linear(group)]
-    return [entry for group in linear_groups or groups for entry in group.entries]
+    """Return the trained models of a task, or, where there are none, its other runs."""
+    entries = [entry for group in material.groups_of(task) for entry in group.entries]
+    return [entry for entry in entries if is_trained(entry)] or entries
 
 
 def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
@@ -296,10 +298,8 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
             )
             charts.append(drawn)
         text = (
-            "The authors' curves are of a probe trained for one epoch and without validation, ours "
-            "until the best of 50 on the validation questions: that is why theirs end below Tables "
-            "4 and 6, most of them at the share of the commonest label. All charts have the same "
-            "heights."
+            "The authors' curves are of a probe trained for one epoch and without validation, "
+            f"{_our_training(curves)} All charts have the same heights."
         )
         if not curves:
             text += f"\n\nThere is no learning curve of {task} among the folders."
@@ -323,7 +323,7 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
             percentages = [100 * value for value in (band.mean, band.low, band.high)]
             rows.append(
                 [
-                    band.model,
+                    band.label,
                     band.fraction,
                     band.questions,
                     *map(two_decimals, percentages),
@@ -337,3 +337,22 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         )
 
     return render
+
+
+def _our_training(curves: Sequence[Band]) -> str:
+    """Return the end of the sentence on how the authors' curves were trained: how ours were."""
+    trainings = {band.training for band in curves}
+    if trainings == {THEIR_TRAINING}:
+        return (
+            "and so are ours. Theirs end below Tables 4 and 6, most of them at the share of the "
+            "commonest label."
+        )
+    if trainings <= {OUR_TRAINING}:
+        return (
+            "ours until the best of 50 on the validation questions: that is why theirs end below "
+            "Tables 4 and 6, most of them at the share of the commonest label."
+        )
+    return (
+        "ours as their names say, or else until the best of 50 on the validation questions. Theirs "
+        "end below Tables 4 and 6, most of them at the share of the commonest label."
+    )

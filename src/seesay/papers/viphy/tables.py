@@ -10,6 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
+from seesay.answers import NO_ANSWER
 from seesay.condition import How
 from seesay.data.knowledge import SIZES, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
@@ -180,10 +181,10 @@ def zero_shot(material: Material) -> Rendered:
     guesses: list[str] = []
     tasks = set()
     for group in material.groups_of("viphy-color", "viphy-size", "viphy-space"):
-        # Table 3 is of models that were not trained: probes belong to Tables 4 to 6
-        if is_linear(group):
-            continue
         for entry in group.entries:
+            # Table 3 is of models that were not trained: others belong to Tables 4 to 6
+            if is_trained(entry):
+                continue
             for rule, figure in _zero_shot_rules(group, entry):
                 # a sample is a part of what the table shows
                 if entry.run.manifest.limit is None:
@@ -210,7 +211,8 @@ def zero_shot(material: Material) -> Rendered:
         '"larger"), asks places for above or below, and leaves out pairs that may be at a similar '
         "level. Beside it stand the most probable of the options alone, for places with the "
         "paper's two labels and with our three. The size prompt is the paper's "
-        '("A is [MASK] than B in size") and that of its published code ("the A is …").'
+        '("A is [MASK] than B in size") and that of its published code ("the A is …"). With `--how '
+        "qa`, as UnifiedQA was asked, a reply counts that is an option letter for letter."
     )
     status = Status.of(len(tasks) == 3)
     text = with_caution(text, guesses)
@@ -256,9 +258,9 @@ def with_caution(text: str, guesses: Sequence[str]) -> str:
     return f"{text}\n\nCaution: at chance, so that nothing about knowledge follows: {names}."
 
 
-def is_linear(group: TaskRuns) -> bool:
-    """Return whether the group's runs are linear probes."""
-    return group.how.trains
+def is_trained(entry: LabelledRun) -> bool:
+    """Return whether a probe was trained for a run, or the model's output head."""
+    return entry.run.manifest.condition.how.trains
 
 
 def is_judged(run: Run) -> bool:
@@ -268,14 +270,20 @@ def is_judged(run: Run) -> bool:
 
 def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Figure]]:
     """Return the figures of a run by rule; those that it does not have are left out."""
-    by_choice = entry.run.manifest.condition.how is How.CHOICE
+    how = entry.run.manifest.condition.how
+    is_space = group.task.name == "viphy-space"
     top = "vocabulary_accuracy"
     headline = group.headline
     rules: dict[str, Figure | None] = {
         "top word": entry.figure(top),
         "options alone": entry.figure(headline),
     }
-    if group.task.name == "viphy-space":
+    if how is How.QA and is_space:
+        # only the two labels of the paper are shown, so that a level pair has no right answer
+        rules = {"the reply, pairs without a similar level": two_labels(entry.run)}
+    elif how is How.QA:
+        rules = {"the reply": entry.figure(headline)}
+    elif is_space:
         rules = {
             "top word, pairs without a similar level": entry.figure(top, part=NOT_LEVEL),
             "two labels (the paper's), the same pairs": two_labels(entry.run),
@@ -283,12 +291,12 @@ def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Fig
         }
     # The paper's prompt and that of its code differ by an article. Both are shown, as either may be
     # behind the printed figures.
-    elif group.task.name == "viphy-size" and not by_choice:
+    elif group.task.name == "viphy-size" and how is not How.CHOICE:
         rules = {}
         for template, prompt in (("bigger", "the paper's prompt"), ("code", "the code's prompt")):
             rules[f"top word, {prompt}"] = entry.figure(top, template)
             rules[f"options alone, {prompt}"] = entry.figure(headline, template)
-    suffix = ", by choice" if by_choice else ""
+    suffix = f", by {how}" if how in (How.CHOICE, How.QA) else ""
     return [(rule + suffix, figure) for rule, figure in rules.items() if figure is not None]
 
 
@@ -306,16 +314,20 @@ def two_labels(run: Run) -> Figure | None:
     if not questions:
         return None
     answers = []
+    is_written = run.manifest.condition.how is How.QA
     for answer in run.answers:
-        if answer.question in questions:
-            places = [answer.options.index(label) for label in labels]
-            scores = answer.scores
-            scores_of_labels = Scores(
-                tuple(scores.logp[place] for place in places),
-                tuple(scores.tokens[place] for place in places),
-                tuple(scores.chars[place] for place in places),
-            )
-            answers.append(Answer(answer.question, answer.template, labels, scores_of_labels))
+        if answer.question not in questions:
+            continue
+        scores = answer.scores
+        places = [answer.options.index(label) for label in labels]
+        logp = tuple(scores.logp[place] for place in places)
+        # a reply has no second choice: one that is neither label is no answer
+        if is_written and max(logp) < max(scores.logp):
+            logp = (NO_ANSWER,) * len(labels)
+        tokens = tuple(scores.tokens[place] for place in places)
+        chars = tuple(scores.chars[place] for place in places)
+        scores_of_labels = Scores(logp, tokens, chars)
+        answers.append(Answer(answer.question, answer.template, labels, scores_of_labels))
     task = replace(
         run.task,
         questions=tuple(questions.values()),
@@ -333,7 +345,7 @@ def probes(
     people: Callable[[Material], list[list[str | None]]],
     note: str,
 ) -> Callable[[Material], Rendered]:
-    """Tables 4 to 6: linear probes and people's rows that can be computed.
+    """Tables 4 to 6: trained models and people's rows that can be computed.
 
     A column is a task, its metric (or nothing: the task's headline) and the head of the column in
     the printed table; `note` is a further paragraph, whether anything can be shown or not.
@@ -360,7 +372,8 @@ def probes(
             else:
                 probe_lines.append(line)
                 is_sample = entry.run.manifest.limit is not None
-                is_complete = is_complete or (len(by_head) == len(heads) and not is_sample)
+                has_all = len(by_head) == len(heads) and None not in by_head.values()
+                is_complete = is_complete or (has_all and not is_sample)
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
         notes = []
         try:
@@ -396,7 +409,7 @@ Row = tuple[LabelledRun, str, dict[str, Figure | None]]
 
 
 def _rows_of(material: Material, columns: Sequence[tuple[str, str, str]]) -> list[Row]:
-    """Return linear probes and people with their figures.
+    """Return trained models and people with their figures.
 
     Runs of several tasks share a row, two runs of one task do not.
     """
@@ -410,7 +423,7 @@ def _rows_of(material: Material, columns: Sequence[tuple[str, str, str]]) -> lis
         for entry in group.entries:
             if is_judged(entry.run):
                 how = JUDGED
-            elif is_linear(group):
+            elif is_trained(entry):
                 how = str(entry.run.manifest.condition.how)
             else:
                 continue
@@ -451,7 +464,8 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
 
 PROBE = (
     "A probe is one linear layer on frozen vectors of the text in the table's column; "
-    "`linear-question` is the question with its lettered options, as UnifiedQA is asked."
+    "`linear-question` is the question with its lettered options, as UnifiedQA is asked. "
+    "UnifiedQA's own row is `qa-trained`: its output head was tuned, and it writes an option."
 )
 TRANSITIVE = (
     "In the published transitive set the first object is always the smaller one: a model that "

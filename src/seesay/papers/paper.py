@@ -9,7 +9,8 @@ the command that makes it. What no command makes is not possible here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.resources import files
@@ -43,6 +44,15 @@ class Status(StrEnum):
     def of(cls, is_whole: bool) -> Status:
         """Return the status of an entry of which something is ours."""
         return cls.SHOWN if is_whole else cls.IN_PART
+
+
+@contextmanager
+def noting(notes: list[str], whose: str = "") -> Iterator[None]:
+    """Add to `notes` why a part of an entry cannot be shown, where it lacks what it needs."""
+    try:
+        yield
+    except UserError as error:
+        notes.append(f"{whose}{error}")
 
 
 @dataclass(frozen=True)

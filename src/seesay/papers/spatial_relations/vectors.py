@@ -21,21 +21,13 @@ from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors
 from seesay.language.relations.vectors import WordVectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import PublishedTable, published_tables
+from seesay.papers.published import published_tables
 from seesay.reports.charts import dendrogram, heat_map
 from seesay.reports.formatting import number
 from seesay.reports.pages.sections import DataTable
 
 RESTARTS = 1000
 """Of k-means, as published."""
-PAPER_SOURCE = "the LaTeX source of the paper, github.com/GU-CLASP/mehdi_thesis, studies/splu2019"
-"""Where the paper's own tables are from: of its text only the appendix is at hand."""
-PRINTED_CLUSTERS = PublishedTable(
-    ["cluster", "relations"],
-    {str(i): [", ".join(cluster)] for i, cluster in enumerate(published.CLUSTERS, 1)},
-    f"k-means, k = {len(published.CLUSTERS)}",
-    PAPER_SOURCE,
-)
 
 
 def published_files(material: Material) -> published.PublishedFiles:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.files import read_json
 from seesay.papers.material import CURVES, Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source, tables
 from seesay.papers.viphy.tables import is_trained, two_decimals
@@ -91,12 +92,9 @@ def by_cardinality(material: Material) -> Rendered:
     """
     curves: dict[str, dict[str, dict[str, float]]] = {metric: {} for metric in METRICS}
     people = f"{PEOPLE}, ours"
-    notes = []
-    try:
+    notes: list[str] = []
+    with noting(notes, "People: "):
         things = source.shared_things(material)
-    except UserError as error:
-        notes.append(f"People: {error}")
-    else:
         has_hit = np.asarray(things.hits.any(axis=1), float)
         curves["relaxed_accuracy"][people] = _people_curve(things, has_hit)
         curves["true_confidence"][people] = _people_curve(things, things.confidence)
@@ -111,13 +109,7 @@ def by_cardinality(material: Material) -> Rendered:
     for metric, name in METRICS.items():
         charts.append(_cardinality_chart(name, curves[metric]))
         for model, points in curves[metric].items():
-            rows.append(
-                [
-                    model,
-                    name,
-                    *(two_decimals(points.get(number)) for number in LABELS),
-                ]
-            )
+            rows.append([model, name, *map(two_decimals, map(points.get, LABELS))])
     text = (
         "The authors' curves are linear probes. For seven colours, which five objects have, they "
         "are as plotted: of FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 "
@@ -127,12 +119,7 @@ def by_cardinality(material: Material) -> Rendered:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *LABELS], rows, "Ours")
     status = Status.of(bool(runs) and not notes)
-    return Rendered(
-        "\n\n".join([text, *notes]),
-        [_human_gap(), table],
-        charts,
-        status=status,
-    )
+    return Rendered("\n\n".join([text, *notes]), [_human_gap(), table], charts, status=status)
 
 
 def _human_gap() -> DataTable:
@@ -287,16 +274,11 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
             heights += [height for series in family_series for height in series.y]
         # one range of heights, so that the charts can be compared
         ends = (min(heights), max(heights))
+        draw = partial(lines, x_label="percent of the training questions", y_ends=ends)
         charts = []
         for family, family_series in by_family.items():
-            drawn = lines(
-                family_series,
-                title=f"{family.capitalize()} ({THEIRS}), one epoch",
-                x_label="percent of the training questions",
-                y_label="R-Acc, percent",
-                y_ends=ends,
-            )
-            charts.append(drawn)
+            title = f"{family.capitalize()} ({THEIRS}), one epoch"
+            charts.append(draw(family_series, title=title, y_label="R-Acc, percent"))
         text = (
             "The authors' curves are of a probe trained for one epoch and without validation, "
             f"{_our_training(curves)} All charts have the same heights."
@@ -307,34 +289,20 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         our_series = []
         for series in curve_series(curves, 100):
             our_series.append(replace(series, x=[100 * fraction for fraction in series.x]))
-        charts.append(
-            lines(
-                our_series,
-                title=f"Ours: {task}",
-                x_label="percent of the training questions",
-                y_label=f"{metric_name(headline)}, percent",
-                # ours may begin at one question in a hundred
-                log_x=min(band.fraction for band in curves) < SMALL_FRACTION,
-                y_ends=ends,
-            )
+        drawn = draw(
+            our_series,
+            title=f"Ours: {task}",
+            y_label=f"{metric_name(headline)}, percent",
+            # ours may begin at one question in a hundred
+            log_x=min(band.fraction for band in curves) < SMALL_FRACTION,
         )
+        charts.append(drawn)
         rows: Cells = []
         for band in curves:
-            percentages = [100 * value for value in (band.mean, band.low, band.high)]
-            rows.append(
-                [
-                    band.label,
-                    band.fraction,
-                    band.questions,
-                    *map(two_decimals, percentages),
-                ]
-            )
+            percentages = map(tables.percent, (band.mean, band.low, band.high))
+            rows.append([band.label, band.fraction, band.questions, *percentages])
         header = ["model", "fraction", "questions", "mean, percent", "lowest", "highest"]
-        return Rendered(
-            text,
-            charts=charts,
-            numbers=DataTable(header, rows),
-        )
+        return Rendered(text, charts=charts, numbers=DataTable(header, rows))
 
     return render
 

@@ -15,7 +15,7 @@ from seesay.condition import How
 from seesay.data.knowledge import SIZES, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
 from seesay.questions import Answer, Scores, Slice
@@ -94,12 +94,7 @@ def dataset(material: Material) -> Rendered:
             f"\n\nThe names in ConceptNet need {source.CONCEPTNET} of the published files, the "
             "shared objects CoDa."
         )
-    return Rendered(
-        text,
-        tables,
-        status=Status.of(is_whole),
-        has_published=True,
-    )
+    return Rendered(text, tables, status=Status.of(is_whole), has_published=True)
 
 
 def _count_files(material: Material) -> dict[str, str]:
@@ -375,11 +370,9 @@ def probes(
                 has_all = len(by_head) == len(heads) and None not in by_head.values()
                 is_complete = is_complete or (has_all and not is_sample)
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
-        notes = []
-        try:
+        notes: list[str] = []
+        with noting(notes, "People: "):
             people_lines = [*_beside_human(place, heads, people(material)), *people_lines]
-        except UserError as error:
-            notes.append(f"People: {error}")
         if not probe_lines and not people_lines:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         about = PROBE if probe_lines else f"{missing}: people's rows alone are ours."

@@ -136,10 +136,9 @@ def method(material: Material) -> Rendered:
             ("2. Perplexities, from the published matrix", matrix.perplexity),
             ("3. P-vectors: columns divided by their sum, rows scaled to length 1", vectors.rows),
         ):
-            rows = [
-                [word, *(number(float(value)) for value in row)]
-                for word, row in zip(words, values, strict=True)
-            ]
+            rows = []
+            for word, row in zip(words, values.tolist(), strict=True):
+                rows.append([word, *map(number, row)])
             tables.append(DataTable(["relation", *words], rows, title))
         text += (
             "; the language model's perplexity on all sentences of a relation's contexts is one "
@@ -222,13 +221,7 @@ def clusters(material: Material) -> Rendered:
     for i, group in enumerate(groups, 1):
         is_printed = frozenset(group) in printed
         as_printed += is_printed
-        body.append(
-            [
-                str(i),
-                ", ".join(group),
-                "yes" if is_printed else "",
-            ]
-        )
+        body.append([str(i), ", ".join(group), "yes" if is_printed else ""])
     tree = average_linkage(vectors)
     title = f"Ours: k-means, {RESTARTS:,} restarts"
     tables = [

@@ -161,6 +161,7 @@ def by_type_and_shape(material: Material) -> Rendered:
     paragraphs = []
     for test in hard_tests(material):
         rows = shares(test.predictions, _type_and_shape)
+        # in one order for all networks
         rows.sort(key=lambda row: SENTENCE_TYPES.index(row.group[0]))
         chart_bars = []
         for row in rows:
@@ -213,6 +214,7 @@ def k_by_sentence_type(material: Material) -> Rendered:
     for origin, test in tests.items():
         groups = k_groups(test)
         flips = {}
+        # one axis for all four panels, so that they can be compared
         every_k = [item.scene.k for item in test.items if item.scene.k is not None]
         for kind in SENTENCE_TYPES:
             same, different = groups[kind]
@@ -283,6 +285,7 @@ def k_groups(test: SceneTest) -> dict[str, tuple[list[float], list[float]]]:
 def by_distance(material: Material) -> Rendered:
     """Figure 6: right and wrong answers by the target's distance from the threshold."""
     test = hard_test(material)
+    # all sentence types together
     rows = bins(test.predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())
     end = DISTANCE_EDGES[LEFTMOST - 1]
     errors = [row for row in test.predictions if not row.right]

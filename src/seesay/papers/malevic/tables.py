@@ -94,6 +94,7 @@ def trainings(material: Material) -> Trainings:
     parts = Trainings([], [])
     for folder in material.folders["sweep"]:
         for row in read_results(folder):
+            # the table of a sweep does not say what its networks look at
             settings = checkpoints.read_settings(row.folder)
             is_pixels = settings.get("features") == "pixels"
             (parts.pixels if is_pixels else parts.features).append(row)
@@ -155,6 +156,7 @@ HEADER = (
 
 def _row(cell: TableCell, best: BestConfiguration, runs: Trainings) -> list[str | float | None]:
     """Return a row of our table: the best configuration, and its distance from print."""
+    # how many configurations the best was chosen from: 16 in the paper
     same_task = [
         row for row in runs.compared if (row.network, row.task) == (best.network, best.task)
     ]

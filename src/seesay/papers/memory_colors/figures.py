@@ -8,8 +8,9 @@ from statistics import fmean, stdev
 
 from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
+from seesay.grouping import group_by
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import PublishedTable, published_tables
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
@@ -77,30 +78,23 @@ def task_numbers(material: Material) -> Rendered:
         "Memory Colors: templates": len(colors.templates),
         "Memory Colors: colours": len(colors.questions[0].options),
     }
-    try:
-        norms = material.task(NORMS)
-    except UserError as error:
-        missing = f" {error}"
-    else:
-        missing = ""
-        of_segment = [
-            question for question in norms.questions if question.tags["segment"] == "pf>=2"
-        ]
+    missing: list[str] = []
+    with noting(missing, " "):
+        questions = material.task(NORMS).questions
+        segments = group_by(questions, lambda question: question.tags["segment"])
+        # segments are nested: the widest has every question of the others
+        widest = segments["pf>=2"]
         rows |= {
-            "Property Norms: concepts": len({question.object for question in of_segment}),
-            "Property Norms: visual features": sum(len(question.gold) for question in of_segment),
-            "Property Norms: relations": len(
-                {question.tags["relation"] for question in of_segment}
-            ),
-            "Property Norms: segments": len(
-                {question.tags["segment"] for question in norms.questions}
-            ),
-            "Property Norms: answer alternatives": len(norms.questions[0].options),
+            "Property Norms: concepts": len({question.object for question in widest}),
+            "Property Norms: visual features": sum(len(question.gold) for question in widest),
+            "Property Norms: relations": len({question.tags["relation"] for question in widest}),
+            "Property Norms: segments": len(segments),
+            "Property Norms: answer alternatives": len(questions[0].options),
         }
     rows["Property Norms: templates"] = len(read_template_file(NORMS)["templates"])
     text = (
         "Section 2.2 counts 8 templates of Property Norms; Figure 4 and the authors' code have 9, "
-        "and so has the task here. Participants are in none of the files." + missing
+        "and so has the task here. Participants are in none of the files." + "".join(missing)
     )
     table = DataTable(["what", "number"], list(rows.items()), "Ours, counted in the files at hand")
     return Rendered(text, [table], status=Status.of(not missing))
@@ -108,8 +102,7 @@ def task_numbers(material: Material) -> Rendered:
 
 def models(material: Material) -> Rendered:
     """Table 2: how each model is asked here, and which were."""
-    rows = [[model, name] for model, name in NAMES.items()]
-    tables = [DataTable(["model", "its name for seesay probe"], rows, "Here")]
+    tables = [DataTable(["model", "its name for seesay probe"], [*NAMES.items()], "Here")]
     asked = {
         (run.label, run.manifest.task, run.manifest.family)
         for run in material.runs
@@ -136,9 +129,9 @@ def datasets(material: Material) -> Rendered:
 
 def published_colors() -> PublishedTable:
     """Return mean and sd over the 13 templates, which the authors' file gives and print draws."""
-    rows = {
-        row.model: [number(row.value), number(row.spread)] for row in read_builtin(COLORS).published
-    }
+    rows = {}
+    for row in read_builtin(COLORS).published:
+        rows[row.model] = [number(row.value), number(row.spread)]
     header = ["model", "mean accuracy", "sd over templates"]
     return PublishedTable(header, rows, source="results.csv")
 

@@ -234,6 +234,7 @@ def correlations(material: Material) -> Rendered:
 
 def _square(ratings: HumanRatings, title: str) -> Markup:
     """Draw ratings of pairs as a symmetric matrix; pairs that were not judged are empty."""
+    # in the order in which the pairs name them
     words = list(dict.fromkeys(word for pair in ratings.pairs for word in pair))
     index = {word: place for place, word in enumerate(words)}
     table = np.full((len(words), len(words)), np.nan)

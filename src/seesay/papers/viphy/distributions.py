@@ -112,6 +112,7 @@ def _beside_coda(paragraphs: Sequence[str], table: DataTable, chart: Markup) -> 
 
 def kitchen(material: Material) -> Rendered:
     """Figure 14: pairs of objects in the kitchen."""
+    # at even steps the thirty show the whole range, and are the same every time
     rows = scene_pairs(source.rows(material, PlaceFact), "kitchen")
     sample = even_steps(rows, PAIRS)
     title = f"{len(sample)} of the {len(rows):,} pairs in a kitchen"
@@ -165,6 +166,7 @@ def category_colors(material: Material) -> Rendered:
     rows = []
     percentages: Cells = []
     for category, size in sizes.most_common():
+        # a category may have no object among the test questions
         counts = labels.get(category, Counter())
         shares = {color: counts[color] / max(counts.total(), 1) for color in COLORS}
         percentage = 100 * size / sizes.total()

@@ -98,6 +98,7 @@ def by_cardinality(material: Material) -> Rendered:
         has_hit = np.asarray(things.hits.any(axis=1), float)
         curves["relaxed_accuracy"][people] = _people_curve(things, has_hit)
         curves["true_confidence"][people] = _people_curve(things, things.confidence)
+    # people need CoDa and models a run: either can be shown without the other
     runs = entries_of(material, "viphy-color")
     for entry in runs:
         for metric in METRICS:
@@ -127,6 +128,7 @@ def _human_gap() -> DataTable:
     from the authors' points."""
     curves = PUBLISHED["Figure 5, confidence"].numbers
     averages = _average("confidence")
+    # over all objects the models are those that the figure draws, by their rows in Table 4
     table_4 = PUBLISHED["Table 4"].numbers
     models = [table_4[row]["Conf"] for row in ("BERT base", "FLAVA", "CLIP")]
     computed = {
@@ -286,6 +288,7 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         if not curves:
             text += f"\n\nThere is no learning curve of {task} among the folders."
             return Rendered(text, charts=charts, status=Status.NEEDS_RUN)
+        # the authors' axis is in percent, too
         our_series = []
         for series in curve_series(curves, 100):
             our_series.append(replace(series, x=[100 * fraction for fraction in series.x]))

@@ -45,7 +45,7 @@ PRINTED_MODELS = {
     "flava": "FLAVA",
     "clip-vit-base": "CLIP",
 }
-"""The rows of the paper's tables, by a part of the models' names."""
+"""The rows of the paper's tables, by a part of the models' names; the first that fits counts."""
 JUDGED = "judge"
 """How people were asked."""
 
@@ -76,6 +76,7 @@ def dataset(material: Material) -> Rendered:
         for name, (printed,) in PUBLISHED[place].rows.items():
             body.append([name, printed, counted.get(name)])
         tables.append(DataTable(["what", "published", "the published files give"], body, place))
+    # what follows was found by counting, and holds for the files as released
     text = (
         "The files are not those behind the printed table: they have fewer objects with subtypes "
         "than the 1.8k in print, and other cardinalities of colours and places. Subtypes are "
@@ -125,6 +126,7 @@ def _count_files(material: Material) -> dict[str, str]:
         "names in ConceptNet": "",
         "objects shared with CoDa": "",
     }
+    # the text has the two labels of sizes by their words
     for label, name in zip(SIZES, ("larger", "smaller"), strict=True):
         counted[name] = f"{sum(fact.typical == (label,) for fact in sizes):,}"
     conceptnet = source.conceptnet_names(material)
@@ -347,6 +349,7 @@ def probes(
     """
     heads = [head for _, _, head in columns]
     header = ["ours, in percent", "asked"]
+    # ours and print stand beside each other, column by column
     for head in heads:
         header += [head, "published"]
 
@@ -484,6 +487,7 @@ def averages_note() -> str:
     sentences = []
     for name, members in families.items():
         printed = " / ".join(f"{value:.2f}" for value in rows[name].values())
+        # each of the family's printed rows has the same weight
         means = []
         for column in rows[name]:
             means.append(f"{fmean(rows[member][column] for member in members):.2f}")

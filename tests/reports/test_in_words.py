@@ -37,6 +37,8 @@ def beside(model: Run, baseline: Run, difference: float, p: float) -> Comparison
         p_holm=p,
         p_mcnemar=None,
         n=3,
+        objects=3,
+        too_few=True,
         signature_a=model.manifest.signature,
         signature_b=baseline.manifest.signature,
     )

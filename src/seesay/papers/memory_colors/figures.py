@@ -11,7 +11,7 @@ from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status, noting
-from seesay.papers.published import PublishedTable, published_tables
+from seesay.papers.published import PublishedTable, published_tables, read_yaml
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -25,17 +25,6 @@ MODELS = {
     name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()
 }
 """The models of the published `results.csv`, by their names in the paper."""
-NAMES = {
-    "BERT": "bert-base-uncased",
-    "CLIP-BERT-implicit": "clip-bert-implicit:FOLDER",
-    "CLIP-BERT-explicit": "clip-bert:FOLDER",
-    "BERT-CLIP-BERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
-    "LXMERT": "unc-nlp/lxmert-base-uncased",
-    "BERT-LXMERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
-    "BERT-LXMERT-train-scratch": "a folder of seesay pretrain capbert … --preset paper",
-    "VisualBERT": "uclanlp/visualbert-vqa-coco-pre --allow-pickle",
-}
-"""The models of Table 2 as they are asked here."""
 MULTIMODAL = ("CLIP-BERT-explicit", "CLIP-BERT-implicit", "LXMERT", "VisualBERT")
 """The paper's vision-and-language models; its other four are unimodal."""
 FIELD = "[DESCRIPTOR] [ITEM]"
@@ -102,7 +91,8 @@ def task_numbers(material: Material) -> Rendered:
 
 def models(material: Material) -> Rendered:
     """Table 2: how each model is asked here, and which were."""
-    tables = [DataTable(["model", "its name for seesay probe"], [*NAMES.items()], "Here")]
+    names = read_yaml("memory_colors", "models.yaml")
+    tables = [DataTable(["model", "its name for seesay probe"], [*names.items()], "Here")]
     asked = {
         (run.label, run.manifest.task, run.manifest.family)
         for run in material.runs

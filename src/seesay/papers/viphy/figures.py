@@ -36,15 +36,6 @@ PEOPLE = "people (CoDa)"
 LABELS = [str(n) for n in range(1, 8)]
 """Numbers of typical colours."""
 PUBLISHED = published_tables("viphy")
-AVERAGES = {
-    "Figure 6": {"BERT": ("Table 4", "BERT base"), "CLIP": ("Table 4", "CLIP")},
-    "Figure 13": {
-        "ViLT": ("Table 5", "ViLT"),
-        "BERT": ("Table 5", "BERT base"),
-        "CapBERT": ("Table 5", "CapBERT"),
-    },
-}
-"""Where the dashed lines of a figure are printed."""
 SHARES = {
     "Figure 6": {part: cells[0] for part, cells in PUBLISHED["Figure 15"].rows.items()},
     "Figure 13": dict(
@@ -180,7 +171,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
     # the averages are those of the whole test, which the tables print
     averages = {
         f"{model} ({THEIRS})": PUBLISHED[place].numbers[row]["R-Acc"]
-        for model, (place, row) in AVERAGES[figure].items()
+        for model, (place, row) in tables.ROWS["averages"][figure].items()
     }
 
     def render(material: Material) -> Rendered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -16,7 +16,7 @@ from seesay.data.knowledge import SIZES, ColorFact, PlaceFact, SizeFact, Subtype
 from seesay.errors import UserError
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status, noting
-from seesay.papers.published import published_tables
+from seesay.papers.published import published_tables, read_yaml
 from seesay.papers.viphy import source
 from seesay.questions import Answer, Scores, Slice
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -30,22 +30,11 @@ from seesay.tasks.viphy.human import figures_of
 
 PUBLISHED = published_tables("viphy")
 NOT_LEVEL = Slice.of({"level": "no"})
-HUMAN = {"Table 3": "Human", "Table 4": "Human CoDa", "Table 5": "Human", "Table 6": "Human"}
+ROWS = read_yaml("viphy", "rows.yaml")
+"""Which rows of the paper's tables are meant, for runs, people, averages and dashed lines."""
+HUMAN: Mapping[str, str] = ROWS["people"]
 PRINTED_NAMES = {"size": "size", "space": "spatial"}
 COLUMNS = {"color": "Color", "size": "Size", "space": "Spatial"}
-PRINTED_MODELS = {
-    "capbert": "CapBERT",
-    "visualbert": "VisualBERT",
-    "unifiedqa-t5-large": "UnifiedQA large",
-    "deberta-v2-xxlarge": "DeBERTa xxl",
-    "roberta-large": "RoBERTa large",
-    "bert-large-uncased": "BERT large",
-    "bert-base-uncased": "BERT base",
-    "vilt": "ViLT",
-    "flava": "FLAVA",
-    "clip-vit-base": "CLIP",
-}
-"""The rows of the paper's tables, by a part of the models' names; the first that fits counts."""
 JUDGED = "judge"
 """How people were asked."""
 
@@ -232,7 +221,7 @@ def printed_beside(entry: LabelledRun, place: str, column: str) -> str | None:
 def printed_name(run: Run) -> str | None:
     """Return the row of the paper's tables that a run's model is, None for one it does not have."""
     model = run.manifest.model.casefold()
-    return next((row for part, row in PRINTED_MODELS.items() if part in model), None)
+    return next((row for part, row in ROWS["models"].items() if part in model), None)
 
 
 def two_decimals(value: float | None) -> str | None:
@@ -480,12 +469,8 @@ CODA_NOTE = (
 def averages_note() -> str:
     """Return how the printed averages of Table 6 differ from the means of its printed rows."""
     rows = PUBLISHED["Table 6"].numbers
-    families = {
-        "LM average": ("BERT base", "RoBERTa large", "UnifiedQA large", "DeBERTa xxl"),
-        "VLM average": ("VisualBERT", "ViLT", "FLAVA", "CLIP"),
-    }
     sentences = []
-    for name, members in families.items():
+    for name, members in ROWS["families"].items():
         printed = " / ".join(f"{value:.2f}" for value in rows[name].values())
         # each of the family's printed rows has the same weight
         means = []

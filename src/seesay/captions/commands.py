@@ -14,6 +14,7 @@ from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet, Seed
 
 if TYPE_CHECKING:
+    from seesay.captions.scoring import CaptionScores, ParseScores, RelevanceScores
     from seesay.captions.scoring.records import TextComparison, TextRecord
 
 app = Application(
@@ -69,7 +70,6 @@ def captions(
     """
     from seesay.captions.scoring import score_captions
     from seesay.cli.output import err
-    from seesay.files import write_json_lines
 
     scores = score_captions(
         hypotheses,
@@ -85,10 +85,7 @@ def captions(
     )
     if save_df is not None:
         scores.document_frequency().save(save_df)
-    if per_caption is not None:
-        write_json_lines(per_caption, scores.rows())
-    _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)
-    _report(scores.left_out)
+    _show(scores, per_caption, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -118,7 +115,6 @@ def relevance(
     """Score how well captions fit their pictures, by the cosine of their vectors. Exit code 1: some
     captions were left out."""
     from seesay.captions.scoring import score_relevance
-    from seesay.files import write_json_lines
 
     scores = score_relevance(
         hypotheses,
@@ -129,10 +125,7 @@ def relevance(
         resamples=resamples,
         seed=seed,
     )
-    if per_caption is not None:
-        write_json_lines(per_caption, scores.rows())
-    _show(scores.records, scores.comparisons, as_json, scores.signature, quiet)
-    _report(scores.left_out)
+    _show(scores, per_caption, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -159,37 +152,40 @@ def parses(
     """Score parses as evalb does, with intervals. Exit code 1: some sentences could not be
     compared."""
     from seesay.captions.scoring import score_parses
-    from seesay.files import write_json_lines
 
     scores = score_parses(gold, test, parameters=parameters, resamples=resamples, seed=seed)
-    if per_sentence is not None:
-        write_json_lines(per_sentence, scores.rows())
-    _show(scores.records, [], as_json, scores.signature, quiet)
-    _report(scores.left_out)
+    _show(scores, per_sentence, as_json=as_json, quiet=quiet)
 
 
 def _show(
-    records: Sequence[TextRecord],
-    comparisons: Sequence[TextComparison],
+    scores: CaptionScores | RelevanceScores | ParseScores,
+    rows_path: Path | None,
+    *,
     as_json: bool,
-    line: str,
     quiet: bool,
 ) -> None:
-    """Print the figures and the paired tests, as tables or as JSON."""
+    """Write the score of every text, print figures and paired tests, and report what was left
+    out."""
     from seesay.cli.output import out, print_json
+    from seesay.files import write_json_lines
 
+    if rows_path is not None:
+        write_json_lines(rows_path, scores.rows())
     if as_json:
-        figures = [asdict(record) for record in records]
-        tests = [asdict(comparison) for comparison in comparisons]
+        figures = [asdict(record) for record in scores.records]
+        tests = [asdict(comparison) for comparison in scores.comparisons]
         print_json({"records": figures, "comparisons": tests} if tests else figures)
-        return
-    _show_figures(records)
-    if comparisons:
-        _show_tests(comparisons)
-    if any(record.too_few for record in records):
-        out.print("Fewer than 10 texts: too few, the intervals are narrower than they should be.")
-    if not quiet:
-        out.print(f"n = {records[0].n}  {line}")
+    else:
+        _show_figures(scores.records)
+        if scores.comparisons:
+            _show_tests(scores.comparisons)
+        if any(record.too_few for record in scores.records):
+            out.print(
+                "Fewer than 10 texts: too few, the intervals are narrower than they should be."
+            )
+        if not quiet:
+            out.print(f"n = {scores.records[0].n}  {scores.signature}")
+    _report(scores.left_out)
 
 
 def _show_figures(records: Sequence[TextRecord]) -> None:

@@ -58,6 +58,10 @@ class CaptionSet:
         else:
             self.texts.setdefault(image, []).extend(texts)
 
+    def bad_rows(self) -> list[str]:
+        """Return a sentence for each row that could not be used."""
+        return [f"{self.source}, {self.unit} {row.row}: {row.reason}" for row in self.bad]
+
     def _validate(self, image: str, texts: list[str]) -> None:
         """Raise BadValueError if the captions of an image cannot be used."""
         if self.single and (image in self.texts or len(texts) != 1):
@@ -223,14 +227,13 @@ def pair(hypotheses: CaptionSet, references: CaptionSet) -> tuple[list[str], lis
         )
     if hypotheses.plain:
         _validate_same_length(hypotheses, references)
-    left_out = []
-    reported_rows = set()
+    left_out: list[str] = []
+    reported_rows: set[str] = set()
     for captions in (hypotheses, references):
-        for row in captions.bad:
-            left_out.append(f"{captions.source}, {captions.unit} {row.row}: {row.reason}")
-            # Of plain text a row is an image: one sentence about it is enough.
-            if hypotheses.plain:
-                reported_rows.add(str(row.row))
+        left_out += captions.bad_rows()
+        # Of plain text a row is an image: one sentence about it is enough.
+        if hypotheses.plain:
+            reported_rows |= {str(row.row) for row in captions.bad}
     for captions, other, lack in (
         (hypotheses, references, "reference"),
         (references, hypotheses, "caption"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from seesay.errors import UserError
@@ -22,15 +22,14 @@ from seesay.questions import Published
 GROUP_LINES = 3
 FILE = re.compile(r"\.(csv|ipynb|json|npy|tex|tsv|txt|xlsx)\b")
 """What a source must name that is not the paper itself."""
-_MARKS = (
-    (re.compile(r"</?(?:sub|sup|code|b|i)>"), ""),
-    (re.compile(r"\\textbf\{([^}]*)\}"), r"\1"),
-    (re.compile(r"_\{([^}]*)\}"), r"\1"),
-    (re.compile(r"\\pm"), "±"),
-    (re.compile(r"\\sim"), "~"),
-    (re.compile(r"\\%"), "%"),
-    (re.compile(r"\*\*|\$"), ""),
-)
+_MARKS = {
+    r"</?(?:sub|sup|code|b|i)>|\*\*|\$": "",
+    r"(?:\\textbf|_)\{([^}]*)\}": r"\1",
+    r"\\pm": "±",
+    r"\\sim": "~",
+    r"\\%": "%",
+}
+"""Marks of type as texts of papers have them, in HTML, Markdown and LaTeX, and what stays."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ class PaperText:
         >>> PaperText.of("a.txt", r"BERT _{base} $\\textbf{0.94} \\pm 0.002$").lines
         ('BERT base 0.94 ± 0.002',)
         """
-        for mark, replacement in _MARKS:
-            text = mark.sub(replacement, text)
+        for mark, replacement in _MARKS.items():
+            text = re.sub(mark, replacement, text)
         return cls(name, tuple(text.split("\n")))
 
     def line_of_row(self, name: str, cells: Sequence[str]) -> int | None:
@@ -177,25 +176,19 @@ def check_table(
     place: str, table: PublishedTable, texts: Sequence[PaperText]
 ) -> Iterator[CheckedRow]:
     """Look for every row of a table."""
+    # what is not printed is in no text
+    printed_texts = texts if table.is_printed else ()
     for name, cells in table.rows.items():
         row = CheckedRow(place, name, tuple(cells), source=table.source)
-        # what is not printed is in no text
-        places = _places(table, name, texts) if table.is_printed else iter(())
-        text, line = next(places, ("", None))
-        yield CheckedRow(row.place, row.row, row.cells, text, line, row.source)
-
-
-def _places(
-    table: PublishedTable, name: str, texts: Sequence[PaperText]
-) -> Iterator[tuple[str, int]]:
-    """Return where the texts have a row."""
-    for text in texts:
-        if name in table.quotes:
-            line = text.line_of_quote(table.quotes[name], table.rows[name])
-        else:
-            line = text.line_of_row(name, table.rows[name])
-        if line is not None:
-            yield text.name, line
+        for text in printed_texts:
+            if name in table.quotes:
+                line = text.line_of_quote(table.quotes[name], cells)
+            else:
+                line = text.line_of_row(name, cells)
+            if line is not None:
+                row = replace(row, text=text.name, line=line)
+                break
+        yield row
 
 
 def _check_figure(

@@ -9,20 +9,19 @@ the command that makes it. What no command makes is not possible here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
 from markupsafe import Markup
 
 from seesay.errors import UserError
 from seesay.files import json_value, refuse_folder, write_text
 from seesay.papers.material import Material
-from seesay.papers.published import PublishedTable, published_tables
+from seesay.papers.published import PublishedTable, published_tables, read_yaml
 from seesay.questions import Published
 from seesay.reports.layout import render_page
 from seesay.reports.pages.sections import DataTable
@@ -43,6 +42,15 @@ class Status(StrEnum):
     def of(cls, is_whole: bool) -> Status:
         """Return the status of an entry of which something is ours."""
         return cls.SHOWN if is_whole else cls.IN_PART
+
+
+@contextmanager
+def noting(notes: list[str], whose: str = "") -> Iterator[None]:
+    """Add to `notes` why a part of an entry cannot be shown, where it lacks what it needs."""
+    try:
+        yield
+    except UserError as error:
+        notes.append(f"{whose}{error}")
 
 
 @dataclass(frozen=True)
@@ -122,8 +130,7 @@ def read_paper(
     ours, and `not_here` in the file says why. `computed` has the published tables that are not in
     `published.yaml`, by their place; `figures` the published figures of tasks.
     """
-    text = (files("seesay.papers") / package / "entries.yaml").read_text(encoding="utf-8")
-    words = yaml.safe_load(text)
+    words = read_yaml(package, "entries.yaml")
     tables = {**published_tables(package), **(computed or {})}
     entries = []
     for fields in words.pop("entries"):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
@@ -72,9 +73,14 @@ class PublishedTable:
         return DataTable(self.header, rows, title)
 
 
+def read_yaml(paper: str, name: str) -> Any:
+    """Return a file of a paper, a package here; every value is a text, as printed."""
+    text = (files("seesay.papers") / paper / name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=yaml.BaseLoader)
+
+
 @cache
 def published_tables(paper: str) -> dict[str, PublishedTable]:
-    """Return the tables of a paper, a package here, by the names that the paper gives them."""
-    text = (files("seesay.papers") / paper / "published.yaml").read_text(encoding="utf-8")
-    tables = yaml.load(text, Loader=yaml.BaseLoader)  # every cell a text, as printed
+    """Return the tables of a paper by the names that the paper gives them."""
+    tables = read_yaml(paper, "published.yaml")
     return {name: PublishedTable(**fields) for name, fields in tables.items()}

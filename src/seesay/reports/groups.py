@@ -42,11 +42,11 @@ def unite_names(runs: Sequence[Run]) -> tuple[Run, ...]:
     The name is the shortest, of equally short ones the first: a path says where a model lies, not
     which it is.
     """
-    by_identity = group_by(runs, _identity)
-    shortest = {
-        identity: min((run.manifest.model for run in members), key=len)
-        for identity, members in by_identity.items()
-    }
+    shortest: dict[str, str] = {}
+    for run in runs:
+        name = run.manifest.model
+        # min takes the first of equally short names
+        shortest[_identity(run)] = min(shortest.get(_identity(run), name), name, key=len)
     latest: dict[str, Run] = {}
     for run in sorted(runs, key=lambda run: run.manifest.created):
         latest[_nameless_signature(run)] = run

@@ -49,16 +49,14 @@ def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str
     metric; with chance where no baseline is."""
     manifest = entry.run.manifest
     metric = entry.run.task.metrics[0]
+    headline = (manifest.task, metric, None)
     for comparison in comparisons:
-        is_headline = comparison.metric == metric and comparison.slice is None
-        if not is_headline or comparison.task != manifest.task:
-            continue
-        if manifest.signature not in (comparison.signature_a, comparison.signature_b):
+        rivals = {comparison.signature_a: comparison.b, comparison.signature_b: comparison.a}
+        rival = rivals.get(manifest.signature, "")
+        is_headline = (comparison.task, comparison.metric, comparison.slice) == headline
+        if not is_headline or not is_baseline(rival):
             continue
         is_first = comparison.signature_a == manifest.signature
-        rival = comparison.b if is_first else comparison.a
-        if not is_baseline(rival):
-            continue
         if not is_shown(comparison):
             return rival, NEITHER
         is_higher = (comparison.difference > 0) == is_first

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,19 +13,22 @@ from tests.judge.results.test_several_labels import BLUE, GREEN, RED, judged, st
 from tests.reports.test_score_analyses import answered
 from tests.shared_data import shared
 
+from seesay.condition import How
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.judge.results.human_run import write_human_run
 from seesay.papers import load_paper
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status, render_entries
 from seesay.papers.viphy import distributions, figures, source, tables, texts
+from seesay.probes.qa import qa_task
 from seesay.questions import Task
 from seesay.reports.pages.sections import DataTable
 from seesay.runs import store
 from seesay.runs.answer_table import AnswerTable
+from seesay.runs.learning_curve import CURVES, Band
 from seesay.runs.run import Run
 from seesay.tasks.template_files import read_template_file
-from seesay.tasks.viphy import space
+from seesay.tasks.viphy import size, space
 
 PEOPLE = ((96.46, 96.74, 100, 98.61, 100, 100), (75.69, 77.02, 83.76, 83.57, 83.04, 92.81))
 """Figure 5: CoDa's annotators, relaxed accuracy and confidence for 1 to 6 typical colours, as
@@ -234,9 +238,15 @@ def places(levels: Mapping[str, tuple[str, ...]]) -> Task:
         PlaceFact("kitchen", name, "sink", 1, 1, 1, typical) for name, typical in levels.items()
     ]
     questions = tuple(space.questions(facts))
-    templates = read_template_file("viphy-space")["templates"]
+    fields = read_template_file("viphy-space")
     return Task(
-        "viphy-space", "1", "t", templates, questions, ("relaxed_accuracy", "vocabulary_accuracy")
+        "viphy-space",
+        "1",
+        "t",
+        fields["templates"],
+        questions,
+        ("relaxed_accuracy", "vocabulary_accuracy"),
+        qa_templates=fields["qa_templates"],
     )
 
 
@@ -313,6 +323,75 @@ def test_a_model_of_the_paper_stands_beside_its_printed_row(tmp_path: Path) -> N
     shown = rendered(saved(other, tmp_path / "other/space"), "Table 3")
     assert {row[4] for row in shown.tables[1].rows} == {None}
     assert "Caution: at chance" in shown.text
+
+
+def test_a_model_that_writes_an_option_stands_in_table_3(tmp_path: Path) -> None:
+    """Three pairs, the third of which may be level and is left out. Of the others the first reply
+    is right, and the second is neither of the two labels: no second choice is read into it."""
+    task = qa_task(places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")}))
+    run = answered(task, [">", "=", ">"], "allenai/unifiedqa-t5-large", How.QA)
+    (row,) = rendered(saved(run, tmp_path / "runs/space"), "Table 3").tables[1].rows
+    assert row[2] == "the reply, pairs without a similar level, by qa"
+    assert str(row[3]).startswith("50.00 (")
+    assert row[4:] == ["63.04", "2"]
+
+
+def test_a_model_that_writes_sizes_stands_in_table_3(tmp_path: Path) -> None:
+    """UnifiedQA is not asked in the paper's prompts for masked models."""
+    task = qa_task(sizes())
+    run = answered(task, [">", "<"], "allenai/unifiedqa-t5-large", How.QA)
+    (row,) = rendered(saved(run, tmp_path / "runs/size"), "Table 3").tables[1].rows
+    assert row[2] == "the reply, by qa"
+    assert str(row[3]).startswith("50.00 (")
+    assert row[4:] == ["51.76", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("viphy-space", "Table 5"), ("viphy-size", "Table 6")]
+)
+def test_a_tuned_model_stands_in_tables_5_and_6(tmp_path: Path, name: str, number: str) -> None:
+    """And not in Table 3, though a model that was asked alike and not tuned is in its group."""
+    task = qa_task(sizes() if name == "viphy-size" else places({"lamp": (">",), "floor": ("<",)}))
+    for how in (How.QA, How.QA_TRAINED):
+        run = answered(task, [">", ">"], "allenai/unifiedqa-t5-large", how)
+        saved(run, tmp_path / f"runs/{how}")
+    table = rendered(tmp_path, number).tables[1]
+    (row,) = [row for row in table.rows if row[1] == "qa-trained"]
+    assert str(row[2]).startswith("50.00 (" if name == "viphy-space" else "100.00 (")
+    assert row[3] == {"Table 5": "62.04", "Table 6": "62.20"}[number]
+    assert len(rendered(tmp_path, "Table 3").tables[1].rows) == 1
+
+
+def sizes() -> Task:
+    """Two made-up pairs, the first thing of both the larger."""
+    facts = [SizeFact(name, "pen", 9, 1, (">",)) for name in ("house", "tree")]
+    fields = read_template_file("viphy-size")
+    return Task(
+        "viphy-size",
+        "1",
+        "t",
+        fields["templates"],
+        tuple(size.questions(facts)),
+        ("accuracy",),
+        qa_templates=fields["qa_templates"],
+    )
+
+
+BANDS = {
+    "best of 50 epochs": "ours until the best of 50",
+    "1 epoch, no validation": "and so are ours",
+    "7 epochs, no validation": "ours as their names say",
+}
+
+
+@pytest.mark.parametrize("training", BANDS)
+def test_figure_8_says_how_our_curves_were_trained(tmp_path: Path, training: str) -> None:
+    band = Band("m", "viphy-color", "relaxed_accuracy", 0.1, 9, 2, 0.5, 0.4, 0.6, 0.1, training)
+    (tmp_path / CURVES).write_text(json.dumps({"curves": [asdict(band)]}), encoding="utf-8")
+    shown = figures.few_shot("viphy-color", "Figure 8")(Material((tmp_path,)))
+    assert BANDS[training] in shown.text
+    (row,) = shown.numbers.rows if shown.numbers else ()
+    assert row[0] == band.label
 
 
 def test_people_who_name_several_colours_stand_in_table_4(tmp_path: Path) -> None:

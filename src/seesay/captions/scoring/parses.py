@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from seesay import __version__
@@ -18,7 +18,7 @@ from seesay.captions.parses import (
 )
 from seesay.captions.parses.parameters import read_parameters
 from seesay.captions.parses.trees import TreeRow, read_trees, split_trees
-from seesay.captions.scoring.records import TextRecord, make_records, system_names
+from seesay.captions.scoring.records import TextComparison, TextRecord, make_records, system_names
 from seesay.errors import UserError
 from seesay.metrics.bootstrap import Resamples
 from seesay.questions import BadRow
@@ -35,6 +35,8 @@ class ParseScores:
     sentences: dict[int, ParseScore]
     left_out: list[str]
     signature: str
+    comparisons: list[TextComparison] = field(default_factory=list)
+    """None: a parser is scored alone."""
 
     @property
     def figures(self) -> dict[str, TextRecord]:

@@ -146,10 +146,7 @@ def _pair_with_pictures(
 ) -> tuple[list[str], list[str]]:
     """Return the images of which all systems have a caption and there is a picture, and what was
     left out."""
-    left_out = []
-    for captions in caption_sets:
-        for row in captions.bad:
-            left_out.append(f"{captions.source}, {captions.unit} {row.row}: {row.reason}")
+    left_out = [sentence for captions in caption_sets for sentence in captions.bad_rows()]
     # in the order of the first system, then what only the second one has
     every_image = dict.fromkeys(image for captions in caption_sets for image in captions.texts)
     images = []

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+import yaml
 
 from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
@@ -44,71 +46,29 @@ FILES = (
 LM = "LM embeddings"
 P = "P-vectors"
 TEMPLATES = "spatial templates"
-_CLUSTERS = """
-to | on | away | here | into | from | during | back of | through | alongside | along side |
-underneath | in; against | in front of | above; over | to the side | onto; toward |
-up; down; off | with; without | together; out | outside; inside | near; beside; by |
-top; front; bottom | in between; between | along; at; across; around |
-beneath; below; under; behind | right; back; left; side; there |
-to the left of; to the right of; next to |
-in back of; in the back of; on the back of; at the top of |
-on the top of; on side of; on the bottom of; on left side of; on top of; on the front of;
-on back of; on the side of; on front of; on bottom of
-"""
-CLUSTERS: tuple[tuple[str, ...], ...] = tuple(
-    tuple(cluster.strip().split("; ")) for cluster in " ".join(_CLUSTERS.split()).split("|")
+NOT_PRINTED = "–"
+TABLES: Mapping[str, Mapping[str, Any]] = yaml.load(
+    (files("seesay.language.relations") / "published.yaml").read_text(encoding="utf-8"),
+    Loader=yaml.BaseLoader,  # every cell a text, as printed
 )
-"""Table 2: the clusters of the 67 P-vectors, k = 30."""
-TABLES: Mapping[str, tuple[tuple[str, ...], Mapping[str, tuple[float | None, ...]]]] = {
-    "Table 3": (
-        ("analogy", "analogy, phrases"),
-        {
-            "GloVe (Common Crawl)": (0.56, 0.36),
-            "GloVe (Visual Genome)": (0.43, 0.29),
-            LM: (0.86, 0.45),
-            P: (0.62, 0.47),
-            "random": (0.11, 0.05),
-        },
-    ),
-    "Table 4": (
-        (
-            "odd one out, cosine",
-            "odd one out, spearman",
-            "odd one out, phrases, cosine",
-            "odd one out, phrases, spearman",
-        ),
-        {
-            "GloVe (Common Crawl)": (0.62, 0.68, 0.52, 0.58),
-            "GloVe (Visual Genome)": (0.61, 0.61, 0.58, 0.59),
-            LM: (0.87, 0.90, 0.82, 0.88),
-            P: (0.72, 0.70, 0.64, 0.52),
-            TEMPLATES: (0.22, 1.0, None, None),
-        },
-    ),
-    "Table 5": (
-        (
-            "word association",
-            "word similarity",
-            "word association, associated pairs",
-            "word similarity, associated pairs",
-        ),
-        {
-            TEMPLATES: (-0.02, -0.08, 0.06, -0.35),
-            LM: (0.48, 0.15, 0.59, 0.08),
-            P: (0.48, 0.19, 0.40, -0.08),
-        },
-    ),
-}
-"""The printed accuracies and, in Table 5, Spearman's ρ.
+"""The printed tables: `title`, `header`, `rows` by the name in their first column, `source`."""
+CLUSTERS = tuple(tuple(cells[0].split(", ")) for cells in TABLES["Table 2"]["rows"].values())
+"""The clusters of the 67 P-vectors, k = 30."""
 
-A table has tests, and their values for each kind of vectors.
-"""
-PRINTED: Mapping[tuple[str, str], float | None] = {
-    (test, vectors): value
-    for tests, by_vectors in TABLES.values()
-    for vectors, values in by_vectors.items()
-    for test, value in zip(tests, values, strict=True)
-}
+
+def printed_figures() -> dict[tuple[str, str], float]:
+    """Return the printed accuracies and, of Table 5, Spearman's ρ, by test and vectors."""
+    figures = {}
+    for name in ("Table 3", "Table 4", "Table 5"):
+        _, *tests = TABLES[name]["header"]
+        for vectors, cells in TABLES[name]["rows"].items():
+            for test, cell in zip(tests, cells, strict=True):
+                if cell != NOT_PRINTED:
+                    figures[test, vectors] = float(cell.replace("−", "-"))
+    return figures
+
+
+PRINTED = printed_figures()
 
 # The paper divides columns by their sum; whether of perplexities or of their logarithms, and
 # whether rows are scaled before, it leaves open.

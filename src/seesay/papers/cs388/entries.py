@@ -95,6 +95,7 @@ def accuracy_of_captions(material: Material) -> Rendered:
     resources = load()
     bleus = bleu(corpus)
     alignment = meteor(corpus, resources)
+    # of the four BLEUs the last one alone is averaged with the other metrics
     parts = [bleus[-1], alignment, rouge(corpus), cider_d(corpus)]
     average = fuse(parts)
     rows = []
@@ -114,6 +115,7 @@ def accuracy_of_captions(material: Material) -> Rendered:
 
 def relevance_of_captions(material: Material) -> Rendered:
     """Section 4.2, a heading: our own measure, on vectors made by hand."""
+    # a cosine of 3/5, and one of −1; lengths do not matter
     captions = np.array([[1.0, 0.0], [0.0, 2.0]])
     pictures = np.array([[3.0, 4.0], [0.0, -5.0]])
     measured = relevance(captions, pictures)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from operator import attrgetter
 from statistics import fmean
 
 from seesay.errors import UserError
@@ -17,6 +18,7 @@ from seesay.papers.malevic.scene_figures import (
     published_test,
     scene_test,
     sentence_type,
+    type_name,
 )
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
@@ -63,8 +65,7 @@ class HardTest:
     @cached_property
     def overall(self) -> GroupAccuracy:
         """The accuracy on all items, as the published one is."""
-        right = sum(row.right for row in self.predictions)
-        return share(HARD, (), right, len(self.predictions))
+        return share_of(self.predictions, "right")
 
     @property
     def status(self) -> Status:
@@ -93,6 +94,12 @@ class HardTest:
         if self.reasoner.network != "film":
             other = " No FiLM trained on SET+POS is among the folders given."
         return f"{self.about}{other}{self.caution}"
+
+
+def share_of(predictions: Sequence[Prediction], field: str) -> GroupAccuracy:
+    """Return of how many predictions a field is true, such as `right`, with an interval."""
+    count = sum(map(attrgetter(field), predictions))
+    return share(HARD, (), count, len(predictions))
 
 
 def chance_caution(name: str, accuracy: GroupAccuracy) -> str:
@@ -147,18 +154,14 @@ def _ask(material: Material, reasoner: TrainedReasoner) -> HardTest:
     return HardTest(reasoner, predictions, model)
 
 
-def type_of(row: Prediction) -> str:
-    """Return the sentence type of a prediction, as the paper calls it."""
-    return f"{row.adjective} {str(row.answer).lower()}"
-
-
 def by_type_and_shape(material: Material) -> Rendered:
     """Figure 4: accuracy by sentence type and shape, for every network given."""
     charts = []
     body = []
     paragraphs = []
     for test in hard_tests(material):
-        rows = shares(test.predictions, lambda row: (type_of(row), row.shape))
+        rows = shares(test.predictions, _type_and_shape)
+        # in one order for all networks
         rows.sort(key=lambda row: SENTENCE_TYPES.index(row.group[0]))
         chart_bars = []
         for row in rows:
@@ -175,8 +178,7 @@ def by_type_and_shape(material: Material) -> Rendered:
                 chance=CHANCE,
             )
         )
-        say_small = sum(row.predicts_low for row in test.predictions)
-        small = share(HARD, (), say_small, len(test.predictions))
+        small = share_of(test.predictions, "predicts_low")
         paragraphs.append(
             f"{test.about} It says false of big and true of small, whichever the thing is, in "
             f"{_percent(small)} of cases.{test.caution}"
@@ -195,6 +197,10 @@ def by_type_and_shape(material: Material) -> Rendered:
     )
 
 
+def _type_and_shape(row: Prediction) -> tuple[str, str]:
+    return type_name(row.adjective, row.answer), row.shape
+
+
 def k_by_sentence_type(material: Material) -> Rendered:
     """Figure 5: the distribution of k by sentence type, where the fixed threshold gives the same
     adjective or another."""
@@ -208,6 +214,7 @@ def k_by_sentence_type(material: Material) -> Rendered:
     for origin, test in tests.items():
         groups = k_groups(test)
         flips = {}
+        # one axis for all four panels, so that they can be compared
         every_k = [item.scene.k for item in test.items if item.scene.k is not None]
         for kind in SENTENCE_TYPES:
             same, different = groups[kind]
@@ -278,6 +285,7 @@ def k_groups(test: SceneTest) -> dict[str, tuple[list[float], list[float]]]:
 def by_distance(material: Material) -> Rendered:
     """Figure 6: right and wrong answers by the target's distance from the threshold."""
     test = hard_test(material)
+    # all sentence types together
     rows = bins(test.predictions, lambda row: row.distance, DISTANCE_EDGES, lambda _: ())
     end = DISTANCE_EDGES[LEFTMOST - 1]
     errors = [row for row in test.predictions if not row.right]
@@ -285,8 +293,8 @@ def by_distance(material: Material) -> Rendered:
     text = test.about_film
     if near:
         # what the thing is by the scene's own threshold, whatever the sentence says of it
-        big = share(HARD, (), sum(row.is_high for row in near), len(near))
-        every = share(HARD, (), sum(row.is_high for row in errors), len(errors))
+        big = share_of(near, "is_high")
+        every = share_of(errors, "is_high")
         text += (
             f"\n\nOf its {len(near):,} errors within the two leftmost columns (up to {end:g}) "
             f"{_percent(big)} are on things that count as big; of all its {len(errors):,} errors, "
@@ -299,21 +307,10 @@ def by_distance(material: Material) -> Rendered:
     for row in rows:
         right = row.share.right
         items = row.share.items
-        counts = [brief(count) for count in (items, right, items - right)]
-        body.append(
-            [
-                between(row),
-                *counts,
-                number(row.share.accuracy),
-            ]
-        )
+        counts = map(brief, (items, right, items - right))
+        body.append([between(row), *counts, number(row.share.accuracy)])
     numbers = DataTable(["distance", "items", "right", "wrong", "accuracy"], body)
-    return Rendered(
-        text,
-        charts=[chart],
-        numbers=numbers,
-        status=test.status,
-    )
+    return Rendered(text, charts=[chart], numbers=numbers, status=test.status)
 
 
 def max_pooled_features(material: Material) -> Rendered:
@@ -343,12 +340,8 @@ def max_pooled_features(material: Material) -> Rendered:
         "target is framed. The overlay shows how many channels take their maximum from a cell, as "
         "far as that exceeds an even share: all that the classifier gets to see."
     )
-    status = test.status if whole else Status.IN_PART
-    return Rendered(
-        text,
-        charts=[attention_chart(example, test.name) for example in examples],
-        status=status,
-    )
+    charts = [attention_chart(example, test.name) for example in examples]
+    return Rendered(text, charts=charts, status=test.status if whole else Status.IN_PART)
 
 
 def borderline_pair(test: SceneTest, predictions: Sequence[Prediction]) -> list[int]:
@@ -359,7 +352,8 @@ def borderline_pair(test: SceneTest, predictions: Sequence[Prediction]) -> list[
     """
     candidates: dict[bool, list[int]] = {True: [], False: []}
     for place, row in enumerate(predictions):
-        if type_of(row) == "big true" and row.distance is not None:
+        is_big_and_true = row.adjective == "big" and row.answer
+        if is_big_and_true and row.distance is not None:
             candidates[row.right].append(place)
 
     def distance(place: int) -> float:
@@ -381,9 +375,3 @@ def _percent(row: GroupAccuracy) -> str:
 
 def _mean(values: Sequence[float]) -> str:
     return number(fmean(values)) if values else NONE
-
-
-def share_table(names: Sequence[str], rows: Sequence[GroupAccuracy], title: str = "") -> DataTable:
-    """Return accuracies by group; `names` are the heads of the group's parts."""
-    body = [[*row.group, *accuracy_cells(row)] for row in rows]
-    return DataTable([*names, *ACCURACY_COLUMNS], body, title)

@@ -62,8 +62,16 @@ def published_test(material: Material, name: str, split: str = "test") -> SceneT
 
 def sentence_type(item: SceneItem) -> str:
     """Return the adjective of an item's sentence, and whether it is true."""
-    adjective = "big" if item.cell.positive else "small"
-    return f"{adjective} {str(item.cell.answer).lower()}"
+    return type_name("big" if item.cell.positive else "small", item.cell.answer)
+
+
+def type_name(adjective: str, answer: bool) -> str:
+    """Return a sentence type as the paper calls it.
+
+    >>> type_name("big", True)
+    'big true'
+    """
+    return f"{adjective} {str(answer).lower()}"
 
 
 def approach(material: Material) -> Rendered:

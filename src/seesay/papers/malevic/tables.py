@@ -4,10 +4,10 @@ item by item."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from seesay.papers.malevic.hard_test import chance_caution, reasoners, share_table
+from seesay.papers.malevic.hard_test import chance_caution, reasoners, share_of
 from seesay.papers.malevic.scene_figures import published_test, scene_test
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
@@ -30,7 +30,7 @@ from seesay.scenes.reasoners.paper_tables import (
 from seesay.scenes.reasoners.selection import best_reasoners
 from seesay.scenes.reasoners.sweep import SweepRow, read_results
 from seesay.scenes.reports.reasoner_charts import RULES, title_of
-from seesay.scenes.reports.reasoner_page import grid_cells
+from seesay.scenes.reports.reasoner_page import ACCURACY_COLUMNS, accuracy_cells, grid_cells
 from seesay.scenes.rules import Positive, holds
 from seesay.scenes.tasks.malevic import CEILING_PLACE
 
@@ -94,6 +94,7 @@ def trainings(material: Material) -> Trainings:
     parts = Trainings([], [])
     for folder in material.folders["sweep"]:
         for row in read_results(folder):
+            # the table of a sweep does not say what its networks look at
             settings = checkpoints.read_settings(row.folder)
             is_pixels = settings.get("features") == "pixels"
             (parts.pixels if is_pixels else parts.features).append(row)
@@ -155,6 +156,7 @@ HEADER = (
 
 def _row(cell: TableCell, best: BestConfiguration, runs: Trainings) -> list[str | float | None]:
     """Return a row of our table: the best configuration, and its distance from print."""
+    # how many configurations the best was chosen from: 16 in the paper
     same_task = [
         row for row in runs.compared if (row.network, row.task) == (best.network, best.task)
     ]
@@ -279,18 +281,18 @@ def seen_and_unseen(material: Material) -> Rendered:
             group = name.removeprefix("compositional-")
             predictions = predict(model, test)
             if name == SEEN[0]:
-                right = sum(row.right for row in predictions)
-                overall = share(name, (), right, len(predictions))
                 # a network that has not learnt the seen combinations says nothing of the unseen
+                overall = share_of(predictions, "right")
                 cautions += chance_caution(NAMES[reasoner.network], overall)
             for row in shares(predictions, lambda row: (row.adjective, row.shape)):
                 # the table tells seen combinations from unseen ones, which are in two tests
-                rows.append(replace(row, group=(group, *row.group)))
+                rows.append([group, *row.group, *accuracy_cells(row)])
                 combination = " ".join(row.group)
                 chart_bars.append(Bar(combination, row.accuracy, row.low, row.high, group))
         title = f"{NAMES[reasoner.network]}: every combination of adjective and shape"
         charts.append(bars(chart_bars, title=title, x_label="accuracy"))
-        tables.append(share_table(["combination", "adjective", "shape"], rows, title))
+        header = ["combination", "adjective", "shape", *ACCURACY_COLUMNS]
+        tables.append(DataTable(header, rows, title))
     text = table.text
     if best:
         text += (

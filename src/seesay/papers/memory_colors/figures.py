@@ -8,9 +8,10 @@ from statistics import fmean, stdev
 
 from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
+from seesay.grouping import group_by
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import PublishedTable, published_tables
+from seesay.papers.paper import Rendered, Status, noting
+from seesay.papers.published import PublishedTable, published_tables, read_yaml
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -24,17 +25,6 @@ MODELS = {
     name: cells[0] for name, cells in published_tables("memory_colors")["Results file"].rows.items()
 }
 """The models of the published `results.csv`, by their names in the paper."""
-NAMES = {
-    "BERT": "bert-base-uncased",
-    "CLIP-BERT-implicit": "clip-bert-implicit:FOLDER",
-    "CLIP-BERT-explicit": "clip-bert:FOLDER",
-    "BERT-CLIP-BERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
-    "LXMERT": "unc-nlp/lxmert-base-uncased",
-    "BERT-LXMERT-train": "a folder of seesay pretrain capbert … --from bert-base-uncased",
-    "BERT-LXMERT-train-scratch": "a folder of seesay pretrain capbert … --preset paper",
-    "VisualBERT": "uclanlp/visualbert-vqa-coco-pre --allow-pickle",
-}
-"""The models of Table 2 as they are asked here."""
 MULTIMODAL = ("CLIP-BERT-explicit", "CLIP-BERT-implicit", "LXMERT", "VisualBERT")
 """The paper's vision-and-language models; its other four are unimodal."""
 FIELD = "[DESCRIPTOR] [ITEM]"
@@ -77,30 +67,23 @@ def task_numbers(material: Material) -> Rendered:
         "Memory Colors: templates": len(colors.templates),
         "Memory Colors: colours": len(colors.questions[0].options),
     }
-    try:
-        norms = material.task(NORMS)
-    except UserError as error:
-        missing = f" {error}"
-    else:
-        missing = ""
-        of_segment = [
-            question for question in norms.questions if question.tags["segment"] == "pf>=2"
-        ]
+    missing: list[str] = []
+    with noting(missing, " "):
+        questions = material.task(NORMS).questions
+        segments = group_by(questions, lambda question: question.tags["segment"])
+        # segments are nested: the widest has every question of the others
+        widest = segments["pf>=2"]
         rows |= {
-            "Property Norms: concepts": len({question.object for question in of_segment}),
-            "Property Norms: visual features": sum(len(question.gold) for question in of_segment),
-            "Property Norms: relations": len(
-                {question.tags["relation"] for question in of_segment}
-            ),
-            "Property Norms: segments": len(
-                {question.tags["segment"] for question in norms.questions}
-            ),
-            "Property Norms: answer alternatives": len(norms.questions[0].options),
+            "Property Norms: concepts": len({question.object for question in widest}),
+            "Property Norms: visual features": sum(len(question.gold) for question in widest),
+            "Property Norms: relations": len({question.tags["relation"] for question in widest}),
+            "Property Norms: segments": len(segments),
+            "Property Norms: answer alternatives": len(questions[0].options),
         }
     rows["Property Norms: templates"] = len(read_template_file(NORMS)["templates"])
     text = (
         "Section 2.2 counts 8 templates of Property Norms; Figure 4 and the authors' code have 9, "
-        "and so has the task here. Participants are in none of the files." + missing
+        "and so has the task here. Participants are in none of the files." + "".join(missing)
     )
     table = DataTable(["what", "number"], list(rows.items()), "Ours, counted in the files at hand")
     return Rendered(text, [table], status=Status.of(not missing))
@@ -108,8 +91,8 @@ def task_numbers(material: Material) -> Rendered:
 
 def models(material: Material) -> Rendered:
     """Table 2: how each model is asked here, and which were."""
-    rows = [[model, name] for model, name in NAMES.items()]
-    tables = [DataTable(["model", "its name for seesay probe"], rows, "Here")]
+    names = read_yaml("memory_colors", "models.yaml")
+    tables = [DataTable(["model", "its name for seesay probe"], [*names.items()], "Here")]
     asked = {
         (run.label, run.manifest.task, run.manifest.family)
         for run in material.runs
@@ -136,9 +119,9 @@ def datasets(material: Material) -> Rendered:
 
 def published_colors() -> PublishedTable:
     """Return mean and sd over the 13 templates, which the authors' file gives and print draws."""
-    rows = {
-        row.model: [number(row.value), number(row.spread)] for row in read_builtin(COLORS).published
-    }
+    rows = {}
+    for row in read_builtin(COLORS).published:
+        rows[row.model] = [number(row.value), number(row.spread)]
     header = ["model", "mean accuracy", "sd over templates"]
     return PublishedTable(header, rows, source="results.csv")
 

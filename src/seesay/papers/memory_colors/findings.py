@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean
 
+from markupsafe import Markup
+
 from seesay.condition import label_without_seed
 from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
@@ -27,7 +29,7 @@ from seesay.papers.memory_colors.norms import (
     panel_figures,
     relation_scores,
 )
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.quantities import quantity
 from seesay.reports.formatting import number
 from seesay.reports.groups import LabelledRun
@@ -44,21 +46,24 @@ FEW_RESAMPLES = 200
 
 def both_tasks(material: Material) -> Rendered:
     """Figure 2: accuracy on Memory Colors, and scores on Property Norms by segment."""
-    parts = []
-    missing = []
+    parts: list[Rendered] = []
+    missing: list[str] = []
     for render in (memory_colors, norms_panels(SEGMENTS, by_segment)):  # 2a and 2b
-        try:
+        with noting(missing):
             parts.append(render(material))
-        except UserError as error:
-            missing.append(str(error))
     if not parts:
         raise UserError(" ".join(missing))
-    numbers = [part.numbers for part in parts if part.numbers]
+    tables: list[DataTable] = []
+    charts: list[Markup] = []
+    for part in parts:
+        tables += part.tables
+        charts += part.charts
     return Rendered(
         "\n\n".join([*(part.text for part in parts), *missing]),
-        tables=[table for part in parts for table in part.tables],
-        charts=[chart for part in parts for chart in part.charts],
-        numbers=numbers[0] if numbers else None,
+        tables,
+        charts,
+        # the second part alone has numbers that are folded
+        numbers=parts[-1].numbers,
         status=Status.of(not missing),
     )
 
@@ -105,6 +110,8 @@ def pictures_in_place_of_none(material: Material) -> Rendered:
     rows = []
     for test in _tests(material):
         segment = test.slice["segment"].removeprefix("pf>=") if test.slice else ""
+        low = number(test.low, sign=True)
+        high = number(test.high, sign=True)
         rows.append(
             [
                 test.task,
@@ -112,8 +119,8 @@ def pictures_in_place_of_none(material: Material) -> Rendered:
                 test.a,
                 number(test.value_b),
                 number(test.value_a),
-                _signed(test.difference),
-                f"{_signed(test.low)} to {_signed(test.high)}",
+                number(test.difference, sign=True),
+                f"{low} to {high}",
                 number(test.p_holm),
                 f"{test.n:,}",
             ]
@@ -142,15 +149,6 @@ def pictures_in_place_of_none(material: Material) -> Rendered:
     )
     text += few(material, COLORS) + few(material, NORMS)
     return Rendered(text, [DataTable(header, rows, "Ours")])
-
-
-def _signed(value: float) -> str:
-    """Return a difference with its sign.
-
-    >>> _signed(-0.25)
-    '−0.250'
-    """
-    return f"{value:+.3f}".replace("-", "−")
 
 
 def _tests(material: Material) -> Iterator[Comparison]:

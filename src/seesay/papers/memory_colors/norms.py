@@ -201,10 +201,7 @@ HEADER = (
 )
 
 
-def panel_figures(
-    entries: Sequence[LabelledRun],
-    panel_of: Panel,
-) -> list[PanelFigure]:
+def panel_figures(entries: Sequence[LabelledRun], panel_of: Panel) -> list[PanelFigure]:
     """Return the figures of runs that belong to a panel."""
     cells = []
     for entry in entries:
@@ -244,7 +241,7 @@ def by_segment(cells: Sequence[PanelFigure]) -> Markup:
         for cell in members:
             figure = cell.figure
             chart_bars.append(bar_with_sd(name, figure.value, figure.spread, cell.model))
-        chart_bars += _chance_bar(name, [[cell.figure for cell in members[:1]]])
+        chart_bars += _chance_bar(name, members[:1])
     title = "Visual Property Norms"
     panel_name = cells[0].panel
     # the second half of Figure 2 has all relations, Figure 5 the colours
@@ -287,8 +284,7 @@ def by_relation(cells: Sequence[PanelFigure]) -> Markup:
             of_templates = scores[model][relation]
             sd = stdev(of_templates) if len(of_templates) > 1 else None
             chart_bars.append(bar_with_sd(relation, fmean(of_templates), sd, model))
-        groups = [[cell.figure for cell in group] for group in by_model.values()]
-        chart_bars += _chance_bar(relation, groups[:1])
+        chart_bars += _chance_bar(relation, next(iter(by_model.values())))
     return bars(
         chart_bars,
         title="Visual Property Norms, by relation",
@@ -314,10 +310,9 @@ def relation_scores(run: Run) -> dict[str, list[float]]:
     return scores
 
 
-def _chance_bar(name: str, groups: Sequence[Sequence[Figure]]) -> list[Bar]:
-    """Return the bar of chance, which is the same for all models: the first one's stands for
-    all."""
-    chances = [figure.chance for group in groups for figure in group]
+def _chance_bar(name: str, cells: Sequence[PanelFigure]) -> list[Bar]:
+    """Return the bar of chance over these figures of one model; it is the same for all models."""
+    chances = [cell.figure.chance for cell in cells]
     known = [chance for chance in chances if chance is not None]
     # a mean of chance over some of the segments would be that of other questions
     if not known or len(known) < len(chances):

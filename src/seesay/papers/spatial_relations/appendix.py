@@ -67,6 +67,7 @@ def described_pictures(material: Material) -> Rendered:
     body: list[list[str]] = []
     missing = []
     for number, (picture_id, phrases) in enumerate(printed.items(), 1):
+        # the table has every description, found or not; the chart those that have a region
         used = _pick(regions.get(picture_id, []), phrases)
         for phrase, region in zip(phrases, used, strict=True):
             if region is None:
@@ -213,6 +214,7 @@ def question_layout(material: Material) -> Rendered:
     except ModuleNotFoundError as error:
         raise UserError("The judge, whose page this is, is not installed here.") from error
     require_extra()
+    # a study of pairs is made of a file, as `seesay judge` makes it
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "relations.csv"
         pairs = [{"a": a, "b": b} for a, b in NEIGHBOURS]

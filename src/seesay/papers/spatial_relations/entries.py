@@ -3,8 +3,9 @@ spatial-relations` shows it."""
 
 from __future__ import annotations
 
-from seesay.language.relations.published import SOURCE
+from seesay.language.relations.published import SOURCE, TABLES
 from seesay.papers.paper import read_paper
+from seesay.papers.published import PublishedTable
 from seesay.papers.spatial_relations.appendix import described_pictures, question_layout
 from seesay.papers.spatial_relations.vector_tests import (
     ANALOGY,
@@ -14,10 +15,8 @@ from seesay.papers.spatial_relations.vector_tests import (
     human_judgements,
     perplexities,
     precision,
-    printed_table,
 )
 from seesay.papers.spatial_relations.vectors import (
-    PRINTED_CLUSTERS,
     clusters,
     contexts,
     heat_maps,
@@ -45,10 +44,5 @@ PAPER = read_paper(
         "Course notes, perplexity": perplexities,
         "Course notes, precision": precision,
     },
-    {
-        "Table 2": PRINTED_CLUSTERS,
-        "Table 3": printed_table("Table 3", "accuracy"),
-        "Table 4": printed_table("Table 4", "accuracy"),
-        "Table 5": printed_table("Table 5", "Spearman's ρ"),
-    },
+    {name: PublishedTable(**fields) for name, fields in TABLES.items()},
 )

@@ -17,7 +17,6 @@ from seesay.language.relations.evaluate import VectorTest, intrinsic
 from seesay.language.relations.published import (
     LM,
     PRINTED,
-    TABLES,
     TEMPLATES,
     P,
     judgements,
@@ -28,9 +27,7 @@ from seesay.language.relations.pvectors import EMBEDDINGS, p_vectors
 from seesay.language.relations.vectors import WordVectors, read_vectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import PublishedTable
 from seesay.papers.spatial_relations.vectors import (
-    PAPER_SOURCE,
     find_published,
     own_matrices,
     published_files,
@@ -54,15 +51,6 @@ ODD = (
     "ours differ by up to .08 either way, and which reading of the phrases gives the printed "
     "values is not found."
 )
-
-
-def printed_table(number: str, value: str) -> PublishedTable:
-    """Return Tables 3 to 5, after the authors' source of the paper."""
-    tests, by_vectors = TABLES[number]
-    rows = {
-        vectors: [_printed(value) for value in values] for vectors, values in by_vectors.items()
-    }
-    return PublishedTable(["vectors", *tests], rows, value, PAPER_SOURCE)
 
 
 def _printed(value: float | None) -> str:
@@ -246,6 +234,7 @@ def correlations(material: Material) -> Rendered:
 
 def _square(ratings: HumanRatings, title: str) -> Markup:
     """Draw ratings of pairs as a symmetric matrix; pairs that were not judged are empty."""
+    # in the order in which the pairs name them
     words = list(dict.fromkeys(word for pair in ratings.pairs for word in pair))
     index = {word: place for place, word in enumerate(words)}
     table = np.full((len(words), len(words)), np.nan)

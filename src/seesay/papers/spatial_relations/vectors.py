@@ -21,21 +21,13 @@ from seesay.language.relations.pvectors import PerplexityMatrix, p_vectors
 from seesay.language.relations.vectors import WordVectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import PublishedTable, published_tables
+from seesay.papers.published import published_tables
 from seesay.reports.charts import dendrogram, heat_map
 from seesay.reports.formatting import number
 from seesay.reports.pages.sections import DataTable
 
 RESTARTS = 1000
 """Of k-means, as published."""
-PAPER_SOURCE = "the LaTeX source of the paper, github.com/GU-CLASP/mehdi_thesis, studies/splu2019"
-"""Where the paper's own tables are from: of its text only the appendix is at hand."""
-PRINTED_CLUSTERS = PublishedTable(
-    ["cluster", "relations"],
-    {str(i): [", ".join(cluster)] for i, cluster in enumerate(published.CLUSTERS, 1)},
-    f"k-means, k = {len(published.CLUSTERS)}",
-    PAPER_SOURCE,
-)
 
 
 def published_files(material: Material) -> published.PublishedFiles:
@@ -144,10 +136,9 @@ def method(material: Material) -> Rendered:
             ("2. Perplexities, from the published matrix", matrix.perplexity),
             ("3. P-vectors: columns divided by their sum, rows scaled to length 1", vectors.rows),
         ):
-            rows = [
-                [word, *(number(float(value)) for value in row)]
-                for word, row in zip(words, values, strict=True)
-            ]
+            rows = []
+            for word, row in zip(words, values.tolist(), strict=True):
+                rows.append([word, *map(number, row)])
             tables.append(DataTable(["relation", *words], rows, title))
         text += (
             "; the language model's perplexity on all sentences of a relation's contexts is one "
@@ -230,13 +221,7 @@ def clusters(material: Material) -> Rendered:
     for i, group in enumerate(groups, 1):
         is_printed = frozenset(group) in printed
         as_printed += is_printed
-        body.append(
-            [
-                str(i),
-                ", ".join(group),
-                "yes" if is_printed else "",
-            ]
-        )
+        body.append([str(i), ", ".join(group), "yes" if is_printed else ""])
     tree = average_linkage(vectors)
     title = f"Ours: k-means, {RESTARTS:,} restarts"
     tables = [

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from seesay.data import viphy
 from seesay.data.knowledge import COLORS, ColorFact, PlaceFact
-from seesay.errors import UserError
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source
 from seesay.reports.analysis import LabelShares, as_table
@@ -33,17 +33,15 @@ WIDE = 270.0
 def _typical(material: Material) -> NDArray[np.bool_]:
     """Return which colours are typical of each object of ViPhy."""
     facts = source.rows(material, ColorFact)
-    return np.array([[color in fact.typical for color in COLORS] for fact in facts])
+    return np.array([np.isin(COLORS, fact.typical) for fact in facts])
 
 
 def color_shares(material: Material) -> Rendered:
     """Figure 10: the share of each colour among the typical labels of ViPhy and CoDa."""
     tables = {"VIPHY": _typical(material)}
-    notes = []
-    try:
+    notes: list[str] = []
+    with noting(notes, "CoDa: "):
         tables["CoDa"] = source.coda_typical(material)
-    except UserError as error:
-        notes.append(f"CoDa: {error}")
     shares = {}
     labels = {}
     for name, table in tables.items():
@@ -73,23 +71,15 @@ def color_shares(material: Material) -> Rendered:
         "Every typical label of every object counts once: of ViPhy's released table, and of all of "
         "CoDa's objects, whose typical colours are found by the same rule."
     )
-    return Rendered(
-        "\n\n".join([text, *notes]),
-        [DataTable(header, rows, "In percent")],
-        [chart],
-        status=Status.of(not notes),
-        has_published=True,
-    )
+    return _beside_coda([text, *notes], DataTable(header, rows, "In percent"), chart)
 
 
 def cardinality(material: Material) -> Rendered:
     """Figure 11: how many objects of ViPhy and of CoDa have one typical colour, two, or more."""
     numbers = {"VIPHY": _typical(material).sum(axis=1)}
-    notes = []
-    try:
+    notes: list[str] = []
+    with noting(notes, "CoDa: "):
         numbers["CoDa"] = (source.shared_things(material).typical > 0).sum(axis=1)
-    except UserError as error:
-        notes.append(f"CoDa: {error}")
     header = PUBLISHED["Figure 11"].header[1:]
     chart_bars = []
     rows: Cells = []
@@ -110,21 +100,24 @@ def cardinality(material: Material) -> Rendered:
         "CoDa's objects are here those that it shares with ViPhy. The authors' shares of ViPhy are "
         "of an earlier table than the released one."
     )
-    return Rendered(
-        "\n\n".join([text, *notes]),
-        [DataTable(["typical colours", *header], rows, "In percent")],
-        [chart],
-        status=Status.of(not notes),
-        has_published=True,
-    )
+    table = DataTable(["typical colours", *header], rows, "In percent")
+    return _beside_coda([text, *notes], table, chart)
+
+
+def _beside_coda(paragraphs: Sequence[str], table: DataTable, chart: Markup) -> Rendered:
+    """Return a figure of ViPhy and CoDa; a second paragraph says that CoDa is missing."""
+    status = Status.of(len(paragraphs) == 1)
+    return Rendered("\n\n".join(paragraphs), [table], [chart], status=status, has_published=True)
 
 
 def kitchen(material: Material) -> Rendered:
     """Figure 14: pairs of objects in the kitchen."""
+    # at even steps the thirty show the whole range, and are the same every time
     rows = scene_pairs(source.rows(material, PlaceFact), "kitchen")
     sample = even_steps(rows, PAIRS)
     title = f"{len(sample)} of the {len(rows):,} pairs in a kitchen"
-    chart_rows = [(row.part, [row.shares[place] for place in PLACES]) for row in sample]
+    # the shares of a row are in the order of `PLACES`
+    chart_rows = [(row.part, list(row.shares.values())) for row in sample]
     text = (
         "Pairs of objects in a kitchen: how often the first is above the second, level with it, "
         "and below it. The paper draws thirty pairs at random; these stand at even steps of the "
@@ -146,11 +139,8 @@ def scene_pairs(facts: Sequence[PlaceFact], scene: str) -> list[LabelShares]:
         # the published table has every pair twice, once in each direction
         if fact.scene.replace("_", " ") != scene or fact.a >= fact.b or not total:
             continue
-        shares = {
-            "above": fact.above / total,
-            "similar level": fact.level / total,
-            "below": fact.below / total,
-        }
+        counts = np.array([fact.above, fact.level, fact.below])
+        shares = dict(zip(PLACES, (counts / total).tolist(), strict=True))
         rows.append(LabelShares(f"{fact.a} – {fact.b}", total, shares))
     return sorted(rows, key=lambda row: (row.shares["below"] - row.shares["above"], row.part))
 
@@ -176,6 +166,7 @@ def category_colors(material: Material) -> Rendered:
     rows = []
     percentages: Cells = []
     for category, size in sizes.most_common():
+        # a category may have no object among the test questions
         counts = labels.get(category, Counter())
         shares = {color: counts[color] / max(counts.total(), 1) for color in COLORS}
         percentage = 100 * size / sizes.total()
@@ -201,25 +192,16 @@ def category_colors(material: Material) -> Rendered:
 def ninety_objects(material: Material) -> Rendered:
     """Figure 16: all answers about the paper's ninety objects, from one colour to many."""
     answers = PUBLISHED["Figure 16"].numbers
-    distributions = {}
+    by_entropy = []
     for name, counts in answers.items():
         total = sum(counts.values())
-        distributions[name] = {color: count / total for color, count in counts.items()}
-    entropies = {name: entropy(shares.values()) for name, shares in distributions.items()}
+        shares = [count / total for count in counts.values()]
+        by_entropy.append((entropy(shares), name, int(total), shares))
     chart_rows = []
     rows: Cells = []
-    for name in sorted(distributions, key=lambda name: (entropies[name], name)):
-        shares = list(distributions[name].values())
+    for bits, name, total, shares in sorted(by_entropy):
         chart_rows.append((name, shares))
-        percentages = [f"{100 * share:.1f}" for share in shares]
-        rows.append(
-            [
-                name,
-                round(entropies[name], 3),
-                int(sum(answers[name].values())),
-                *percentages,
-            ]
-        )
+        rows.append([name, round(bits, 3), total, *(f"{100 * share:.1f}" for share in shares)])
     chart = stacked_bars(chart_rows, COLORS, title="The paper's 90 objects, by entropy")
     text = (
         "All ninety, each with the whole distribution of its answers, in percent, sorted by its "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from seesay.errors import UserError
 from seesay.files import read_json
 from seesay.papers.material import CURVES, Material
-from seesay.papers.paper import Rendered, Status
+from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import published_tables
 from seesay.papers.viphy import source, tables
-from seesay.papers.viphy.tables import is_linear, two_decimals
+from seesay.papers.viphy.tables import is_trained, two_decimals
+from seesay.probes.linear_layer import ProbeConfig
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
@@ -34,15 +36,6 @@ PEOPLE = "people (CoDa)"
 LABELS = [str(n) for n in range(1, 8)]
 """Numbers of typical colours."""
 PUBLISHED = published_tables("viphy")
-AVERAGES = {
-    "Figure 6": {"BERT": ("Table 4", "BERT base"), "CLIP": ("Table 4", "CLIP")},
-    "Figure 13": {
-        "ViLT": ("Table 5", "ViLT"),
-        "BERT": ("Table 5", "BERT base"),
-        "CapBERT": ("Table 5", "CapBERT"),
-    },
-}
-"""Where the dashed lines of a figure are printed."""
 SHARES = {
     "Figure 6": {part: cells[0] for part, cells in PUBLISHED["Figure 15"].rows.items()},
     "Figure 13": dict(
@@ -57,13 +50,14 @@ SHARES = {
 SMALL_FRACTION = 0.1
 VISION = ("ViLT", "FLAVA", "CLIP")
 THEIRS = "authors' files"
+THEIR_TRAINING = str(ProbeConfig(epochs=1, validation=False))
+OUR_TRAINING = str(ProbeConfig())
 
 
 def entries_of(material: Material, task: str) -> list[LabelledRun]:
-    """Return the linear probes of a task, or, where there are none, its other runs."""
-    groups = material.groups_of(task)
-    linear_groups = [group for group in groups if is_linear(group)]
-    return [entry for group in linear_groups or groups for entry in group.entries]
+    """Return the trained models of a task, or, where there are none, its other runs."""
+    entries = [entry for group in material.groups_of(task) for entry in group.entries]
+    return [entry for entry in entries if is_trained(entry)] or entries
 
 
 def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
@@ -89,15 +83,13 @@ def by_cardinality(material: Material) -> Rendered:
     """
     curves: dict[str, dict[str, dict[str, float]]] = {metric: {} for metric in METRICS}
     people = f"{PEOPLE}, ours"
-    notes = []
-    try:
+    notes: list[str] = []
+    with noting(notes, "People: "):
         things = source.shared_things(material)
-    except UserError as error:
-        notes.append(f"People: {error}")
-    else:
         has_hit = np.asarray(things.hits.any(axis=1), float)
         curves["relaxed_accuracy"][people] = _people_curve(things, has_hit)
         curves["true_confidence"][people] = _people_curve(things, things.confidence)
+    # people need CoDa and models a run: either can be shown without the other
     runs = entries_of(material, "viphy-color")
     for entry in runs:
         for metric in METRICS:
@@ -109,13 +101,7 @@ def by_cardinality(material: Material) -> Rendered:
     for metric, name in METRICS.items():
         charts.append(_cardinality_chart(name, curves[metric]))
         for model, points in curves[metric].items():
-            rows.append(
-                [
-                    model,
-                    name,
-                    *(two_decimals(points.get(number)) for number in LABELS),
-                ]
-            )
+            rows.append([model, name, *map(two_decimals, map(points.get, LABELS))])
     text = (
         "The authors' curves are linear probes. For seven colours, which five objects have, they "
         "are as plotted: of FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 "
@@ -125,12 +111,7 @@ def by_cardinality(material: Material) -> Rendered:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *LABELS], rows, "Ours")
     status = Status.of(bool(runs) and not notes)
-    return Rendered(
-        "\n\n".join([text, *notes]),
-        [_human_gap(), table],
-        charts,
-        status=status,
-    )
+    return Rendered("\n\n".join([text, *notes]), [_human_gap(), table], charts, status=status)
 
 
 def _human_gap() -> DataTable:
@@ -138,6 +119,7 @@ def _human_gap() -> DataTable:
     from the authors' points."""
     curves = PUBLISHED["Figure 5, confidence"].numbers
     averages = _average("confidence")
+    # over all objects the models are those that the figure draws, by their rows in Table 4
     table_4 = PUBLISHED["Table 4"].numbers
     models = [table_4[row]["Conf"] for row in ("BERT base", "FLAVA", "CLIP")]
     computed = {
@@ -189,7 +171,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
     # the averages are those of the whole test, which the tables print
     averages = {
         f"{model} ({THEIRS})": PUBLISHED[place].numbers[row]["R-Acc"]
-        for model, (place, row) in AVERAGES[figure].items()
+        for model, (place, row) in tables.ROWS["averages"][figure].items()
     }
 
     def render(material: Material) -> Rendered:
@@ -285,55 +267,54 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
             heights += [height for series in family_series for height in series.y]
         # one range of heights, so that the charts can be compared
         ends = (min(heights), max(heights))
+        draw = partial(lines, x_label="percent of the training questions", y_ends=ends)
         charts = []
         for family, family_series in by_family.items():
-            drawn = lines(
-                family_series,
-                title=f"{family.capitalize()} ({THEIRS}), one epoch",
-                x_label="percent of the training questions",
-                y_label="R-Acc, percent",
-                y_ends=ends,
-            )
-            charts.append(drawn)
+            title = f"{family.capitalize()} ({THEIRS}), one epoch"
+            charts.append(draw(family_series, title=title, y_label="R-Acc, percent"))
         text = (
-            "The authors' curves are of a probe trained for one epoch and without validation, ours "
-            "until the best of 50 on the validation questions: that is why theirs end below Tables "
-            "4 and 6, most of them at the share of the commonest label. All charts have the same "
-            "heights."
+            "The authors' curves are of a probe trained for one epoch and without validation, "
+            f"{_our_training(curves)} All charts have the same heights."
         )
         if not curves:
             text += f"\n\nThere is no learning curve of {task} among the folders."
             return Rendered(text, charts=charts, status=Status.NEEDS_RUN)
+        # the authors' axis is in percent, too
         our_series = []
         for series in curve_series(curves, 100):
             our_series.append(replace(series, x=[100 * fraction for fraction in series.x]))
-        charts.append(
-            lines(
-                our_series,
-                title=f"Ours: {task}",
-                x_label="percent of the training questions",
-                y_label=f"{metric_name(headline)}, percent",
-                # ours may begin at one question in a hundred
-                log_x=min(band.fraction for band in curves) < SMALL_FRACTION,
-                y_ends=ends,
-            )
+        drawn = draw(
+            our_series,
+            title=f"Ours: {task}",
+            y_label=f"{metric_name(headline)}, percent",
+            # ours may begin at one question in a hundred
+            log_x=min(band.fraction for band in curves) < SMALL_FRACTION,
         )
+        charts.append(drawn)
         rows: Cells = []
         for band in curves:
-            percentages = [100 * value for value in (band.mean, band.low, band.high)]
-            rows.append(
-                [
-                    band.model,
-                    band.fraction,
-                    band.questions,
-                    *map(two_decimals, percentages),
-                ]
-            )
+            percentages = map(tables.percent, (band.mean, band.low, band.high))
+            rows.append([band.label, band.fraction, band.questions, *percentages])
         header = ["model", "fraction", "questions", "mean, percent", "lowest", "highest"]
-        return Rendered(
-            text,
-            charts=charts,
-            numbers=DataTable(header, rows),
-        )
+        return Rendered(text, charts=charts, numbers=DataTable(header, rows))
 
     return render
+
+
+def _our_training(curves: Sequence[Band]) -> str:
+    """Return the end of the sentence on how the authors' curves were trained: how ours were."""
+    trainings = {band.training for band in curves}
+    if trainings == {THEIR_TRAINING}:
+        return (
+            "and so are ours. Theirs end below Tables 4 and 6, most of them at the share of the "
+            "commonest label."
+        )
+    if trainings <= {OUR_TRAINING}:
+        return (
+            "ours until the best of 50 on the validation questions: that is why theirs end below "
+            "Tables 4 and 6, most of them at the share of the commonest label."
+        )
+    return (
+        "ours as their names say, or else until the best of 50 on the validation questions. Theirs "
+        "end below Tables 4 and 6, most of them at the share of the commonest label."
+    )

@@ -64,8 +64,9 @@ def shared_things(material: Material) -> human.SharedThings:
 
 def coda_typical(material: Material) -> NDArray[np.bool_]:
     """Return which colours are typical of each of CoDa's objects, by ViPhy's rule."""
-    questions = coda.load(_coda_folder(material)).questions
-    shares = [[question.gold.get(color, 0.0) for color in COLORS] for question in questions]
+    shares = []
+    for question in coda.load(_coda_folder(material)).questions:
+        shares.append([question.gold.get(color, 0.0) for color in COLORS])
     return np.asarray(typical_labels(np.array(shares)) > 0)
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
 import numpy as np
 
+from seesay.answers import NO_ANSWER
 from seesay.condition import How
 from seesay.data.knowledge import SIZES, ColorFact, PlaceFact, SizeFact, SubtypeFact
 from seesay.errors import UserError
 from seesay.papers.material import Material
-from seesay.papers.paper import Rendered, Status
-from seesay.papers.published import published_tables
+from seesay.papers.paper import Rendered, Status, noting
+from seesay.papers.published import published_tables, read_yaml
 from seesay.papers.viphy import source
 from seesay.questions import Answer, Scores, Slice
 from seesay.reports.groups import LabelledRun, TaskRuns
@@ -29,22 +30,11 @@ from seesay.tasks.viphy.human import figures_of
 
 PUBLISHED = published_tables("viphy")
 NOT_LEVEL = Slice.of({"level": "no"})
-HUMAN = {"Table 3": "Human", "Table 4": "Human CoDa", "Table 5": "Human", "Table 6": "Human"}
+ROWS = read_yaml("viphy", "rows.yaml")
+"""Which rows of the paper's tables are meant, for runs, people, averages and dashed lines."""
+HUMAN: Mapping[str, str] = ROWS["people"]
 PRINTED_NAMES = {"size": "size", "space": "spatial"}
 COLUMNS = {"color": "Color", "size": "Size", "space": "Spatial"}
-PRINTED_MODELS = {
-    "capbert": "CapBERT",
-    "visualbert": "VisualBERT",
-    "unifiedqa-t5-large": "UnifiedQA large",
-    "deberta-v2-xxlarge": "DeBERTa xxl",
-    "roberta-large": "RoBERTa large",
-    "bert-large-uncased": "BERT large",
-    "bert-base-uncased": "BERT base",
-    "vilt": "ViLT",
-    "flava": "FLAVA",
-    "clip-vit-base": "CLIP",
-}
-"""The rows of the paper's tables, by a part of the models' names."""
 JUDGED = "judge"
 """How people were asked."""
 
@@ -75,6 +65,7 @@ def dataset(material: Material) -> Rendered:
         for name, (printed,) in PUBLISHED[place].rows.items():
             body.append([name, printed, counted.get(name)])
         tables.append(DataTable(["what", "published", "the published files give"], body, place))
+    # what follows was found by counting, and holds for the files as released
     text = (
         "The files are not those behind the printed table: they have fewer objects with subtypes "
         "than the 1.8k in print, and other cardinalities of colours and places. Subtypes are "
@@ -93,12 +84,7 @@ def dataset(material: Material) -> Rendered:
             f"\n\nThe names in ConceptNet need {source.CONCEPTNET} of the published files, the "
             "shared objects CoDa."
         )
-    return Rendered(
-        text,
-        tables,
-        status=Status.of(is_whole),
-        has_published=True,
-    )
+    return Rendered(text, tables, status=Status.of(is_whole), has_published=True)
 
 
 def _count_files(material: Material) -> dict[str, str]:
@@ -129,6 +115,7 @@ def _count_files(material: Material) -> dict[str, str]:
         "names in ConceptNet": "",
         "objects shared with CoDa": "",
     }
+    # the text has the two labels of sizes by their words
     for label, name in zip(SIZES, ("larger", "smaller"), strict=True):
         counted[name] = f"{sum(fact.typical == (label,) for fact in sizes):,}"
     conceptnet = source.conceptnet_names(material)
@@ -180,10 +167,10 @@ def zero_shot(material: Material) -> Rendered:
     guesses: list[str] = []
     tasks = set()
     for group in material.groups_of("viphy-color", "viphy-size", "viphy-space"):
-        # Table 3 is of models that were not trained: probes belong to Tables 4 to 6
-        if is_linear(group):
-            continue
         for entry in group.entries:
+            # Table 3 is of models that were not trained: others belong to Tables 4 to 6
+            if is_trained(entry):
+                continue
             for rule, figure in _zero_shot_rules(group, entry):
                 # a sample is a part of what the table shows
                 if entry.run.manifest.limit is None:
@@ -210,7 +197,8 @@ def zero_shot(material: Material) -> Rendered:
         '"larger"), asks places for above or below, and leaves out pairs that may be at a similar '
         "level. Beside it stand the most probable of the options alone, for places with the "
         "paper's two labels and with our three. The size prompt is the paper's "
-        '("A is [MASK] than B in size") and that of its published code ("the A is …").'
+        '("A is [MASK] than B in size") and that of its published code ("the A is …"). With `--how '
+        "qa`, as UnifiedQA was asked, a reply counts that is an option letter for letter."
     )
     status = Status.of(len(tasks) == 3)
     text = with_caution(text, guesses)
@@ -233,7 +221,7 @@ def printed_beside(entry: LabelledRun, place: str, column: str) -> str | None:
 def printed_name(run: Run) -> str | None:
     """Return the row of the paper's tables that a run's model is, None for one it does not have."""
     model = run.manifest.model.casefold()
-    return next((row for part, row in PRINTED_MODELS.items() if part in model), None)
+    return next((row for part, row in ROWS["models"].items() if part in model), None)
 
 
 def two_decimals(value: float | None) -> str | None:
@@ -256,9 +244,9 @@ def with_caution(text: str, guesses: Sequence[str]) -> str:
     return f"{text}\n\nCaution: at chance, so that nothing about knowledge follows: {names}."
 
 
-def is_linear(group: TaskRuns) -> bool:
-    """Return whether the group's runs are linear probes."""
-    return group.how.trains
+def is_trained(entry: LabelledRun) -> bool:
+    """Return whether a probe was trained for a run, or the model's output head."""
+    return entry.run.manifest.condition.how.trains
 
 
 def is_judged(run: Run) -> bool:
@@ -268,14 +256,20 @@ def is_judged(run: Run) -> bool:
 
 def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Figure]]:
     """Return the figures of a run by rule; those that it does not have are left out."""
-    by_choice = entry.run.manifest.condition.how is How.CHOICE
+    how = entry.run.manifest.condition.how
+    is_space = group.task.name == "viphy-space"
     top = "vocabulary_accuracy"
     headline = group.headline
     rules: dict[str, Figure | None] = {
         "top word": entry.figure(top),
         "options alone": entry.figure(headline),
     }
-    if group.task.name == "viphy-space":
+    if how is How.QA and is_space:
+        # only the two labels of the paper are shown, so that a level pair has no right answer
+        rules = {"the reply, pairs without a similar level": two_labels(entry.run)}
+    elif how is How.QA:
+        rules = {"the reply": entry.figure(headline)}
+    elif is_space:
         rules = {
             "top word, pairs without a similar level": entry.figure(top, part=NOT_LEVEL),
             "two labels (the paper's), the same pairs": two_labels(entry.run),
@@ -283,12 +277,12 @@ def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Fig
         }
     # The paper's prompt and that of its code differ by an article. Both are shown, as either may be
     # behind the printed figures.
-    elif group.task.name == "viphy-size" and not by_choice:
+    elif group.task.name == "viphy-size" and how is not How.CHOICE:
         rules = {}
         for template, prompt in (("bigger", "the paper's prompt"), ("code", "the code's prompt")):
             rules[f"top word, {prompt}"] = entry.figure(top, template)
             rules[f"options alone, {prompt}"] = entry.figure(headline, template)
-    suffix = ", by choice" if by_choice else ""
+    suffix = f", by {how}" if how in (How.CHOICE, How.QA) else ""
     return [(rule + suffix, figure) for rule, figure in rules.items() if figure is not None]
 
 
@@ -306,16 +300,20 @@ def two_labels(run: Run) -> Figure | None:
     if not questions:
         return None
     answers = []
+    is_written = run.manifest.condition.how is How.QA
     for answer in run.answers:
-        if answer.question in questions:
-            places = [answer.options.index(label) for label in labels]
-            scores = answer.scores
-            scores_of_labels = Scores(
-                tuple(scores.logp[place] for place in places),
-                tuple(scores.tokens[place] for place in places),
-                tuple(scores.chars[place] for place in places),
-            )
-            answers.append(Answer(answer.question, answer.template, labels, scores_of_labels))
+        if answer.question not in questions:
+            continue
+        scores = answer.scores
+        places = [answer.options.index(label) for label in labels]
+        logp = tuple(scores.logp[place] for place in places)
+        # a reply has no second choice: one that is neither label is no answer
+        if is_written and max(logp) < max(scores.logp):
+            logp = (NO_ANSWER,) * len(labels)
+        tokens = tuple(scores.tokens[place] for place in places)
+        chars = tuple(scores.chars[place] for place in places)
+        scores_of_labels = Scores(logp, tokens, chars)
+        answers.append(Answer(answer.question, answer.template, labels, scores_of_labels))
     task = replace(
         run.task,
         questions=tuple(questions.values()),
@@ -333,13 +331,14 @@ def probes(
     people: Callable[[Material], list[list[str | None]]],
     note: str,
 ) -> Callable[[Material], Rendered]:
-    """Tables 4 to 6: linear probes and people's rows that can be computed.
+    """Tables 4 to 6: trained models and people's rows that can be computed.
 
     A column is a task, its metric (or nothing: the task's headline) and the head of the column in
     the printed table; `note` is a further paragraph, whether anything can be shown or not.
     """
     heads = [head for _, _, head in columns]
     header = ["ours, in percent", "asked"]
+    # ours and print stand beside each other, column by column
     for head in heads:
         header += [head, "published"]
 
@@ -360,13 +359,12 @@ def probes(
             else:
                 probe_lines.append(line)
                 is_sample = entry.run.manifest.limit is not None
-                is_complete = is_complete or (len(by_head) == len(heads) and not is_sample)
+                has_all = len(by_head) == len(heads) and None not in by_head.values()
+                is_complete = is_complete or (has_all and not is_sample)
         missing = f"There is no linear probe of {columns[0][0]} among the folders"
-        notes = []
-        try:
+        notes: list[str] = []
+        with noting(notes, "People: "):
             people_lines = [*_beside_human(place, heads, people(material)), *people_lines]
-        except UserError as error:
-            notes.append(f"People: {error}")
         if not probe_lines and not people_lines:
             raise UserError(" ".join([f"{missing}.", *notes, note]))
         about = PROBE if probe_lines else f"{missing}: people's rows alone are ours."
@@ -396,7 +394,7 @@ Row = tuple[LabelledRun, str, dict[str, Figure | None]]
 
 
 def _rows_of(material: Material, columns: Sequence[tuple[str, str, str]]) -> list[Row]:
-    """Return linear probes and people with their figures.
+    """Return trained models and people with their figures.
 
     Runs of several tasks share a row, two runs of one task do not.
     """
@@ -410,7 +408,7 @@ def _rows_of(material: Material, columns: Sequence[tuple[str, str, str]]) -> lis
         for entry in group.entries:
             if is_judged(entry.run):
                 how = JUDGED
-            elif is_linear(group):
+            elif is_trained(entry):
                 how = str(entry.run.manifest.condition.how)
             else:
                 continue
@@ -451,7 +449,8 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
 
 PROBE = (
     "A probe is one linear layer on frozen vectors of the text in the table's column; "
-    "`linear-question` is the question with its lettered options, as UnifiedQA is asked."
+    "`linear-question` is the question with its lettered options, as UnifiedQA is asked. "
+    "UnifiedQA's own row is `qa-trained`: its output head was tuned, and it writes an option."
 )
 TRANSITIVE = (
     "In the published transitive set the first object is always the smaller one: a model that "
@@ -470,13 +469,10 @@ CODA_NOTE = (
 def averages_note() -> str:
     """Return how the printed averages of Table 6 differ from the means of its printed rows."""
     rows = PUBLISHED["Table 6"].numbers
-    families = {
-        "LM average": ("BERT base", "RoBERTa large", "UnifiedQA large", "DeBERTa xxl"),
-        "VLM average": ("VisualBERT", "ViLT", "FLAVA", "CLIP"),
-    }
     sentences = []
-    for name, members in families.items():
+    for name, members in ROWS["families"].items():
         printed = " / ".join(f"{value:.2f}" for value in rows[name].values())
+        # each of the family's printed rows has the same weight
         means = []
         for column in rows[name]:
             means.append(f"{fmean(rows[member][column] for member in members):.2f}")

@@ -32,6 +32,7 @@ def prompts(material: Material) -> Rendered:
     for name, (printed,) in PUBLISHED["Table 2"].rows.items():
         group, setting = name.split(": ")
         fields = read_template_file(TASKS[group])
+        # a probe encodes one text, the others are asked in several templates
         if setting == "FT":
             ours = [fields["training"].linear_text]
         else:
@@ -51,6 +52,7 @@ def prompts(material: Material) -> Rendered:
 def color_words(material: Material) -> Rendered:
     """Table 7: the words that stand for a basic colour, as printed and as mining reads them."""
     words = from_mining(lambda: load_address("seesay.mining.colors:WORDS"))
+    # mining has the colours of each word, print the words of each colour
     by_color: dict[str, list[str]] = {color: [] for color in COLORS}
     for word, colors in words.items():
         for color in colors:

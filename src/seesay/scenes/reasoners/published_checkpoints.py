@@ -11,8 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from seesay.errors import UserError, first_line
 from seesay.files import atomic_folder, write_json
@@ -73,14 +76,13 @@ def _convert(fields: Mapping[str, Any]) -> PublishedCheckpoint:
         name = "film"
         kwargs = fields["program_generator_kwargs"] | fields["execution_engine_kwargs"]
         weights = fields["program_generator_state"] | fields["execution_engine_state"]
-        sizes = _film_sizes(kwargs)
-        shape = kwargs["feature_dim"]
     else:
         name = _NETWORKS[baseline]
         kwargs = fields["baseline_kwargs"]
         weights = fields["baseline_state"]
-        sizes = _baseline_sizes(name, kwargs)
-        shape = kwargs["cnn_feat_dim"]
+    names = _names()[name]
+    sizes = _sizes(kwargs, names)
+    shape = kwargs[names["shape"]]
     config = preset_config(name, "paper")
     config = config.override(sizes=sizes, learning_rate=fields["args"]["learning_rate"])
     if sizes.get("strided_layers"):
@@ -89,8 +91,7 @@ def _convert(fields: Mapping[str, Any]) -> PublishedCheckpoint:
     network_config = NetworkConfig(vocabulary, answers, tuple(shape), **config.sizes)
     network = build(name, network_config)
     state = network.state_dict()
-    places = _film_layers(weights, state) if name == "film" else _baseline_layers(weights, state)
-    for layer, published in places:
+    for layer, published in _layers(names, weights, state):
         for key, value in _tensors(weights, published).items():
             expected = state[f"{layer}.{key}"].shape
             turned = _turn(name, layer, value, network_config)
@@ -152,104 +153,48 @@ def _tokens(numbers: Mapping[str, int]) -> tuple[str, ...]:
     return tokens
 
 
-def _film_sizes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sizes of a FiLM; refuse options that the published scripts do not use."""
-    expected = {
-        "encoder_type": "gru",
-        "decoder_type": "linear",
-        "bidirectional": False,
-        "output_batchnorm": False,
-        "gamma_option": "linear",
-        "gamma_baseline": 1,
-        "module_num_layers": 1,
-        "module_input_proj": 1,
-        "module_kernel_size": 3,
-        "module_residual": True,
-        "module_batchnorm": True,
-        "module_batchnorm_affine": False,
-        "stem_batchnorm": True,
-        "classifier_downsample": "maxpoolfull",
-        "condition_method": "bn-film",
-        "use_gamma": True,
-        "use_beta": True,
-        "use_coords": 1,
-    }
-    _refuse_other(kwargs, expected)
-    strided = kwargs["stem_stride"] > 1
-    layers = kwargs["stem_num_layers"]
-    (hidden,) = kwargs["classifier_fc_layers"]
-    return {
-        "width": kwargs["module_dim"],
-        "strided_layers": layers if strided else 0,
-        "plain_layers": 0 if strided else layers,
-        "blocks": kwargs["num_modules"],
-        "embedding": kwargs["wordvec_dim"],
-        "hidden": kwargs["hidden_dim"],
-        "recurrent_layers": kwargs["rnn_num_layers"],
-        "projection": kwargs["classifier_proj_dim"],
-        "classifier": hidden,
-        "batch_norm": bool(kwargs["classifier_batchnorm"]),
-        "dropout": float(kwargs["classifier_dropout"]),
-    }
+def _names() -> dict[str, Any]:
+    """Return how the published code calls what our networks have, by network."""
+    path = files("seesay.scenes.reasoners") / "published_checkpoints.yaml"
+    names: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return names
 
 
-def _baseline_sizes(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sizes of a CNN+LSTM or CNN+LSTM+SA."""
-    if name == "cnn-lstm":
-        _refuse_other(kwargs, {"cnn_num_res_blocks": 0, "cnn_pooling": "maxpool2"})
-        projection = kwargs["cnn_proj_dim"]
-    else:
-        _refuse_other(kwargs, {"num_stacked_attn": 2})
-        projection = kwargs["stacked_attn_dim"]
-    (hidden,) = kwargs["fc_dims"]
-    return {
-        "embedding": kwargs["rnn_wordvec_dim"],
-        "hidden": kwargs["rnn_dim"],
-        "recurrent_layers": kwargs["rnn_num_layers"],
-        "projection": projection,
-        "classifier": hidden,
-        "batch_norm": bool(kwargs["fc_use_batchnorm"]),
-        "dropout": float(kwargs["fc_dropout"]),
-    }
-
-
-def _refuse_other(kwargs: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Refuse a network that would compute something else here."""
-    for option, value in expected.items():
+def _sizes(kwargs: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sizes of a network; refuse one that would compute something else here."""
+    for option, value in names["options"].items():
         if kwargs[option] != value:
             raise ValueError(f"its {option} is {kwargs[option]}, not {value}")
+    sizes = {size: kwargs[option] for size, option in names["sizes"].items()}
+    (sizes["classifier"],) = sizes["classifier"]
+    # the scripts give numbers where ours have other types
+    sizes["batch_norm"] = bool(sizes["batch_norm"])
+    sizes["dropout"] = float(sizes["dropout"])
+    # only FiLM's stem may read pixels, and its convolutions then have strides
+    if "stem_stride" in kwargs:
+        strided = kwargs["stem_stride"] > 1
+        layers = kwargs["stem_num_layers"]
+        sizes["strided_layers"] = layers if strided else 0
+        sizes["plain_layers"] = 0 if strided else layers
+    return sizes
 
 
-def _film_layers(
-    weights: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
+def _layers(
+    names: Mapping[str, Any],
+    weights: Mapping[str, torch.Tensor],
+    state: Mapping[str, torch.Tensor],
 ) -> Iterator[tuple[str, str]]:
-    """Yield our layers and theirs, for FiLM."""
-    yield "reader.embedding", "encoder_embed"
-    yield "reader.recurrent", "encoder_rnn"
-    yield "modulate", "decoder_linear"
-    yield from _in_order(state, ["stem.layers"], weights, "stem")
-    for layer in _numbered(state, "blocks"):
-        block = layer.removeprefix("blocks.")
-        yield f"{layer}.narrow", f"{block}.input_proj"
-        yield f"{layer}.look", f"{block}.conv1"
-        yield f"{layer}.norm", f"{block}.bn1"
-    # our last convolution and its norm, which are part of their classifier
-    yield from _in_order(state, ["last", "last_norm", "classifier"], weights, "classifier")
-
-
-def _baseline_layers(
-    weights: Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor]
-) -> Iterator[tuple[str, str]]:
-    """Yield our layers and theirs, for the networks with an LSTM."""
-    yield "reader.embedding", "rnn.embed"
-    yield "reader.recurrent", "rnn.rnn"
-    yield "project", "cnn.0" if "cnn.0.weight" in weights else "image_proj"
-    for layer in _numbered(state, "rounds"):
-        attention = layer.replace("rounds.", "stacked-attn-")
-        yield f"{layer}.of_cells", f"{attention}.Wv"
-        yield f"{layer}.of_known", f"{attention}.Wu"
-        yield f"{layer}.weigh", f"{attention}.Wp"
-    yield from _in_order(state, ["classifier"], weights, "classifier")
+    """Yield our layers and theirs."""
+    for ours, theirs in names["layers"].items():
+        sequence, _, part = ours.partition(".#.")
+        if not part:
+            yield ours, theirs
+            continue
+        for layer in _numbered(state, sequence):
+            number = layer.removeprefix(f"{sequence}.")
+            yield f"{layer}.{part}", theirs.replace("#", number)
+    for prefix, parts in names["sequences"].items():
+        yield from _in_order(state, parts, weights, prefix)
 
 
 def _in_order(

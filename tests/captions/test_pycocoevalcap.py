@@ -49,7 +49,7 @@ def peer(name: str) -> Any:
     return getattr(importlib.import_module(f"pycocoevalcap.{MODULES[name]}"), name)
 
 
-def annotations(texts: dict[int, list[str]]) -> dict[int, list[dict[str, str]]]:
+def coco_annotations(texts: dict[int, list[str]]) -> dict[int, list[dict[str, str]]]:
     return {image: [{"caption": text} for text in captions] for image, captions in texts.items()}
 
 
@@ -68,8 +68,8 @@ def test_metrics_that_need_no_java(arguments: tuple[Any, ...], tokenized: bool) 
     name, *parameters = arguments
     gts, res = REFERENCES, CAPTIONS
     if tokenized:
-        gts = ours.PTBTokenizer().tokenize(annotations(REFERENCES))
-        res = ours.PTBTokenizer().tokenize(annotations(CAPTIONS))
+        gts = ours.PTBTokenizer().tokenize(coco_annotations(REFERENCES))
+        res = ours.PTBTokenizer().tokenize(coco_annotations(CAPTIONS))
     own = getattr(ours, name)(*parameters)
     other = peer(name)(*parameters)
     assert own.method() == other.method()
@@ -83,9 +83,11 @@ def test_the_width_of_the_length_penalty() -> None:
 
 
 def test_tokens_equal_those_of_java() -> None:
-    own = ours.PTBTokenizer().tokenize(annotations(REFERENCES | {1: ['It\'s 5 p.m. -- "now"']}))
+    own = ours.PTBTokenizer().tokenize(
+        coco_annotations(REFERENCES | {1: ['It\'s 5 p.m. -- "now"']})
+    )
     other = peer("PTBTokenizer")().tokenize(
-        annotations(REFERENCES | {1: ['It\'s 5 p.m. -- "now"']})
+        coco_annotations(REFERENCES | {1: ['It\'s 5 p.m. -- "now"']})
     )
     assert own == other
     assert list(own) == list(other)
@@ -96,8 +98,8 @@ def test_tokens_equal_those_of_java() -> None:
 def test_meteor_equals_that_of_java(tokenized: bool, resources: MeteorResources) -> None:
     gts, res = REFERENCES, CAPTIONS
     if tokenized:
-        gts = ours.PTBTokenizer().tokenize(annotations(REFERENCES))
-        res = ours.PTBTokenizer().tokenize(annotations(CAPTIONS))
+        gts = ours.PTBTokenizer().tokenize(coco_annotations(REFERENCES))
+        res = ours.PTBTokenizer().tokenize(coco_annotations(CAPTIONS))
     assert ours.Meteor().method() == "METEOR"
     own = ours.Meteor().compute_score(gts, res)
     assert_equal_results(own, peer("Meteor")().compute_score(gts, res))
@@ -164,7 +166,7 @@ class Annotations:
     """What COCOEvalCap reads of a `pycocotools.coco.COCO`."""
 
     def __init__(self, texts: dict[int, list[str]]) -> None:
-        self.imgToAnns = annotations(texts)
+        self.imgToAnns = coco_annotations(texts)
 
     def getImgIds(self) -> list[int]:  # noqa: N802
         return list(self.imgToAnns)
@@ -175,8 +177,8 @@ def test_the_whole_evaluation_has_every_metric_but_spice(resources: MeteorResour
     evaluation.evaluate()
     orders = ["Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4"]
     assert list(evaluation.eval) == [*orders, "METEOR", "ROUGE_L", "CIDEr"]
-    gts = ours.PTBTokenizer().tokenize(annotations(REFERENCES))
-    res = ours.PTBTokenizer().tokenize(annotations(CAPTIONS))
+    gts = ours.PTBTokenizer().tokenize(coco_annotations(REFERENCES))
+    res = ours.PTBTokenizer().tokenize(coco_annotations(CAPTIONS))
     bleus = peer("Bleu")(4).compute_score(gts, res)[0]
     assert [evaluation.eval[order] for order in orders] == pytest.approx(bleus, abs=1e-12)
     consensus, by_image = peer("Cider")().compute_score(gts, res)

@@ -31,7 +31,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> seesay.Results:
 
 
 def test_every_public_name_is_available_in_any_import_order() -> None:
-    names = "probe compare report load_model load_task Results"
+    names = "probe compare report load_model load_task Results score encode"
     code = (
         "import seesay.reports, seesay.runs.ask, seesay\n"
         f"for name in '{names}'.split():\n"

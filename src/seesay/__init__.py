@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from seesay.api import Results, compare, load_model, load_task, probe, report
+    from seesay.api import Results, compare, encode, load_model, load_task, probe, report, score
 
-__all__ = ["Results", "__version__", "compare", "load_model", "load_task", "probe", "report"]
+__all__ = [
+    "Results",
+    "__version__",
+    "compare",
+    "encode",
+    "load_model",
+    "load_task",
+    "probe",
+    "report",
+    "score",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,15 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from seesay.condition import How, Sampling, parse_how, parse_pictures
 from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError, missing_extra
-from seesay.models import Model, ModelOptions
+from seesay.metrics.base import FloatArray
+from seesay.metrics.scoring_rules import adjust
+from seesay.models import Model, ModelOptions, ModelSource
 from seesay.models import load_model as load_model_with
 from seesay.models.catalogue import DEFAULT
 from seesay.probes.linear_layer import ProbeConfig
 from seesay.progress import ProgressBars, ProgressCallback, progress_where_seen
-from seesay.questions import Task
+from seesay.questions import SLOT, Prompt, Task
 from seesay.runs import ask, learning_curve
 from seesay.runs.categories import add_categories
 from seesay.runs.compare import compare as compare_runs
@@ -253,6 +258,94 @@ def load_task(
 ) -> Task:
     """The task of this name; `data` is a file or folder to read in place of the data folder's."""
     return load_named_task(name, None if data is None else Path(data))
+
+
+def score(
+    model: str | Model,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    length: str = "sum",
+    **options: Any,
+) -> FloatArray:
+    """The natural log-probability of each option given its context, pair by pair.
+
+    An option follows its context after a space, or fills `[MASK]` where the context has one; then a
+    causal model reads what comes after it too. `length` divides by the tokens ("mean") or
+    characters ("char") that are scored. A context is read once for all of its options. Further
+    options are those of `seesay.models.ModelOptions`.
+    """
+    scorer = load_model(model, **options) if isinstance(model, str) else model
+    _require_probabilities(scorer)
+    listed = [(_with_slot(context), option.strip()) for context, option in pairs]
+    by_text: dict[str, dict[str, None]] = {}
+    for text, option in listed:
+        # a model of whole words would give the probability of any unknown word
+        if scorer.whole_words and not scorer.knows(option):
+            raise UserError(f"'{scorer.name}' does not know '{option}': leave that option out.")
+        by_text.setdefault(text, {})[option] = None
+    prompts = [Prompt(text, tuple(words)) for text, words in by_text.items()]
+    logps: dict[tuple[str, str], float] = {}
+    for batch in scorer.plan(prompts):
+        batch_prompts = [prompts[i] for i in batch]
+        for prompt, scores in zip(batch_prompts, scorer.answer(batch_prompts), strict=True):
+            for option, logp in zip(prompt.options, adjust(scores, length), strict=True):
+                logps[prompt.text, option] = float(logp)
+    return np.array([logps[pair] for pair in listed], dtype=np.float64)
+
+
+def _require_probabilities(model: Model) -> None:
+    """Refuse a model whose scores of an option depend on the other options, or are none."""
+    weighs_alone = "score" in model.abilities or model.family in ("completions", "encoder-decoder")
+    if not weighs_alone or model.only_chooses or model.letters_options:
+        raise UserError(
+            f"'{model.name}' ({model.family}) gives a text by itself no log-probability: give a "
+            "causal, masked or encoder-decoder model, or a server that completes texts."
+        )
+
+
+def _with_slot(context: str) -> str:
+    """Return the context with one slot: its own, or one at its end."""
+    slots = context.count(SLOT)
+    if slots > 1:
+        raise UserError(f"A context has one {SLOT} at most: {context!r}.")
+    if slots:
+        return context
+    if not context or context[-1].isspace():
+        return context + SLOT
+    return f"{context} {SLOT}"
+
+
+def encode(
+    model: str | Model,
+    words: str | Sequence[str],
+    *,
+    layer: int | None = None,
+    **options: Any,
+) -> NDArray[np.float32]:
+    """One vector per word or text, words × width, of the last layer or of any other.
+
+    Layer 0 is the embedding, -1 the last one. A causal model is read at the text's last token, a
+    masked one at its first; where the network ends in a norm, inner layers are read through it.
+    Further options are those of `seesay.models.ModelOptions`.
+    """
+    if isinstance(model, str):
+        encoder = ModelSource.parse(model, ModelOptions.from_keywords(options)).load_encoder()
+    else:
+        encoder = model
+    # a text is a sequence too: of its letters
+    texts = [words] if isinstance(words, str) else list(words)
+    if not texts:
+        raise UserError("There is nothing to encode: give a word or a text.")
+    if layer is None:
+        return encoder.encode(texts)
+    vectors = encoder.encode_layers(texts)
+    count = vectors.shape[1]
+    if not -count <= layer < count:
+        raise UserError(
+            f"There is no layer {layer}: '{encoder.name}' has {count}, 0 (the embedding) to "
+            f"{count - 1}."
+        )
+    return vectors[:, layer]
 
 
 def probe(

@@ -19,6 +19,7 @@ sys.path[:0] = sys.argv[1:]
 from seesay.captions import CaptionCorpus, MeteorResources, bleu, cider_d, meteor, rouge
 from seesay.captions import relevance, score_captions, score_parses
 from seesay.captions.parses import parse, score
+from seesay.captions.pycocoevalcap import Rouge
 hypotheses = ["A dog runs.", "A cat sleeps."]
 references = [["A dog is running."], ["The cat sleeps."]]
 corpus = CaptionCorpus.tokenized(hypotheses, references)
@@ -30,6 +31,7 @@ print(json.dumps({
     "corpus": {metric.name: metric.value for metric in metrics},
     "scored": {name: record.value for name, record in scored.figures.items()},
     "difference": [test.difference for test in scored.comparisons],
+    "pycocoevalcap": Rouge().compute_score({1: ["a dog is running"]}, {1: ["a dog runs"]})[0],
     "relevance": relevance([[1.0, 0.0]], [[3.0, 4.0]]).value,
     "matched": score(parse(gold), parse(test)).matched,
     "recall": score_parses([gold], [test], resamples=100).figures["labelled recall"].value,
@@ -64,6 +66,8 @@ def test_figures_need_numpy_alone(only_numpy: Path, tmp_path: Path) -> None:
     assert set(figures["corpus"]) < set(figures["scored"])
     assert figures["scored"]["BLEU-1"] == pytest.approx(4 / 6 * math.exp(1 - 7 / 6))
     assert figures["difference"] == [0.0] * len(figures["difference"])
+    # two words in common: precision 2/3, recall 2/4, β = 1.2
+    assert figures["pycocoevalcap"] == pytest.approx(2.44 / 3 / (0.5 + 1.44 * 2 / 3))
     assert figures["relevance"] == pytest.approx(2.5 * 3 / 5)
     assert figures["matched"] == 2
     assert figures["recall"] == pytest.approx(2 / 3)

@@ -20,5 +20,8 @@ PLUGIN = Plugin(
         "pretrain": "seesay.language.commands.pretrain:app",
     },
     command_group="Texts",
-    functions={"perplexity": "seesay.language.perplexity.front:perplexity"},
+    functions={
+        "perplexity": "seesay.language.perplexity.front:perplexity",
+        "surprisals": "seesay.language.perplexity.front:surprisals",
+    },
 )

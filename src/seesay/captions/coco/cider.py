@@ -92,12 +92,16 @@ def _grams(text: str) -> Iterator[str]:
             yield " ".join(words[start : start + order])
 
 
-def cider_d(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None) -> Measurement:
+def cider_d(
+    corpus: CaptionCorpus,
+    frequency: DocumentFrequency | None = None,
+    sigma: float = SIGMA,
+) -> Measurement:
     """Return CIDEr-D of each caption; the corpus figure is their mean.
 
     Without `frequency`, documents are counted from the references.
     """
-    return _measurement("CIDEr-D", corpus, frequency, SIGMA)
+    return _measurement("CIDEr-D", corpus, frequency, sigma)
 
 
 def cider(corpus: CaptionCorpus, frequency: DocumentFrequency | None = None) -> Measurement:

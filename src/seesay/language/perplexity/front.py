@@ -1,4 +1,4 @@
-"""`seesay.perplexity`: the perplexity of texts under any model that scores them."""
+"""`seesay.perplexity` and `seesay.surprisals`, of texts under any model that scores them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from seesay.api import load_model
-from seesay.language.perplexity.score import PerplexityResult
+from seesay.errors import UserError
+from seesay.language.perplexity.score import PerplexityResult, require_scoring
 from seesay.language.perplexity.score import perplexity as perplexity_of
+from seesay.language.perplexity.surprisal import WordSurprisal, word_surprisals
 from seesay.models import Model
 
 
@@ -28,3 +30,28 @@ def perplexity(
     scorer = load_model(model, **options) if isinstance(model, str) else model
     lines = Path(texts) if isinstance(texts, str) else texts
     return perplexity_of(scorer, lines, eos=eos, stride=stride, limit=limit)
+
+
+def surprisals(
+    model: str | Model,
+    texts: str | Iterable[str],
+    *,
+    eos: bool | None = None,
+    stride: int | None = None,
+    **options: Any,
+) -> list[list[WordSurprisal]]:
+    """The surprisal of every word of every text, in bits, with those of its pieces.
+
+    A word is what stands between spaces. `eos` and `stride` are as in `perplexity`.
+    """
+    scorer = load_model(model, **options) if isinstance(model, str) else model
+    require_scoring(scorer)
+    # A text is iterable too: over its letters.
+    listed = [texts] if isinstance(texts, str) else list(texts)
+    words = []
+    scored = scorer.score(listed, end=eos, stride=stride)
+    for text, scores in zip(listed, scored, strict=True):
+        if scores.left_out:
+            raise UserError(f"{text[:60]!r} cannot be scored: {scores.left_out}.")
+        words.append(word_surprisals(text, scores))
+    return words

@@ -42,7 +42,7 @@ CORE_COMMANDS = {
 
 CORE_GROUPS = {
     "Ask models": ("probe",),
-    "Results": ("compare", "report", "site"),
+    "Results": ("merge", "compare", "report", "site"),
     "What there is": ("tasks", "models", "data", "cache"),
 }
 """The titles under which the help lists the core's commands."""

@@ -9,14 +9,14 @@ import pytest
 from seesay.mining import method_drawings as drawings
 from seesay.mining import places
 from seesay.mining.choices import SpaceRule
-from seesay.mining.rooms import elevation, larger, snapshot
+from seesay.mining.rooms import RoomObject, elevation, larger, snapshot
 
 
 def test_what_is_drawn_is_true_of_the_room() -> None:
     """The room is generated: its sizes, colours and heights are known."""
     pytest.importorskip("PIL")
     _, chart = drawings.three_questions()
-    objects = {}
+    objects: dict[str, RoomObject] = {}
     for item in snapshot(drawings.ROOM).objects:
         objects.setdefault(item.name, item)
     assert f"the cup is {objects['cup'].color}" in chart
@@ -54,7 +54,8 @@ def test_the_transitive_relation_crosses_partitions() -> None:
         share = shares[room.indices[name]]
         members.append({i for i, (start, end) in enumerate(ranges) if start <= share <= end})
     assert not members[0] & members[2]
-    assert members[0] & members[1] and members[1] & members[2]
+    assert members[0] & members[1]
+    assert members[1] & members[2]
     assert "so the cabinet is above the table" in text
     assert chart.count('class="band"') == 3
 

@@ -29,6 +29,7 @@ from seesay.probes.layers import (
 from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
+from seesay.quantities import file_size, quantity
 from seesay.questions import Task
 from seesay.runs.ask import Settings, limit_task, sign
 from seesay.runs.figures import resample_questions
@@ -178,8 +179,8 @@ def probe_layers(
     validate_layers(layers, cache.encoder)
     parts = dict(splits)
     # a limit saves answers, not training: a probe of fewer questions would be another probe
-    parts["test"] = limit_task(cache.encoder, parts["test"], settings)
-    test = parts["test"]
+    test, _ = limit_task(cache.encoder, parts["test"], settings)
+    parts["test"] = test
     splits_in_order = [parts[name] for name in ("train", "validation", "test")]
     labelled_splits = {"probes": parts}
     one_thing = None
@@ -196,11 +197,8 @@ def probe_layers(
     with progress(f"{title}: texts", "texts") as advance:
         cache.fill(texts, advance)
     vector_bytes = cache.size(texts)
-    log.info(
-        "Kept vectors of %s texts: %s.",
-        f"{len(set(texts)):,}",
-        f"{vector_bytes / 1e9:,.2f} GB",
-    )
+    text_count = quantity(len(set(texts)), "text")
+    log.info("Kept vectors of %s: %s.", text_count, file_size(vector_bytes))
     numbers = parse_layers(layers, cache.layers(texts))
     stats = []
     # the same probes on labels that mean nothing, and on texts that leave one thing open: what they

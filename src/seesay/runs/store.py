@@ -25,6 +25,7 @@ from seesay.files import (
     write_json_lines,
     write_text,
 )
+from seesay.quantities import quantity
 from seesay.questions import Task
 from seesay.runs.answer_file import read_answers as read_answers
 from seesay.runs.answer_file import write_answers as write_answers
@@ -346,11 +347,8 @@ def _finished_below(path: Path) -> list[Path]:
     finished = [folder for folder in folders if (folder / FIGURES).is_file()]
     unfinished = len(folders) - len(finished)
     if unfinished:
-        log.warning(
-            "Left out of '%s': %d runs that are not finished.",
-            path,
-            unfinished,
-        )
+        unfinished_runs = quantity(unfinished, "unfinished run")
+        log.warning("Left out of '%s': %s.", path, unfinished_runs)
     if not finished:
         raise UserError(
             f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."

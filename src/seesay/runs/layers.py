@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from seesay import metrics
 from seesay.condition import Condition, How, label
 from seesay.errors import UserError
-from seesay.files import damage_as_user_error, json_value, write_json
+from seesay.files import MOVE_AWAY, json_value, read_state, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
 from seesay.metrics.bootstrap import not_degenerate, present, too_few
@@ -104,9 +103,6 @@ class LayerCurve:
     notes: tuple[str, ...] = ()
 
 
-_CURVES = TypeAdapter(list[LayerCurve])
-
-
 def curves_json(
     curves: Sequence[LayerCurve],
 ) -> list[dict[str, object]]:
@@ -117,10 +113,7 @@ def curves_json(
 def read_curves(folder: Path) -> list[LayerCurve]:
     """Return the curves that are kept in a folder; none where there is no file of them."""
     path = folder / LAYERS
-    if not path.is_file():
-        return []
-    with damage_as_user_error(str(path), "move it away and run again"):
-        return _CURVES.validate_json(path.read_bytes())
+    return read_state(path, list[LayerCurve], MOVE_AWAY) if path.is_file() else []
 
 
 def keep_curves(folder: Path, curves: Sequence[LayerCurve]) -> None:

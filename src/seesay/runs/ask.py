@@ -7,6 +7,7 @@ import logging
 import platform
 import random
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -359,8 +360,7 @@ def collect_notes(
     manifest = store.read_manifest(folder / store.MANIFEST)
     new_notes = [note for note in notes if note not in manifest.notes]
     if new_notes:
-        update = {"notes": [*manifest.notes, *new_notes]}
-        store.write_manifest(folder, manifest.model_copy(update=update))
+        store.change_manifest(folder, notes=[*manifest.notes, *new_notes])
 
 
 class _Spent:
@@ -370,22 +370,20 @@ class _Spent:
         self._model = model
         self._folder = folder
         self._before = model.spent()
-        self._total: dict[str, float] = {}
+        self._total: Counter[str] = Counter()
         if folder is not None and self._before:
-            self._total = dict(store.read_manifest(folder / store.MANIFEST).spent)
+            self._total.update(store.read_manifest(folder / store.MANIFEST).spent)
 
     def keep(self) -> None:
         """Add what was taken since the last call."""
         now = self._model.spent()
         if now == self._before:
             return
-        for name, amount in now.items():
-            self._total[name] = self._total.get(name, 0) + amount - self._before.get(name, 0)
+        self._total.update(now)
+        self._total.subtract(self._before)
         self._before = now
         if self._folder is not None:
-            manifest = store.read_manifest(self._folder / store.MANIFEST)
-            update = {"spent": dict(self._total)}
-            store.write_manifest(self._folder, manifest.model_copy(update=update))
+            store.change_manifest(self._folder, spent=dict(self._total))
 
     def tell(self) -> None:
         """Say what the run has taken, earlier calls included."""

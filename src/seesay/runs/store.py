@@ -113,6 +113,12 @@ def read_manifest(path: Path) -> Manifest:
     return Manifest.model_validate(document)
 
 
+def change_manifest(folder: Path, **changes: object) -> None:
+    """Write the manifest of a run's folder with other values in these fields."""
+    manifest = read_manifest(folder / MANIFEST)
+    write_manifest(folder, manifest.model_copy(update=changes))
+
+
 def write_shard(folder: Path, shard: Shard, *, finished: bool) -> None:
     """Say that the folder holds only a share of a run, and whether all of that is answered."""
     write_json(folder / SHARD, {"format": FORMAT, **asdict(shard), "finished": finished})
@@ -220,8 +226,7 @@ def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
     content = _FIGURES.dump_json(list(run_figures), indent=2)
     digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)}
     digests[FIGURES] = text_digest(content)
-    manifest = read_manifest(folder / MANIFEST)
-    write_manifest(folder, manifest.model_copy(update={"digests": digests}))
+    change_manifest(folder, digests=digests)
     # the figures come last: where they are, the run is finished
     write_text(folder / FIGURES, content.decode())
 

@@ -379,8 +379,8 @@ def test_mistakes_are_one_sentence(tmp_path: Path) -> None:
 
 def test_the_data_folder_serves_the_tasks() -> None:
     placed = store.add("viphy", published())
-    assert len(placed) == 9
-    assert [status.state for status in store.check_files(["viphy"])] == ["verified"] * 9
+    assert len(placed) == 12
+    assert [status.state for status in store.check_files(["viphy"])] == ["verified"] * 12
     assert len(load_task("viphy-space").questions) == 4_599
 
 

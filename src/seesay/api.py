@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seesay.condition import How, Sampling, parse_how, parse_pictures
 from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.metrics.base import FloatArray
 from seesay.metrics.scoring_rules import adjust
 from seesay.models import Model, ModelOptions, ModelSource
@@ -72,10 +72,8 @@ class Results:
         # reports are imported where one is written: to ask a model needs none of them
         from seesay.reports.formats import COLUMNS, figure_rows
 
-        try:
+        with needs_extra("A DataFrame", "pandas"):
             import pandas as pd
-        except ImportError as error:
-            raise missing_extra("A DataFrame", "pandas", error) from error
         return pd.DataFrame(figure_rows(self.runs), columns=list(COLUMNS))
 
     def table(self, format: str = "markdown") -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from seesay.errors import UserError, first_line, missing_extra
+from seesay.errors import UserError, first_line, needs_extra
 
 MAX_RESTARTS = 5
 """How often a worker that died is started again on a cluster."""
@@ -176,10 +176,8 @@ def _die_with_parent() -> None:
 def start_ray(what: str, workers: int) -> Any:
     """Ray, connected to the cluster of RAY_ADDRESS, or to one of `workers` cores that is started
     here."""
-    try:
+    with needs_extra(what, "mine"):
         import ray
-    except ImportError as error:
-        raise missing_extra(what, "mine", error) from error
     if not ray.is_initialized():
         options: dict[str, Any] = {}
         if not os.environ.get("RAY_ADDRESS"):

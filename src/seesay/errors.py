@@ -75,11 +75,18 @@ def missing_extra(what: str, extra: str, error: ImportError) -> UserError:
 
 def require_packages(what: str, extra: str, *packages: str) -> None:
     """Refuse to begin without the packages of an extra."""
-    for package in packages:
-        try:
+    with needs_extra(what, extra):
+        for package in packages:
             import_module(package)
-        except ImportError as error:
-            raise missing_extra(what, extra, error) from error
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Say which extra is missing where an import fails, and what needs it."""
+    try:
+        yield
+    except ImportError as error:
+        raise missing_extra(what, extra, error) from error
 
 
 @contextmanager

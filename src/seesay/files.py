@@ -150,6 +150,10 @@ def damage_as_user_error(what: object, hint: str) -> Iterator[None]:
         raise UserError(f"{what} is damaged ({first_line(error)}): {hint}.") from error
 
 
+MOVE_AWAY = "move it away and run again"
+"""The hint about a file that is written anew where there is none."""
+
+
 def read_state(path: Path, kind: type[T], hint: str) -> T:
     """A JSON file in which resumable work keeps its state, checked against its type."""
     from pydantic import TypeAdapter

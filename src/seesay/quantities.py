@@ -12,3 +12,15 @@ def quantity(n: int, noun: str, plural: str | None = None) -> str:
     if n == 1:
         return f"{n:,} {noun}"
     return f"{n:,} {plural or noun + 's'}"
+
+
+def file_size(count: int) -> str:
+    """A number of bytes in the unit that suits it.
+
+    >>> file_size(48_000), file_size(2_000_000), file_size(1_240_000_000)
+    ('48.0 kB', '2.0 MB', '1.2 GB')
+    """
+    power, unit = next(
+        (step for step in ((9, "GB"), (6, "MB")) if count >= 10 ** step[0]), (3, "kB")
+    )
+    return f"{count / 10**power:,.1f} {unit}"

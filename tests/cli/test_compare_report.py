@@ -24,7 +24,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.raises(SystemExit, match="0"):
         main(
             [
-                *("probe", "mock:1", "mock:2", "--task", "core-color,core-size", "--limit", "6"),
+                *("probe", "mock:1", "mock:2", "--task", "core-color,core-size", "--limit", "40"),
                 *("--resamples", "100", "--quiet", "--output", str(folder)),
             ]
         )
@@ -46,7 +46,7 @@ def test_comparisons_as_json(runs: Path) -> None:
     }
     for comparison in comparisons:
         assert comparison.difference == pytest.approx(comparison.value_a - comparison.value_b)
-        assert comparison.n == 6
+        assert comparison.n == 40
     assert {
         comparison.p_mcnemar is None
         for comparison in comparisons
@@ -68,7 +68,7 @@ def test_a_plan_of_questions(runs: Path) -> None:
     same = next(
         row for row in again if (row["task"], row["metric"]) == (wide["task"], wide["metric"])
     )
-    assert same["questions"] == same["n"] == 6
+    assert same["questions"] == same["n"] == 40
     shown = seesay(
         "compare", runs, "--resamples", "100", "--plan", "--difference", "0.05", "--power", "0.9"
     )

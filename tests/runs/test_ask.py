@@ -21,7 +21,7 @@ from tests.tiny import COLORS
 
 from seesay.errors import UserError
 from seesay.models import load_model
-from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.questions import Prompt, Published, Question, Scores, Task, Template
 from seesay.runs import answer_file, ask, records, store
 from seesay.runs.ask import Settings, describe, limit_questions, run
 from seesay.runs.chosen import explain_answers
@@ -114,6 +114,18 @@ def test_a_limit_takes_whole_objects_by_a_seed() -> None:
     assert len(limit_questions(whole_task, 11, seed=0).questions) == 10
     assert len(limit_questions(whole_task, 1, seed=0).questions) == 1
     assert limit_questions(whole_task, 1000, seed=0) == whole_task
+
+
+def test_a_limit_that_takes_nothing_away_is_none(tmp_path: Path) -> None:
+    """It makes the same run, and no report calls it a sample."""
+    published = (Published("other", "accuracy", 0.5, "Nobody 2020"),)
+    whole_task = replace(task(10), published=published)
+    whole = run(Counting(), whole_task, tmp_path / "whole", replace(FEW, limit=10))
+    assert whole.manifest.limit is None
+    assert whole.task.published == published
+    part = run(Counting(), whole_task, tmp_path / "part", replace(FEW, limit=8))
+    assert part.manifest.limit == 8
+    assert not part.task.published
 
 
 def of_sizes(*sizes: int) -> Task:

@@ -89,6 +89,17 @@ def test_a_share_that_was_repeated_elsewhere_counts_once(tmp_path: Path) -> None
     assert len(merged.answers) == 18
 
 
+def test_what_was_paid_for_is_added_up(tmp_path: Path) -> None:
+    """A folder that is given twice was paid for once."""
+    folders = shares_of(tmp_path, 2)
+    for number, folder in enumerate(folders, 1):
+        manifest = store.read_manifest(folder / store.MANIFEST)
+        spent = {"requests": number, "cost": 0.25}
+        store.write_manifest(folder, manifest.model_copy(update={"spent": spent}))
+    (merged,) = merge_shards([*folders, tmp_path], tmp_path / "runs")
+    assert merged.manifest.spent == {"requests": 3, "cost": 0.5}
+
+
 def test_two_answers_to_one_prompt_are_refused(tmp_path: Path) -> None:
     folders = shares_of(tmp_path / "here", 2)
     copy = tmp_path / "there" / folders[1].relative_to(tmp_path / "here")
@@ -124,7 +135,7 @@ def test_shares_are_not_taken_for_unfinished_runs(
     merge_shards([tmp_path], tmp_path)
     (merged,) = store.find_runs([tmp_path])
     assert merged.manifest.questions == 9
-    assert "not finished" not in caplog.text
+    assert "unfinished" not in caplog.text
 
 
 def test_nothing_to_merge(tmp_path: Path) -> None:

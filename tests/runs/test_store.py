@@ -362,7 +362,7 @@ def test_runs_are_found_once_and_unfinished_ones_left_out(
         run(Counting(name="broken", breaks_after=3), task(), tmp_path, FEW)
     monkeypatch.chdir(tmp_path)
     runs = store.find_runs([tmp_path, Path(), done.folder])
-    assert "1 runs that are not finished" in caplog.text
+    assert "1 unfinished run." in caplog.text
     assert [one.folder for one in runs] == [done.folder]
     with pytest.raises(UserError, match="no finished run"):
         store.find_runs([tmp_path / "nowhere"])

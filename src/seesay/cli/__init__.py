@@ -27,25 +27,28 @@ class _Stopped(Exception):  # noqa: N818 - not an error
     """An interrupt or a closed pipe, under a name that typer does not handle itself."""
 
 
-CORE_COMMANDS = {
-    "probe": "seesay.cli.probe:app",
-    "merge": "seesay.cli.merge:merge",
-    "compare": "seesay.cli.compare:compare",
-    "report": "seesay.cli.report:report",
-    "site": "seesay.cli.site:site",
-    "tasks": "seesay.cli.task_files:app",
-    "models": "seesay.cli.models:models",
-    "data": "seesay.cli.data:app",
-    "cache": "seesay.cli.cache:app",
-}
-
-
 CORE_GROUPS = {
-    "Ask models": ("probe", "merge"),
-    "Results": ("compare", "report", "site"),
-    "What there is": ("tasks", "models", "data", "cache"),
+    "Ask models": {
+        "probe": "seesay.cli.probe:app",
+    },
+    "Results": {
+        "merge": "seesay.cli.merge:merge",
+        "compare": "seesay.cli.compare:compare",
+        "report": "seesay.cli.report:report",
+        "site": "seesay.cli.site:site",
+    },
+    "What there is": {
+        "tasks": "seesay.cli.task_files:app",
+        "models": "seesay.cli.models:models",
+        "data": "seesay.cli.data:app",
+        "cache": "seesay.cli.cache:app",
+    },
 }
-"""The titles under which the help lists the core's commands."""
+"""The core's commands under the titles by which the help lists them."""
+
+CORE_COMMANDS = {
+    name: address for commands in CORE_GROUPS.values() for name, address in commands.items()
+}
 
 
 def command_groups() -> dict[str, list[str]]:

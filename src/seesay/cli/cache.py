@@ -10,6 +10,7 @@ import typer
 from seesay.cli.application import Application
 from seesay.cli.options import Json
 from seesay.errors import UserError
+from seesay.quantities import file_size
 
 app = Application(help="Show and clear what is kept between runs.", no_args_is_help=False)
 
@@ -34,12 +35,11 @@ def cache(context: typer.Context, as_json: Json = False) -> None:
         print_json({"folder": str(cache_folder()), "bytes": sum(sizes.values()), "caches": entries})
         return
     rows = [
-        (name, entry.content, _megabytes(sizes[name]), entry.root) for name, entry in caches.items()
+        (name, entry.content, file_size(sizes[name]), entry.root) for name, entry in caches.items()
     ]
     out.print(table(["name", "what it holds", "size", "path"], rows))
     remark(
-        f"{_megabytes(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another "
-        "folder)."
+        f"{file_size(sum(sizes.values()))} in {cache_folder()} (SEESAY_CACHE names another folder)."
     )
     remark(
         "Next: seesay cache clear NAME deletes one; what is needed again is fetched or made again."
@@ -63,7 +63,7 @@ def clear(
         # a question in a script would wait for ever
         if as_json or not sys.stdin.isatty():
             raise UserError("There is nobody to ask: give --yes to clear the caches.")
-        total = _megabytes(sum(entry.size() for entry in caches))
+        total = file_size(sum(entry.size() for entry in caches))
         listing = ", ".join(entry.name for entry in caches)
         if not typer.confirm(f"Delete {total} ({listing})?"):
             raise UserError("Nothing was deleted.")
@@ -71,8 +71,4 @@ def clear(
     if as_json:
         print_json({"deleted": deleted})
     else:
-        out.print(f"Deleted {_megabytes(sum(deleted.values()))}.")
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+        out.print(f"Deleted {file_size(sum(deleted.values()))}.")

@@ -28,11 +28,9 @@ def merge(
     from seesay import api
     from seesay.cli.output import out, print_json, progress_bars
     from seesay.reports.tables import overview
-    from seesay.runs.records import Record
 
     results = api.merge(folders, output, progress=progress_bars(quiet=quiet or as_json))
     if as_json:
-        fields = set(Record.model_fields)
-        print_json([figure.model_dump(include=fields) for figure in results.figures])
+        print_json([figure.as_record() for figure in results.figures])
     else:
         out.print(overview(results.runs))

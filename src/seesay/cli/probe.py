@@ -538,7 +538,6 @@ def _show(
     from seesay.reports.groups import group_runs
     from seesay.reports.in_words import results_in_words
     from seesay.reports.tables import comparison_table, overview, seeds_table
-    from seesay.runs.records import Record
     from seesay.runs.seeds import over_seeds
 
     comparisons = results.compare(resamples=resamples, seed=seed)
@@ -558,10 +557,7 @@ def _show(
         tables.append(seeds_table(seed_summaries))
     if comparisons:
         tables.append(comparison_table(comparisons))
-    fields = set(Record.model_fields)
-    _print(
-        [figure.model_dump(include=fields) for figure in results.figures], tables, target, as_json
-    )
+    _print([figure.as_record() for figure in results.figures], tables, target, as_json)
 
 
 def _print(document: object, tables: Sequence[Table | str], page: Path, as_json: bool) -> None:

@@ -58,7 +58,6 @@ def report(
     from seesay.cli.output import out, print_json, remark
     from seesay.files import write_text
     from seesay.reports.tables import slices_table
-    from seesay.runs.records import Record
 
     results = api.results(runs).measured(*(metric or ()))
     for tags in slices or ():
@@ -80,9 +79,10 @@ def report(
             "runs": [str(run.folder) for run in results.runs],
         }
         if slices:
-            fields = set(Record.model_fields)
             document["figures"] = [
-                f.model_dump(include=fields) for f in results.figures if f.slice and not f.template
+                figure.as_record()
+                for figure in results.figures
+                if figure.slice and not figure.template
             ]
         print_json(document)
     else:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.models.batches import chunks
 from seesay.models.options import ModelOptions
 
@@ -78,10 +78,8 @@ class FastDepth:
     relative = False
 
     def __init__(self) -> None:
-        try:
+        with needs_extra("FastDepth", "mine"):
             import onnxruntime
-        except ImportError as error:
-            raise missing_extra("FastDepth", "mine", error) from error
         settings = onnxruntime.SessionOptions()
         # Below errors, it warns of every unused weight.
         settings.log_severity_level = 3

@@ -1,7 +1,8 @@
 """The method of ViPhy, drawn: what mining does with one generated room.
 
 Every function returns a text and a chart. What is drawn is computed by the rules that `seesay mine`
-applies to annotated pictures; nothing is read or downloaded.
+applies to annotated pictures; nothing is read or downloaded. The room is the same everywhere, so
+that its examples are named here, and a test holds what is said of them.
 """
 
 from __future__ import annotations
@@ -9,24 +10,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 from markupsafe import Markup
 from numpy.typing import NDArray
 
 from seesay.data.knowledge import PLACES, SIZES
 from seesay.data.pictures import png_address
+from seesay.metrics.base import FloatArray
 from seesay.mining import places, sizes
 from seesay.mining.choices import SizeRule, SpaceRule
 from seesay.mining.colors import colors_by_pixels
-from seesay.mining.depth_maps import RegionDepths, region_depths
+from seesay.mining.depth_maps import region_depths
 from seesay.mining.observations import Observations
-from seesay.mining.records import Region, to_batch
+from seesay.mining.records import to_batch
 from seesay.mining.regions import RegionArrays, flatten
 from seesay.mining.rooms import Snapshot, snapshot, snapshots
 from seesay.mining.selection import select
@@ -46,11 +47,22 @@ from seesay.reports.charts.kernel import (
 )
 
 Drawing = tuple[str, Markup]
+Relations = Mapping[tuple[str, str], str]
+"""The signs of pairs of names: > is larger, or above."""
 
 ROOM = 22
 """The room that is drawn: a kitchen with a table, two chairs and what stands on the table."""
+SIZE_PAIR = ("chair", "cup")
+PLACE_PAIR = ("chair", "clock")
+CHAIN = ("cabinet", "refrigerator", "table")
+"""Each is above the next. The outer two share no partition of the depth, the second belongs to
+those of both."""
+OUTLINED_PAIRS = (("refrigerator", "table"), ("table", "chair 2"))
+"""One of which the first is above the second, and one of which neither is."""
 PANEL = 212.0
 """The width of a picture of which two stand side by side."""
+RIGHT = PANEL + 14
+"""Where the second of them begins."""
 SMALL = 16.0
 """A frame that is not wider has no room for a name."""
 MANY = 5
@@ -59,8 +71,10 @@ CAPTIONED_ROOMS = 30
 """Rooms whose captions give the candidates of subtypes."""
 PLOT = 190.0
 """The height of a plot of elevation over depth."""
-PLACE_PAIRS = (("chair", "clock"), ("clock", "table"))
-ABOVE = PLACES.index(">")
+PLOT_LEFT = 40.0
+PLOT_RIGHT = WIDTH - 8
+SIZE_WORDS = {">": "larger", "<": "smaller"}
+PLACE_WORDS = {">": "above", "=": "at a similar level", "<": "below"}
 STAND_IN = (
     "Similarities are those of a stand-in that needs no weights: the cosine between the words of a "
     "name and those of the captions, of the whole picture in the first stage, of the region in the "
@@ -77,9 +91,41 @@ class Candidate:
     to_region: float
 
 
+@dataclass(frozen=True)
+class MinedRoom:
+    """The room, and what mining finds in it."""
+
+    shot: Snapshot
+    indices: Mapping[str, int]
+    """Of the regions, by their names, each of which is unique."""
+    arrays: RegionArrays
+    colors: Mapping[str, Sequence[str]]
+    sizes: Relations
+    places: Relations
+    candidates: Sequence[Sequence[Candidate]]
+    """Of each region, the bare name first."""
+    selected: Sequence[str]
+    """The name that the two stages select for each region."""
+
+    @property
+    def scale(self) -> float:
+        """From pixels to a panel."""
+        return PANEL / self.shot.picture.width
+
+    @property
+    def height(self) -> float:
+        """Of the picture in its panel."""
+        return self.scale * self.shot.picture.height
+
+    def outline(self, name: str) -> FloatArray:
+        """Return the corners of a region in a panel."""
+        polygon = self.shot.picture.regions[self.indices[name]].polygon
+        return np.array(polygon).reshape(-1, 2) * self.scale
+
+
 @cache
-def _shot() -> Snapshot:
-    """The room, every region with a name of its own: a second chair is "chair 2"."""
+def mined_room() -> MinedRoom:
+    """Return the room, every region with a name of its own: a second chair is "chair 2"."""
     shot = snapshot(ROOM)
     counts: Counter[str] = Counter()
     regions = []
@@ -88,162 +134,67 @@ def _shot() -> Snapshot:
         number = counts[region.name]
         name = region.name if number == 1 else f"{region.name} {number}"
         regions.append(replace(region, name=name))
-    return replace(shot, picture=replace(shot.picture, regions=tuple(regions)))
+    picture = replace(shot.picture, regions=tuple(regions))
+    depths = region_depths(shot.view.depth, picture.width, picture.height, regions)
+    arrays = replace(
+        flatten(to_batch([picture])),
+        distance=np.array(depths.distances),
+        nearness=np.array(depths.nearness),
+        nearest=np.array([depths.nearest]),
+        farthest=np.array([depths.farthest]),
+    )
+    names = [region.name for region in regions]
+    candidates = _candidates(shot)
+    return MinedRoom(
+        shot=replace(shot, picture=picture),
+        indices={name: index for index, name in enumerate(names)},
+        arrays=arrays,
+        colors=dict(zip(names, colors_by_pixels(shot.view.rgb, regions), strict=True)),
+        sizes=_relations(sizes.compare(arrays, sizes.RULES[SizeRule.PAPER]), arrays, SIZES),
+        places=_relations(places.compare(arrays, places.RULES[SpaceRule.PAPER]), arrays, PLACES),
+        candidates=candidates,
+        selected=[_select(rows) for rows in candidates],
+    )
 
 
-@cache
-def _depths() -> RegionDepths:
-    picture = _shot().picture
-    return region_depths(_shot().view.depth, picture.width, picture.height, picture.regions)
-
-
-@cache
-def _arrays() -> RegionArrays:
-    """The regions with their depths, as mining compares them."""
-    depths = _depths()
-    table = pa.Table.from_batches([to_batch([_shot().picture])])
-    columns = {
-        "distances": [depths.distances],
-        "nearness": [depths.nearness],
-        "nearest": [depths.nearest],
-        "farthest": [depths.farthest],
-    }
-    for name, values in columns.items():
-        table = table.append_column(name, pa.array(values))
-    return flatten(table)
-
-
-def _relations(observations: Iterable[Observations]) -> dict[tuple[str, str], int]:
-    """Return labels by pairs of names."""
-    words = _arrays().vocabulary
+def _relations(
+    observations: Iterable[Observations], arrays: RegionArrays, signs: Sequence[str]
+) -> Relations:
+    words = arrays.vocabulary
     relations = {}
-    for some in observations:
-        for a, b, label in zip(some.a, some.b, some.label, strict=True):
-            relations[words[a], words[b]] = int(label)
+    for part in observations:
+        for a, b, label in zip(part.a, part.b, part.label, strict=True):
+            relations[words[a], words[b]] = signs[label]
     return relations
 
 
-@cache
-def _places() -> dict[tuple[str, str], int]:
-    return _relations(places.compare(_arrays(), places.RULES[SpaceRule.PAPER]))
-
-
-@cache
-def _sizes() -> dict[tuple[str, str], int]:
-    return _relations(sizes.compare(_arrays(), sizes.RULES[SizeRule.PAPER]))
-
-
-@cache
-def _colors() -> dict[str, tuple[str, ...]]:
-    regions = _shot().picture.regions
-    colors = colors_by_pixels(_shot().view.rgb, regions)
-    return {region.name: color for region, color in zip(regions, colors, strict=True)}
-
-
-def _region(name: str) -> Region:
-    return next(region for region in _shot().picture.regions if region.name == name)
-
-
-def _image(
-    pixels: NDArray[np.uint8],
-    x: float,
-    y: float,
-    framed: Sequence[str] = (),
-) -> Markup:
-    """Draw a picture in a panel; the regions in frames have their names beside them."""
-    from PIL import Image
-
-    height, width = pixels.shape[:2]
-    scale = PANEL / width
-    parts = [
-        element(
-            "image",
-            href=png_address(Image.fromarray(pixels)),
-            width=PANEL,
-            height=height * scale,
+def _candidates(shot: Snapshot) -> list[list[Candidate]]:
+    """Return the names that each region may have: subtypes in the captions of rooms, as mining
+    collects them."""
+    counts: Counter[str] = Counter()
+    for other in snapshots(CAPTIONED_ROOMS):
+        for item in other.objects:
+            counts.update({item.name, item.subtype})
+    subtypes_of = subtypes(counts, min_parent_count=2, min_count=2)
+    about_picture = _words(shot.picture.captions)
+    rows = []
+    for index, item in enumerate(shot.objects):
+        about_region = _words([shot.picture.scene, *_captions(shot, index)])
+        # a name without an entry has no subtypes, and one with an entry is among them
+        names = dict.fromkeys([item.name, *subtypes_of.get(item.name, ())])
+        words_of = {name: _words([name]) for name in names}
+        rows.append(
+            [
+                Candidate(name, _cosine(words, about_picture), _cosine(words, about_region))
+                for name, words in words_of.items()
+            ]
         )
-    ]
-    for number, name in enumerate(framed):
-        left, top, box_width, box_height = (scale * value for value in _region(name).box)
-        frame = element(
-            "rect",
-            tooltip(name),
-            x=left,
-            y=top,
-            width=box_width,
-            height=box_height,
-            class_="curve",
-        )
-        marks = [frame]
-        # of neighbours that are smaller than their names only the frames are drawn
-        if box_width > SMALL or len(framed) < MANY:
-            # a frame at the top of the picture has its name inside
-            marks.append(text(left + 2, max(top - 3, 10), name, "series"))
-        parts.append(group(marks, series_class(number)))
-    place = f"translate({coordinate(x)} {coordinate(y)})"
-    return element("g", Markup("").join(parts), transform=place)
+    return rows
 
 
-def _height() -> float:
-    """The height of a picture in its panel."""
-    picture = _shot().picture
-    return PANEL * picture.height / picture.width
-
-
-def _lines(rows: Sequence[str], x: float, y: float, room: float = PANEL) -> list[Markup]:
-    """Return texts below one another."""
-    return [
-        text(
-            x,
-            y + LINE * index,
-            row,
-            "small",
-            room,
-        )
-        for index, row in enumerate(rows)
-    ]
-
-
-def three_questions() -> Drawing:
-    """Figure 1: what is asked of one picture, along three dimensions."""
-    size_pair = "chair", "cup"
-    place_pair = next(
-        pair for pair in [("chair", "clock"), ("clock", "table")] if pair in _places()
-    )
-    size = "larger" if SIZES[_sizes()[size_pair]] == ">" else "smaller"
-    place = _place_word(PLACES[_places()[place_pair]])
-    rows = [
-        "colour",
-        f"  the cup is {' and '.join(_colors()['cup'])}",
-        "size",
-        f"  the {size_pair[0]} is {size} than the {size_pair[1]}",
-        "space",
-        f"  the {place_pair[0]} is {place} the {place_pair[1]}",
-    ]
-    framed = list(dict.fromkeys([*size_pair, *place_pair]))
-    parts = [_image(_shot().view.rgb, 0, 0, framed), *_lines(rows, PANEL + 14, 20, WIDTH)]
-    about = (
-        "A generated kitchen, and what mining says about it: the colour by the region's pixels, "
-        "the size by natural breaks, the place by depth and height. Nobody has to be told these "
-        "to see them; models are asked without the picture."
-    )
-    return about, chart("method", WIDTH, _height(), "Three dimensions of one picture", parts)
-
-
-def _place_word(label: str) -> str:
-    words = {">": "above", "=": "at a similar level", "<": "below"}
-    return words[label]
-
-
-@cache
-def _candidate_names() -> dict[str, list[str]]:
-    """The subtypes of names in the captions of rooms, as mining collects them."""
-    names: Counter[str] = Counter()
-    for shot in snapshots(CAPTIONED_ROOMS):
-        for item in shot.objects:
-            names.update({item.name, item.subtype})
-    found = subtypes(names, min_parent_count=2, min_count=2)
-    return {name: [other for other in others if other != name] for name, others in found.items()}
+def _captions(shot: Snapshot, index: int) -> list[str]:
+    """Return the captions that describe a region."""
+    return [line for described, line in shot.phrases if described == index]
 
 
 def _words(texts: Iterable[str]) -> Counter[str]:
@@ -252,26 +203,11 @@ def _words(texts: Iterable[str]) -> Counter[str]:
 
 
 def _cosine(a: Counter[str], b: Counter[str]) -> float:
-    norm = math.sqrt(sum(n * n for n in a.values()) * sum(n * n for n in b.values()))
+    norm = math.hypot(*a.values()) * math.hypot(*b.values())
     return sum(n * b[word] for word, n in a.items()) / norm if norm else 0.0
 
 
-def _candidates(place: int) -> list[Candidate]:
-    """Return the names that a region may have, the bare name first, with their similarities."""
-    shot = _shot()
-    bare = shot.objects[place].name
-    about_picture = _words(shot.picture.captions)
-    about_region = _words([shot.picture.scene, *(line for i, line in shot.phrases if i == place)])
-    rows = []
-    for name in [bare, *_candidate_names().get(bare, [])]:
-        words = _words([name])
-        rows.append(Candidate(name, _cosine(words, about_picture), _cosine(words, about_region)))
-    return rows
-
-
-def _selected(place: int) -> str:
-    """Return the name that the two stages select for a region."""
-    rows = _candidates(place)
+def _select(rows: Sequence[Candidate]) -> str:
     return select(
         [row.name for row in rows],
         [row.to_picture for row in rows],
@@ -279,25 +215,88 @@ def _selected(place: int) -> str:
     )
 
 
+def _chart(height: float, title: str, parts: Iterable[Markup]) -> Markup:
+    return chart("method", WIDTH, height, title, parts)
+
+
+def _image(x: float, y: float, framed: Sequence[str], pixels: NDArray[np.uint8]) -> Markup:
+    """Draw a picture in a panel; the regions in frames have their names beside them."""
+    from PIL import Image
+
+    room = mined_room()
+    href = png_address(Image.fromarray(pixels))
+    parts = [element("image", href=href, width=PANEL, height=room.height)]
+    for number, name in enumerate(framed):
+        box = room.shot.picture.regions[room.indices[name]].box
+        left, top, width, height = (room.scale * value for value in box)
+        frame = element(
+            "rect", tooltip(name), x=left, y=top, width=width, height=height, class_="curve"
+        )
+        marks = [frame]
+        # of neighbours that are smaller than their names only the frames are drawn
+        if width > SMALL or len(framed) < MANY:
+            marks.append(_name(left + 2, top, name))
+        parts.append(group(marks, series_class(number)))
+    place = f"translate({coordinate(x)} {coordinate(y)})"
+    return element("g", Markup("").join(parts), transform=place)
+
+
+def _photo(y: float, framed: Sequence[str]) -> Markup:
+    """Draw the room at the left."""
+    return _image(0, y, framed, mined_room().shot.view.rgb)
+
+
+def _name(x: float, top: float, name: str) -> Markup:
+    """Write a name above what it names, at the top of the picture inside."""
+    return text(x, max(top - 3, 10), name, "series")
+
+
+def _lines(rows: Iterable[str], x: float, y: float, room: float = PANEL) -> list[Markup]:
+    """Return texts below one another."""
+    return [text(x, y + LINE * i, row, "small", room) for i, row in enumerate(rows)]
+
+
+def three_questions() -> Drawing:
+    """Figure 1: what is asked of one picture, along three dimensions."""
+    room = mined_room()
+    size = SIZE_WORDS[room.sizes[SIZE_PAIR]]
+    place = PLACE_WORDS[room.places[PLACE_PAIR]]
+    rows = [
+        "colour",
+        f"  the cup is {' and '.join(room.colors['cup'])}",
+        "size",
+        f"  the {SIZE_PAIR[0]} is {size} than the {SIZE_PAIR[1]}",
+        "space",
+        f"  the {PLACE_PAIR[0]} is {place} the {PLACE_PAIR[1]}",
+    ]
+    framed = list(dict.fromkeys(SIZE_PAIR + PLACE_PAIR))
+    parts = [_photo(0, framed), *_lines(rows, RIGHT, 20, WIDTH)]
+    about = (
+        "A generated kitchen, and what mining says about it: the colour by the region's pixels, "
+        "the size by natural breaks, the place by depth and height. Nobody has to be told these "
+        "to see them; models are asked without the picture."
+    )
+    return about, _chart(room.height, "Three dimensions of one picture", parts)
+
+
 def two_stages() -> Drawing:
     """Figure 2: the candidates of a region, those that fit the picture, and the selected one."""
-    place = next(i for i, item in enumerate(_shot().objects) if item.name == "chair")
-    name = _shot().picture.regions[place].name
-    rows = _candidates(place)
-    selected = _selected(place)
-    parts = [_image(_shot().view.rgb, 0, 0, [name])]
-    x = PANEL + 14
-    parts += _lines(["candidates C_o", "1: sim(c, I)", "2: sim(o_v, c)"], x, 12)
+    room = mined_room()
+    index = room.indices["chair"]
+    anchor = room.candidates[index][0]
+    selected = room.selected[index]
+    parts = [_photo(0, ["chair"])]
+    parts += _lines(["candidates C_o", "1: sim(c, I)", "2: sim(o_v, c)"], RIGHT, 12)
     y = 12 + LINE * 3.6
-    for row in rows:
-        is_bare = row is rows[0]
-        fits = is_bare or row.to_picture > rows[0].to_picture
+    for row in room.candidates[index]:
+        fits = row is anchor or row.to_picture > anchor.to_picture
+        sign = ">" if fits else "≤"
+        first = "anchor" if row is anchor else f"{sign} anchor"
         second = f"2: {row.to_region:.2f}" if fits else "left out"
         mark = "  ← s_o" if row.name == selected else ""
-        first = "anchor" if is_bare else f"{'>' if fits else '≤'} anchor"
-        parts.append(text(x, y, f"{row.name}{mark}", "small"))
+        parts.append(text(RIGHT, y, f"{row.name}{mark}", "small"))
         note = f"1: {row.to_picture:.2f} ({first}), {second}"
-        parts.append(text(x + 10, y + LINE, note, "note"))
+        parts.append(text(RIGHT + 10, y + LINE, note, "note"))
         y += 2.2 * LINE
     about = (
         "A region annotated as chair. Its candidates are the subtypes in the captions of "
@@ -305,38 +304,32 @@ def two_stages() -> Drawing:
         "than the bare name is, which is the anchor; then the one most similar to the region is "
         f"selected: {selected}. {STAND_IN}"
     )
-    title = "Subtype selection in two stages"
-    return about, chart("method", WIDTH, max(_height(), y), title, parts)
+    return about, _chart(max(room.height, y), "Subtype selection in two stages", parts)
 
 
 def pipeline() -> Drawing:
     """Figure 3: picture, depth map, names, and the three kinds of knowledge."""
-    depth = _shot().view.depth
-    near = float(depth.min())
-    far = float(depth.max())
-    grey = (255 * (far - depth) / (far - near)).astype(np.uint8)
-    height = _height()
-    x = PANEL + 14
+    room = mined_room()
+    depth = room.shot.view.depth
+    grey = np.interp(depth, [depth.min(), depth.max()], [255, 0]).astype(np.uint8)
     framed = ["table", "chair", "clock"]
     parts = [
-        _image(_shot().view.rgb, 0, LINE, framed),
-        _image(np.stack([grey] * 3, axis=-1), x, LINE),
+        _photo(LINE, framed),
+        _image(RIGHT, LINE, [], np.stack([grey] * 3, axis=-1)),
         text(0, 10, "1  regions, with selected subtypes", "note"),
-        text(x, 10, "2  depth map (near is bright)", "note"),
+        text(RIGHT, 10, "2  depth map (near is bright)", "note"),
     ]
-    renamed = []
-    for place, region in enumerate(_shot().picture.regions):
-        if region.name in framed and _selected(place) != region.name:
-            renamed.append(f"{region.name} → {_selected(place)}")
-    y = height + 2.2 * LINE
+    selected = {name: room.selected[room.indices[name]] for name in framed}
+    renamed = [f"{name} → {new}" for name, new in selected.items() if new != name]
+    y = room.height + 2.2 * LINE
     parts += _lines(renamed, 0, y)
     y += LINE * max(len(renamed), 1) + 10
     columns = {
         "3  colour": [
-            f"{name}: {', '.join(_colors()[name])}" for name in ("table", "chair", "cup")
+            f"{name}: {', '.join(room.colors[name])}" for name in ("table", "chair", "cup")
         ],
-        "4  size": [_relation(pair, SIZES[label]) for pair, label in _first(_sizes())],
-        "5  space": [_relation(pair, PLACES[label]) for pair, label in _first(_places())],
+        "4  size": _examples(room.sizes),
+        "5  space": _examples(room.places),
     }
     step = WIDTH / len(columns)
     for number, (title, rows) in enumerate(columns.items()):
@@ -347,76 +340,56 @@ def pipeline() -> Drawing:
         "is computed (here the true one of the generated room); colour, size and space are derived "
         "independently of one another and counted over all pictures. > is larger, or above."
     )
-    return about, chart("method", WIDTH, y + LINE * 4, "The pipeline on one room", parts)
+    return about, _chart(y + LINE * 4, "The pipeline on one room", parts)
 
 
-def _first(relations: dict[tuple[str, str], int]) -> list[tuple[tuple[str, str], int]]:
+def _examples(relations: Relations) -> list[str]:
     """Return three relations of different first names."""
-    by_name: dict[str, tuple[tuple[str, str], int]] = {}
-    for pair, label in relations.items():
-        by_name.setdefault(pair[0], (pair, label))
+    by_name: dict[str, str] = {}
+    for (a, b), sign in relations.items():
+        by_name.setdefault(a, f"{a} {sign} {b}")
     return list(by_name.values())[:3]
-
-
-def _relation(pair: tuple[str, str], sign: str) -> str:
-    return f"{pair[0]} {sign} {pair[1]}"
 
 
 def partitions() -> Drawing:
     """Figure 4: a relation between two objects of different partitions, through one of both."""
-    depths = _depths()
-    span = depths.farthest - depths.nearest
-    ranges = places.partition_ranges(places.RULES[SpaceRule.PAPER])
-    arrays = _arrays()
-    regions = _shot().picture.regions
-    share = {}
-    elevation = {}
-    for place, region in enumerate(regions):
-        share[region.name] = (depths.distances[place] - depths.nearest) / span
-        elevation[region.name] = _shot().picture.height - float(arrays.centroid[place])
-    members = {}
-    for name, value in share.items():
-        members[name] = {i for i, (start, end) in enumerate(ranges) if start <= value <= end}
-    chain = _chain(members)
-    left = 40.0
-    right = WIDTH - 8
-
-    def at(name: str) -> tuple[float, float]:
-        y = PLOT * (1 - elevation[name] / _shot().picture.height)
-        return left + (right - left) * share[name], y
-
+    room = mined_room()
+    arrays = room.arrays
+    width = PLOT_RIGHT - PLOT_LEFT
     parts = []
-    for number, (start, end) in enumerate(ranges):
+    for number, (start, end) in enumerate(places.partition_ranges(places.RULES[SpaceRule.PAPER])):
+        x = PLOT_LEFT + width * start
         band = element(
             "rect",
-            x=left + (right - left) * start,
+            x=x,
             y=6.0 * number,
-            width=(right - left) * (end - start),
+            width=width * (end - start),
             height=PLOT - 12.0 * number,
             class_="band",
         )
-        label = text(
-            left + (right - left) * start + 4,
-            PLOT - 6.0 * number - 6,
-            f"partition {number + 1}",
-            "series",
-        )
+        label = text(x + 4, PLOT - 6.0 * number - 6, f"partition {number + 1}", "series")
         parts.append(group([band, label], series_class(number)))
-    parts += [horizontal_line(left, right, PLOT, "base"), vertical_line(left, 0, PLOT, "base")]
-    parts.append(text((left + right) / 2, PLOT + 16, "z: depth, near to far", "note middle"))
-    parts.append(text(0, 10, "y", "note"))
-    for name in share:
-        x, y = at(name)
+    parts += [
+        horizontal_line(PLOT_LEFT, PLOT_RIGHT, PLOT, "base"),
+        vertical_line(PLOT_LEFT, 0, PLOT, "base"),
+        text((PLOT_LEFT + PLOT_RIGHT) / 2, PLOT + 16, "z: depth, near to far", "note middle"),
+        text(0, 10, "y", "note"),
+    ]
+    share = (arrays.distance - arrays.nearest) / (arrays.farthest - arrays.nearest)
+    x_of_regions = PLOT_LEFT + width * share
+    y_of_regions = PLOT * arrays.centroid / room.shot.picture.height
+    at = dict(zip(room.indices, zip(x_of_regions, y_of_regions, strict=True), strict=True))
+    for name, (x, y) in at.items():
         parts.append(element("circle", tooltip(name), cx=x, cy=y, r=3, class_="spot"))
-    for first, second in pairwise(chain):
-        x1, y1 = at(first)
-        x2, y2 = at(second)
+    for first, second in pairwise(CHAIN):
+        x1, y1 = at[first]
+        x2, y2 = at[second]
         arrow = element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_="average")
         parts.append(group([arrow], series_class(4)))
-    for name in chain:
-        x, y = at(name)
-        parts.append(text(min(x + 6, right - 60), y - 5, name, "small"))
-    a, bridge, b = chain
+    for name in CHAIN:
+        x, y = at[name]
+        parts.append(text(min(x + 6, PLOT_RIGHT - 60), y - 5, name, "small"))
+    a, bridge, b = CHAIN
     about = (
         "Heights are compared inside a partition of the depth only. The three partitions share "
         f"half with the next, and the {bridge} belongs to two. The {a} is above the {bridge}, and "
@@ -424,132 +397,72 @@ def partitions() -> Drawing:
         "no partition. Every dot is a region of the room, at its mean depth and the height of its "
         "centroid."
     )
-    return about, chart(
-        "method", WIDTH, PLOT + 24, "A transitive relation across partitions", parts
-    )
-
-
-def _label(a: str, b: str) -> int:
-    """Return the label of two names in this order."""
-    relations = _places()
-    if (a, b) in relations:
-        return relations[a, b]
-    return len(PLACES) - 1 - relations[b, a]
-
-
-def _chain(members: dict[str, set[int]]) -> tuple[str, str, str]:
-    """Return two objects that share no partition and one of both through which the first is above
-    the second."""
-    bridges = [name for name, parts in members.items() if len(parts) > 1]
-    pairs = [*_places(), *((b, a) for a, b in _places())]
-    for first, last in pairs:
-        if members[first] & members[last] or _label(first, last) != ABOVE:
-            continue
-        for bridge in bridges:
-            is_between = members[bridge] & members[first] and members[bridge] & members[last]
-            if is_between and _label(first, bridge) == _label(bridge, last) == ABOVE:
-                return first, bridge, last
-    raise ValueError(f"room {ROOM} has no relation across partitions")
+    return about, _chart(PLOT + 24, "A transitive relation across partitions", parts)
 
 
 def relations() -> Drawing:
     """Figure 7: when one object is above another, and when both are at a similar level."""
-    arrays = _arrays()
-    names = [region.name for region in _shot().picture.regions]
-    lowest = dict(zip(names, arrays.lowest.tolist(), strict=True))
-    centroid = dict(zip(names, arrays.centroid.tolist(), strict=True))
-    pairs = {
-        "above": _pair(lowest, centroid, is_above=True),
-        "similar level": _pair(lowest, centroid, is_above=False),
-    }
     parts = []
-    for number, (label, pair) in enumerate(pairs.items()):
-        parts += _compared(number * (PANEL + 14), label, pair, lowest, centroid)
+    for number, pair in enumerate(OUTLINED_PAIRS):
+        parts += _compared(number * RIGHT, *pair)
     about = (
         "Two pairs of the room, by their outlines. The dashed line is the height of the second "
         "object's centroid, the dot the lowest point of the first. If the dot is above the line, "
         "the first is above the second; if neither is above the other, both are at a similar level."
     )
-    return about, chart("method", WIDTH, _height() + 2 * LINE, "From outlines to relations", parts)
+    return about, _chart(mined_room().height + 2 * LINE, "From outlines to relations", parts)
 
 
-def _pair(
-    lowest: dict[str, float], centroid: dict[str, float], *, is_above: bool
-) -> tuple[str, str]:
-    """Return a pair of large regions of which the first is above the second, or neither is."""
-    large = sorted(lowest, key=lambda name: -math.prod(_region(name).box[2:]))
-    for a in large:
-        for b in large:
-            up = lowest[a] < centroid[b]
-            down = lowest[b] < centroid[a]
-            if a != b and up == is_above and not down:
-                return a, b
-    raise ValueError(f"room {ROOM} has no such pair")
-
-
-def _compared(
-    x: float,
-    label: str,
-    pair: tuple[str, str],
-    lowest: dict[str, float],
-    centroid: dict[str, float],
-) -> list[Markup]:
+def _compared(x: float, first: str, second: str) -> list[Markup]:
     """Draw the outlines of a pair, the lowest point of the first and the centroid of the second."""
-    scale = PANEL / _shot().picture.width
+    room = mined_room()
     parts = []
-    for number, name in enumerate(pair):
-        points = np.array(_region(name).polygon).reshape(-1, 2) * scale
-        corners = " ".join(f"{coordinate(px + x)},{coordinate(py)}" for px, py in points.tolist())
+    for number, name in enumerate((first, second)):
+        points = room.outline(name) + np.array([x, 0])
+        corners = " ".join(f"{coordinate(px)},{coordinate(py)}" for px, py in points)
         shape = element("polygon", tooltip(name), points=corners, class_="band")
-        left, top = points.min(axis=0).tolist()
-        words = text(x + left, max(top - 3, 10), name, "series")
-        parts.append(group([shape, words], series_class(number)))
-    first, second = pair
-    line = element(
-        "line",
-        x1=x,
-        x2=x + PANEL,
-        y1=scale * centroid[second],
-        y2=scale * centroid[second],
-        class_="average",
-    )
+        left, top = points.min(axis=0)
+        parts.append(group([shape, _name(left, top, name)], series_class(number)))
+    line_y = room.scale * room.arrays.centroid[room.indices[second]]
+    line = horizontal_line(x, x + PANEL, line_y, "average")
     parts.append(group([line], series_class(1)))
-    outline = np.array(_region(first).polygon).reshape(-1, 2) * scale
-    dot_x = float(outline[outline[:, 1].argmax(), 0])
-    dot = element("circle", cx=x + dot_x, cy=scale * lowest[first], r=4, class_="spot")
+    points = room.outline(first)
+    dot_x, dot_y = points[points[:, 1].argmax()]
+    dot = element("circle", cx=x + dot_x, cy=dot_y, r=4, class_="spot")
     parts.append(group([dot], series_class(0)))
-    sentence = f"{first}, {second}: {label}"
-    parts.append(text(x, _height() + LINE, sentence, "small", PANEL))
+    label = "above" if dot_y < line_y else "similar level"
+    parts.append(text(x, room.height + LINE, f"{first}, {second}: {label}", "small", PANEL))
     return parts
 
 
 def names() -> Drawing:
     """Figure 12: one picture, how its captions call the regions, and the selected names."""
-    shot = _shot()
-    framed = []
-    rows = []
-    for place, region in enumerate(shot.picture.regions):
-        truth = shot.objects[place].subtype
-        captions = [line for i, line in shot.phrases if i == place]
+    room = mined_room()
+    shot = room.shot
+    captions = {}
+    selected = {}
+    right = 0
+    omitted = 0
+    for name, index in room.indices.items():
+        item = shot.objects[index]
+        lines = _captions(shot, index)
         # a region without subtypes has nothing to select, one without a caption nothing to show
-        if truth == shot.objects[place].name or not captions:
+        if item.subtype == item.name or not lines:
             continue
-        framed.append(region.name)
-        rows.append((region.name, captions[0], _selected(place), truth))
-    parts = [_image(shot.view.rgb, 0, 0, framed)]
-    x = PANEL + 14
-    parts.append(text(x, 10, "annotated → selected", "note"))
-    parts += _lines([f"{name} → {selected}" for name, _, selected, _ in rows], x, 10 + LINE)
-    y = max(_height(), 10 + LINE * len(rows)) + 1.5 * LINE
+        captions[name] = lines[0]
+        selected[name] = room.selected[index]
+        right += selected[name] == item.subtype
+        omitted += item.subtype not in lines[0]
+    count = len(captions)
+    parts = [_photo(0, list(captions)), text(RIGHT, 10, "annotated → selected", "note")]
+    parts += _lines([f"{name} → {new}" for name, new in selected.items()], RIGHT, 10 + LINE)
+    y = max(room.height, 10 + LINE * count) + 1.5 * LINE
     parts.append(text(0, y, "captions", "note"))
-    parts += _lines([f"{name}: {caption}" for name, caption, _, _ in rows], 0, y + LINE, WIDTH)
-    y += LINE * (len(rows) + 1)
-    right = sum(selected == truth for _, _, selected, truth in rows)
-    omitted = sum(truth not in caption for _, caption, _, truth in rows)
+    parts += _lines([f"{name}: {line}" for name, line in captions.items()], 0, y + LINE, WIDTH)
     about = (
-        f"Captions leave out what the picture shows anyway: {omitted} of these {len(rows)} do not "
-        f"name the subtype. The selection gets {right} of {len(rows)} right, which is known of a "
+        f"Captions leave out what the picture shows anyway: {omitted} of these {count} do not "
+        f"name the subtype. The selection gets {right} of {count} right, which is known of a "
         f"generated room. {STAND_IN}"
     )
-    title = "Names before and after the selection"
-    return about, chart("method", WIDTH, y + 8, title, parts)
+    height = y + LINE * (count + 1) + 8
+    return about, _chart(height, "Names before and after the selection", parts)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seesay.digests import text_number
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.models.base import TEXT_AND_PICTURES, Model, choice_scores
 from seesay.models.options import ModelOptions
 from seesay.plugins import BaselineCard, collect
@@ -108,10 +108,8 @@ class WordFrequency(Baseline):
 
     def weights(self, prompt: Prompt) -> list[float]:
         """Occurrences per word of running text."""
-        try:
+        with needs_extra("The word-frequency baseline", "models"):
             from wordfreq import word_frequency
-        except ImportError as error:
-            raise missing_extra("The word-frequency baseline", "models", error) from error
         return [max(word_frequency(option, "en"), RAREST) for option in prompt.options]
 
 

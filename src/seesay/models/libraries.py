@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from seesay.errors import UserError, first_line, missing_extra
+from seesay.errors import UserError, first_line, require_packages
 from seesay.processors import share_processors
 
 
@@ -13,11 +13,9 @@ def require_models() -> None:
     """One sentence with the install line where PyTorch or transformers is missing."""
     share_processors()
     os.environ.setdefault("TQDM_DISABLE", "1")  # progress is shown by the command, not by libraries
-    try:
-        import torch  # noqa: F401
-        import transformers
-    except ImportError as error:
-        raise missing_extra("A local model", "models", error) from error
+    require_packages("A local model", "models", "torch", "transformers")
+    import transformers
+
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
 

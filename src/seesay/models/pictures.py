@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seesay.data.pictures import open_rgb
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.models.chat import user_turn
 from seesay.questions import SLOT
 
@@ -49,10 +49,8 @@ def picture_or_blank(path: str | None, model: Model) -> Image:
 
 def open_picture(path: str | None, name: str) -> Image:
     """A picture file, which is untrusted, in RGB; `name` is the model's, for an error."""
-    try:
+    with needs_extra("A task with pictures", "scenes"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError as error:
-        raise missing_extra("A task with pictures", "scenes", error) from error
     if path is None:
         raise UserError(
             f"{name} answers questions about pictures: use it with a task that has some, such as "

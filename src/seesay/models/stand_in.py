@@ -3,6 +3,7 @@ would have found."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from seesay.condition import PictureKind, StandIn
 from seesay.errors import UserError
+from seesay.models.pictures import open_picture
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -21,6 +23,8 @@ WHOLE = (0.0, 0.0, 1.0, 1.0)
 """The box of a region that is the whole picture."""
 
 Floats = NDArray[np.float32]
+View = str | StandIn
+"""What a network looks at: a picture file, or the picture that stands for none."""
 
 
 class Regions(NamedTuple):
@@ -29,6 +33,17 @@ class Regions(NamedTuple):
 
     features: Floats
     boxes: Floats
+
+
+def prepare_view(view: View, processor: Any, name: str) -> Mapping[str, Any]:
+    """Return a picture as a model's image processor prepares it; `name` is the model's, for an
+    error."""
+    if isinstance(view, StandIn):
+        image = stand_in_image(view, processor)
+    else:
+        image = open_picture(view, name)
+    inputs: Mapping[str, Any] = processor(images=image, return_tensors="pt")
+    return inputs
 
 
 def stand_in_image(stand_in: StandIn, processor: Any) -> Image.Image:

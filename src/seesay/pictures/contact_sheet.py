@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from seesay.data import pictures as grid
 from seesay.data.pictures import INK, SheetStyle
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.pictures.drawing import rgb
 from seesay.pictures.plan import ColorPicture, Picture
 from seesay.pictures.things import Thing
@@ -24,10 +24,8 @@ _STYLE = SheetStyle(
 
 def contact_sheet(pictures: Sequence[Picture], *, columns: int = 12, size: int = 96) -> bytes:
     """Draw a PNG of pictures, each with what it shows."""
-    try:
+    with needs_extra("A contact sheet", "pictures"):
         from PIL import Image, ImageFont
-    except ImportError as error:
-        raise missing_extra("A contact sheet", "pictures", error) from error
     if not pictures:
         raise UserError("There is no picture to show.")
     # the font that comes with Pillow: the same sheet on every machine

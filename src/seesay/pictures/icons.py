@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seesay.data.downloads import PackagedFile, fetch_unpacked
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.files import read_json
 from seesay.metrics.base import FloatArray
 from seesay.pictures.oklab import from_rgb, parse_hex
@@ -96,10 +96,8 @@ def render(
 
     It is transparent without a `background`.
     """
-    try:
+    with needs_extra("Drawing pictures", "pictures"):
         from resvg_py import svg_to_bytes
-    except ImportError as error:
-        raise missing_extra("Drawing pictures", "pictures", error) from error
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     box = f'viewBox="0 0 {view} {view}" width="{size}" height="{size}"'
     svg = f"<svg {names} {box}>{elements}</svg>"

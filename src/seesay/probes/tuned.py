@@ -16,7 +16,7 @@ from seesay.progress import ProgressCallback
 from seesay.questions import Prompt, Scores, Task
 
 if TYPE_CHECKING:
-    from seesay.models.hf.head_tuning import TunedHead, TuningConfig
+    from seesay.models.hf.head_tuning import Example, TunedHead, TuningConfig
     from seesay.models.hf.seq2seq import EncoderDecoderModel
 
 
@@ -63,7 +63,7 @@ def tune_model(
 
     The splits are those of `qa_task(task, trained=True)`; progress counts epochs.
     """
-    from seesay.models.hf.head_tuning import Example, TuningConfig, tune_head
+    from seesay.models.hf.head_tuning import TuningConfig, tune_head
     from seesay.models.hf.seq2seq import EncoderDecoderModel
 
     if not isinstance(model, EncoderDecoderModel):
@@ -75,19 +75,18 @@ def tune_model(
     validation = _examples(splits["validation"])
 
     def validate() -> float:
-        prompts = [prompt for prompt, _ in validation]
         right = 0
-        for batch in model.plan(prompts):
-            replies = model.generate([prompts[i] for i in batch], sampling)
-            for i, (reply,) in zip(batch, replies, strict=True):
-                prompt, answers = validation[i]
-                named = match_exactly(reply.text, prompt.options).labels
-                right += any(option in answers for option in named)
+        for indices in model.plan([example.prompt for example in validation]):
+            batch = [validation[i] for i in indices]
+            replies = model.generate([example.prompt for example in batch], sampling)
+            for example, (reply,) in zip(batch, replies, strict=True):
+                labels = match_exactly(reply.text, example.prompt.options).labels
+                right += not set(labels).isdisjoint(example.answers)
         return right / len(validation)
 
     head = tune_head(
         model,
-        [Example(prompt, answers) for prompt, answers in _examples(splits["train"])],
+        _examples(splits["train"]),
         validate,
         seed=seed,
         config=config,
@@ -97,12 +96,14 @@ def tune_model(
     return TunedModel(model, sampling, head, trained_on=trained_on, seed=seed)
 
 
-def _examples(task: Task) -> list[tuple[Prompt, tuple[str, ...]]]:
+def _examples(task: Task) -> list[Example]:
     """Return the questions as they are put, each with its right answers in words."""
+    from seesay.models.hf.head_tuning import Example
+
     (template,) = task.templates
     examples = []
     for question in task.questions:
         prompt = template.ask(question)
         words = dict(zip(question.options, prompt.options, strict=True))
-        examples.append((prompt, tuple(words[label] for label in question.gold)))
+        examples.append(Example(prompt, tuple(words[label] for label in question.gold)))
     return examples

@@ -7,6 +7,7 @@ import logging
 import platform
 import random
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -96,7 +97,7 @@ def run(
 
     `details` are further parts of the signature.
     """
-    task = prepare_task(model, task, settings)
+    task, settings = prepare_task(model, task, settings)
     manifest = describe(model, task, settings, details)
     folder = store.folder_for(root, manifest)
     # two processes that append to one journal would tear each other's lines
@@ -141,7 +142,7 @@ def run_shard(
 
     Batches are those of a run that is not shared out, and so are the digits.
     """
-    task = prepare_task(model, task, settings)
+    task, settings = prepare_task(model, task, settings)
     manifest = describe(model, task, settings)
     folder = store.folder_for(root / shard.folder, manifest)
     with lock_folder(folder, hint="give this one its own --output"):
@@ -178,17 +179,18 @@ def prepare_task(
     model: Model,
     task: Task,
     settings: Settings,
-) -> Task:
-    """Return the task as this model can be asked it, and prepare the model for it."""
+) -> tuple[Task, Settings]:
+    """Return the task as this model can be asked it and prepare the model for it; the settings are
+    those of `limit_task`."""
     task = model.restrict(task)
     # before anything is taken away: a baseline counts the answers of the whole task
     model.prepare(task)
     if "pictures" not in model.accepts:
         task = drop_pictures(task, model)
-    task = limit_task(model, task, settings)
+    task, settings = limit_task(model, task, settings)
     if model.only_chooses:
         task = drop_probabilities(task, model)
-    return task
+    return task, settings
 
 
 def ask(
@@ -358,8 +360,7 @@ def collect_notes(
     manifest = store.read_manifest(folder / store.MANIFEST)
     new_notes = [note for note in notes if note not in manifest.notes]
     if new_notes:
-        update = {"notes": [*manifest.notes, *new_notes]}
-        store.write_manifest(folder, manifest.model_copy(update=update))
+        store.change_manifest(folder, notes=[*manifest.notes, *new_notes])
 
 
 class _Spent:
@@ -369,22 +370,20 @@ class _Spent:
         self._model = model
         self._folder = folder
         self._before = model.spent()
-        self._total: dict[str, float] = {}
+        self._total: Counter[str] = Counter()
         if folder is not None and self._before:
-            self._total = dict(store.read_manifest(folder / store.MANIFEST).spent)
+            self._total.update(store.read_manifest(folder / store.MANIFEST).spent)
 
     def keep(self) -> None:
         """Add what was taken since the last call."""
         now = self._model.spent()
         if now == self._before:
             return
-        for name, amount in now.items():
-            self._total[name] = self._total.get(name, 0) + amount - self._before.get(name, 0)
+        self._total.update(now)
+        self._total.subtract(self._before)
         self._before = now
         if self._folder is not None:
-            manifest = store.read_manifest(self._folder / store.MANIFEST)
-            update = {"spent": dict(self._total)}
-            store.write_manifest(self._folder, manifest.model_copy(update=update))
+            store.change_manifest(self._folder, spent=dict(self._total))
 
     def tell(self) -> None:
         """Say what the run has taken, earlier calls included."""
@@ -486,15 +485,17 @@ def limit_task(
     model: Model,
     task: Task,
     settings: Settings,
-) -> Task:
+) -> tuple[Task, Settings]:
     """Return the task with as many questions as the settings allow; what was drawn apart from whole
-    objects is noted."""
+    objects is noted. A limit that takes nothing away is no limit in the settings that come back."""
     if settings.limit is None:
-        return task
+        return task, settings
     limited = limit_questions(task, settings.limit, settings.seed)
+    if limited is task:
+        return task, replace(settings, limit=None)
     for note in limited.provenance.notes[len(task.provenance.notes) :]:
         model.note(f"{task.name}: {note}.")
-    return limited
+    return limited, settings
 
 
 def limit_questions(
@@ -506,14 +507,14 @@ def limit_questions(
 
     Objects are taken whole, so that what belongs together is asked together. Of objects that have
     so many questions that few of them would be taken, a share of each is asked, and a note says so.
-    Nested questions that are asked alike count once.
+    Nested questions that are asked alike count once. A task without more questions stays as it is.
     """
     by_object = _question_ids_by_object(task)
-    largest = max(MANY_OF_ONE, limit // 10)
     total = sum(map(len, by_object.values()))
-    large = {name: alike for name, alike in by_object.items() if len(alike) > largest}
     if total <= limit:
-        large = {}
+        return task
+    largest = max(MANY_OF_ONE, limit // 10)
+    large = {name: alike for name, alike in by_object.items() if len(alike) > largest}
     small = {name: alike for name, alike in by_object.items() if name not in large}
     share_of_large = round(limit * sum(map(len, large.values())) / total)
     sampled = _draw_objects(small, limit - share_of_large, seed)

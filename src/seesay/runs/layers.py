@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from seesay import metrics
 from seesay.condition import Condition, How, label
 from seesay.errors import UserError
-from seesay.files import damage_as_user_error, json_value, write_json
+from seesay.files import MOVE_AWAY, json_value, read_state, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.metrics.base import BoolArray
 from seesay.metrics.bootstrap import not_degenerate, too_few
@@ -29,6 +28,7 @@ from seesay.probes.layers import (
 from seesay.probes.linear import LinearProbe, gold_matrix, probe_texts
 from seesay.probes.vector_cache import LayerCache
 from seesay.progress import ProgressBars
+from seesay.quantities import file_size, quantity
 from seesay.questions import Task
 from seesay.runs.ask import Settings, limit_task, sign
 from seesay.runs.figures import resample_questions
@@ -103,9 +103,6 @@ class LayerCurve:
     notes: tuple[str, ...] = ()
 
 
-_CURVES = TypeAdapter(list[LayerCurve])
-
-
 def curves_json(
     curves: Sequence[LayerCurve],
 ) -> list[dict[str, object]]:
@@ -116,10 +113,7 @@ def curves_json(
 def read_curves(folder: Path) -> list[LayerCurve]:
     """Return the curves that are kept in a folder; none where there is no file of them."""
     path = folder / LAYERS
-    if not path.is_file():
-        return []
-    with damage_as_user_error(str(path), "move it away and run again"):
-        return _CURVES.validate_json(path.read_bytes())
+    return read_state(path, list[LayerCurve], MOVE_AWAY) if path.is_file() else []
 
 
 def keep_curves(folder: Path, curves: Sequence[LayerCurve]) -> None:
@@ -178,8 +172,8 @@ def probe_layers(
     validate_layers(layers, cache.encoder)
     parts = dict(splits)
     # a limit saves answers, not training: a probe of fewer questions would be another probe
-    parts["test"] = limit_task(cache.encoder, parts["test"], settings)
-    test = parts["test"]
+    test, _ = limit_task(cache.encoder, parts["test"], settings)
+    parts["test"] = test
     splits_in_order = [parts[name] for name in ("train", "validation", "test")]
     labelled_splits = {"probes": parts}
     one_thing = None
@@ -196,11 +190,8 @@ def probe_layers(
     with progress(f"{title}: texts", "texts") as advance:
         cache.fill(texts, advance)
     vector_bytes = cache.size(texts)
-    log.info(
-        "Kept vectors of %s texts: %s.",
-        f"{len(set(texts)):,}",
-        f"{vector_bytes / 1e9:,.2f} GB",
-    )
+    text_count = quantity(len(set(texts)), "text")
+    log.info("Kept vectors of %s: %s.", text_count, file_size(vector_bytes))
     numbers = parse_layers(layers, cache.layers(texts))
     stats = []
     # the same probes on labels that mean nothing, and on texts that leave one thing open: what they

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from seesay import metrics
 from seesay.data.splits import sample
-from seesay.files import damage_as_user_error, read_json, write_json
+from seesay.files import MOVE_AWAY, read_state, write_json
 from seesay.metrics import FloatArray, ScoredItems
 from seesay.probes.linear import EncodedSplit, encode_split
 from seesay.probes.linear_layer import ProbeConfig, train_layer, with_bias
@@ -42,8 +42,16 @@ class Point:
     figures: Mapping[str, float]
     training: str = OURS
 
+    @property
+    def curve(self) -> tuple[str, str, str]:
+        """What the probes of one curve have in common."""
+        return self.model, self.task, self.training
 
-_POINTS = TypeAdapter(list[Point])
+
+class _CurveFile(TypedDict):
+    """What is read of the file; the curves in it are computed from the points."""
+
+    points: list[Point]
 
 
 @dataclass(frozen=True)
@@ -182,21 +190,14 @@ def bands(
 def read_points(folder: Path) -> list[Point]:
     """Return the probes that are kept in a folder; none where there is no file of them."""
     path = folder / CURVES
-    if not path.is_file():
-        return []
-    with damage_as_user_error(str(path), "move it away and run again"):
-        return _POINTS.validate_python(read_json(path)["points"])
+    return read_state(path, _CurveFile, MOVE_AWAY)["points"] if path.is_file() else []
 
 
 def keep_points(folder: Path, points: Sequence[Point]) -> None:
     """Write probes to the folder beside those that are there; those of the same model and task that
     were trained alike are replaced."""
-    new = {(point.model, point.task, point.training) for point in points}
-    others = [
-        point
-        for point in read_points(folder)
-        if (point.model, point.task, point.training) not in new
-    ]
+    new = {point.curve for point in points}
+    others = [point for point in read_points(folder) if point.curve not in new]
     write_json(folder / CURVES, as_json([*others, *points]))
 
 

@@ -66,7 +66,7 @@ def lens(
     if "pictures" not in model.accepts:
         task = drop_pictures(task, model)
     task = replace(without_vocabulary_metrics(task), neutral={})
-    task = limit_task(model, task, settings)
+    task, settings = limit_task(model, task, settings)
     condition = model.condition.replace(how=How.LENS)
     manifest = describe(model, task, settings, condition=condition)
     folder = store.folder_for(root, manifest)

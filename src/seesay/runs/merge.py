@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -43,12 +44,12 @@ def merge_shards(
 
 def _find_shares(folders: Sequence[Path]) -> dict[str, Shares]:
     """Return the shares by the run that they belong to: model, task and key."""
+    # a folder may be given twice, or lie below another
+    paths = {file.parent.resolve() for folder in folders for file in folder.rglob(store.SHARD)}
     by_run: dict[str, Shares] = {}
-    for folder in folders:
-        # a folder may be given twice, or lie below another
-        for path in sorted({file.parent.resolve() for file in folder.rglob(store.SHARD)}):
-            places = by_run.setdefault("/".join(path.parts[-3:]), {})
-            places.setdefault(store.read_shard(path), []).append(path)
+    for path in sorted(paths):
+        shares = by_run.setdefault("/".join(path.parts[-3:]), {})
+        shares.setdefault(store.read_shard(path), []).append(path)
     if not by_run:
         raise UserError(
             "There is no share of a run there: give folders that `seesay probe --shard` wrote."
@@ -80,9 +81,8 @@ def _shares(numbers: Sequence[str], count: int) -> str:
 
 
 def _merge(shares: Shares, root: Path) -> Run:
-    folders: list[Path] = []
-    for shard in sorted(shares, key=lambda shard: shard.number):
-        folders += shares[shard]
+    in_order = sorted(shares, key=lambda shard: shard.number)
+    folders = [folder for shard in in_order for folder in shares[shard]]
     manifests = []
     for folder in folders:
         with store.damaged_run(folder):
@@ -105,30 +105,29 @@ def _merge(shares: Shares, root: Path) -> Run:
 
 
 def _merge_manifests(manifests: Sequence[Manifest]) -> Manifest:
-    """Return the manifest of the whole run: of the first that was started, with everybody's
-    notes."""
+    """Return the manifest of the whole run: of the first that was started, with everybody's notes
+    and all that was paid, for a share that was asked twice as well."""
     first = min(manifests, key=lambda manifest: manifest.created)
     notes = [note for manifest in manifests for note in manifest.notes]
-    return first.model_copy(update={"notes": list(dict.fromkeys(notes))})
+    spent: Counter[str] = Counter()
+    for manifest in manifests:
+        spent.update(manifest.spent)
+    return first.model_copy(update={"notes": list(dict.fromkeys(notes)), "spent": dict(spent)})
 
 
 def _read_scores(shares: Shares, prompts: Mapping[str, Prompt]) -> PromptScores:
     """Return the scores of every prompt; those of a share that was asked twice have to agree."""
     scores = PromptScores()
-    places = scores.places
     for shard, folders in shares.items():
         for folder in folders:
-            journal = Journal(folder / store.JOURNAL)
-            for key, prompt_scores in journal.read().items():
-                if key not in prompts:
-                    continue
-                if key in places and scores.columns[places[key]] != prompt_scores:
+            for key, prompt_scores in Journal(folder / store.JOURNAL).read().items():
+                if key not in scores:
+                    scores.add(key, prompt_scores)
+                elif scores.columns[scores.places[key]] != prompt_scores:
                     raise UserError(
                         f"Share {shard} was answered twice, and not alike: give only one of "
                         f"{' and '.join(map(str, folders))}."
                     )
-                if key not in places:
-                    scores.add(key, prompt_scores)
     unanswered = sum(key not in scores for key in prompts)
     if unanswered:
         raise UserError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from seesay.condition import Condition
@@ -67,6 +69,10 @@ class Figure(Record):
 
     chance: float | None = None
     """What a model that gives every option the same probability scores."""
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the record alone, as `--json` prints it."""
+        return self.model_dump(include=set(Record.model_fields))
 
 
 class Manifest(Document):

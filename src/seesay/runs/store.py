@@ -25,6 +25,7 @@ from seesay.files import (
     write_json_lines,
     write_text,
 )
+from seesay.quantities import quantity
 from seesay.questions import Task
 from seesay.runs.answer_file import read_answers as read_answers
 from seesay.runs.answer_file import write_answers as write_answers
@@ -110,6 +111,12 @@ def read_manifest(path: Path) -> Manifest:
     document = json.loads(path.read_bytes())
     refuse_newer(document, FORMAT, f"The run in {path.parent}")
     return Manifest.model_validate(document)
+
+
+def change_manifest(folder: Path, **changes: object) -> None:
+    """Write the manifest of a run's folder with other values in these fields."""
+    manifest = read_manifest(folder / MANIFEST)
+    write_manifest(folder, manifest.model_copy(update=changes))
 
 
 def write_shard(folder: Path, shard: Shard, *, finished: bool) -> None:
@@ -219,8 +226,7 @@ def finish(folder: Path, run_figures: Sequence[Figure]) -> None:
     content = _FIGURES.dump_json(list(run_figures), indent=2)
     digests = {name: file_digest(folder / name) for name in (QUESTIONS, ANSWERS)}
     digests[FIGURES] = text_digest(content)
-    manifest = read_manifest(folder / MANIFEST)
-    write_manifest(folder, manifest.model_copy(update={"digests": digests}))
+    change_manifest(folder, digests=digests)
     # the figures come last: where they are, the run is finished
     write_text(folder / FIGURES, content.decode())
 
@@ -346,11 +352,8 @@ def _finished_below(path: Path) -> list[Path]:
     finished = [folder for folder in folders if (folder / FIGURES).is_file()]
     unfinished = len(folders) - len(finished)
     if unfinished:
-        log.warning(
-            "Left out of '%s': %d runs that are not finished.",
-            path,
-            unfinished,
-        )
+        unfinished_runs = quantity(unfinished, "unfinished run")
+        log.warning("Left out of '%s': %s.", path, unfinished_runs)
     if not finished:
         raise UserError(
             f"There is no finished run in '{path}': give a folder that `seesay probe` wrote."

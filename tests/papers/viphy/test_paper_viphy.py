@@ -421,7 +421,7 @@ def test_a_run_that_is_not_finished_is_left_out(
     for name in (store.FIGURES, store.ANSWERS):
         (unfinished / name).unlink()
     assert [run.manifest.model for run in Material((tmp_path,)).runs] == ["a-model"]
-    assert "1 runs that are not finished" in caplog.text
+    assert "1 unfinished run." in caplog.text
 
 
 def test_without_anything_the_published_values_stand_alone(

@@ -12,7 +12,7 @@ from seesay import caches
 from seesay.data.cells import BadValueError
 from seesay.data.rows import refuse_too_many
 from seesay.digests import text_digest
-from seesay.errors import UserError, first_line, missing_extra
+from seesay.errors import UserError, first_line, needs_extra
 from seesay.files import atomic_write
 
 # No part begins with a dot, and none holds "..": `datasets` takes such a name for a path.
@@ -48,10 +48,8 @@ def hub_rows(
             f"There is a folder '{local}' here, which would be read in place of {address}: "
             "run seesay in another folder."
         )
-    try:
+    with needs_extra("Reading a data set from the Hub", "datasets"):
         from datasets import Audio, Image, Video, load_dataset
-    except ImportError as error:
-        raise missing_extra("Reading a data set from the Hub", "datasets", error) from error
     try:
         dataset = load_dataset(
             match["name"],

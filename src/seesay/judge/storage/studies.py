@@ -15,7 +15,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from seesay.command_line import remove_secrets
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.judge import participants, security
 from seesay.judge.storage.database import (
     FORMAT,
@@ -194,10 +194,8 @@ def open_database(location: str, name: str = "") -> Database:
     """
     if not is_postgres(location):
         return SqliteDatabase(Path(location))
-    try:
+    with needs_extra("PostgreSQL", "judge"):
         from seesay.judge.storage.postgres import PostgresDatabase
-    except ImportError as error:
-        raise missing_extra("PostgreSQL", "judge", error) from error
     return PostgresDatabase(location, name)
 
 
@@ -277,10 +275,8 @@ def _stored_name(location: str, name: str) -> str:
 
     Opening any other name would create an empty study.
     """
-    try:
+    with needs_extra("PostgreSQL", "judge"):
         from seesay.judge.storage.postgres import list_studies, schema_name
-    except ImportError as error:
-        raise missing_extra("PostgreSQL", "judge", error) from error
     names = list_studies(location)
     if not name and len(names) != 1:
         raise UserError(

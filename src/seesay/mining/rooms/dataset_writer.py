@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from seesay.errors import missing_extra
+from seesay.errors import require_packages
 from seesay.files import (
     atomic_write,
     lock_folder,
@@ -133,10 +133,7 @@ def write_rooms(
     counts over all pictures. A folder in which the same rooms were begun before is finished; where
     they are finished, nothing is done.
     """
-    try:
-        from PIL import Image  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("Making rooms", "mine", error) from error
+    require_packages("Making rooms", "mine", "PIL.Image")
     refuse_foreign_folder(folder, SETTINGS)
     with lock_folder(folder, hint="name a new folder"):
         settings = {

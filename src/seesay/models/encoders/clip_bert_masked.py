@@ -29,10 +29,8 @@ from seesay.models.hf.loading import Checkpoint, find_source, load_component, lo
 from seesay.models.hf.logits import logits_at
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.options import ModelOptions
-from seesay.models.pictures import open_picture
 from seesay.models.source import split_clip_bert
-from seesay.models.stand_in import stand_in_image
-from seesay.models.wrapped import under_condition
+from seesay.models.stand_in import View, prepare_view
 
 KEPT_FEATURES = 4096  # texts, so that a large task does not fill the memory
 
@@ -117,21 +115,6 @@ class ClipBertModel(MaskedModel):
         features = imagine(self._imagination, texts, self._network)
         return self._encode(texts, first_states(self._network), features=features)
 
-    def with_picture(self, stand_in: StandIn) -> Model:
-        """This model, shown a picture beside every question in place of what the text evokes."""
-        reader = self._reader
-        if not isinstance(reader, ImaginingReader) or reader.accepts != TEXT_AND_PICTURES:
-            return super().with_picture(stand_in)
-        shown = copy.copy(self)
-        shown._reader = reader.showing(stand_in)
-        shown._notes = dict(self._notes or {})
-        shown.note(
-            f"'{self.name}': beside every question it is shown the pixels of a {stand_in.kind} "
-            "picture, and imagines nothing.",
-            lasting=True,
-        )
-        return under_condition(shown, picture=stand_in.kind, picture_seed=stand_in.drawn_with)
-
 
 class ImaginingReader(SlotReader):
     """Shows the network one feature after each sentence: the picture's where there is one, else the
@@ -153,6 +136,10 @@ class ImaginingReader(SlotReader):
         self._stand_in: NDArray[np.float32] | None = None  # the feature of a picture for all texts
         if isinstance(imagination, ClipText) and imagination.sees:
             self.accepts = TEXT_AND_PICTURES
+            self.stand_in_note = (
+                "beside every question it is shown the pixels of a {kind} picture, and imagines "
+                "nothing"
+            )
 
     def showing(self, stand_in: StandIn) -> ImaginingReader:
         """This reader, which shows a picture beside every text that has none."""
@@ -195,7 +182,7 @@ class ImaginingReader(SlotReader):
             self._features |= zip(new, self._imagination.encode(new), strict=True)
         return np.stack([self._features[text] for text in texts])
 
-    def _picture_feature(self, view: str | StandIn) -> NDArray[np.float32]:
+    def _picture_feature(self, view: View) -> NDArray[np.float32]:
         """CLIP's own feature of the picture, after its projection."""
         from transformers import CLIPVisionModelWithProjection
 
@@ -209,10 +196,6 @@ class ImaginingReader(SlotReader):
             refuse_missing(name, loaded.missing)
             self._clip = loaded.network, load_component(name, options, "AutoImageProcessor", "CLIP")
         network, images = self._clip
-        if isinstance(view, StandIn):
-            image = stand_in_image(view, images)
-        else:
-            image = open_picture(view, name)
-        pixels = images(images=image, return_tensors="pt")["pixel_values"]
+        pixels = prepare_view(view, images, name)["pixel_values"]
         feature: NDArray[np.float32] = network(pixel_values=pixels).image_embeds.float().numpy()
         return feature

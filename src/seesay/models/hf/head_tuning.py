@@ -68,7 +68,7 @@ def tune_head(
     rng = np.random.default_rng(seed)
     best = _copies(parameters)
     history: list[float] = []
-    with _only_trainable(model.network, parameters):
+    with _restored(parameters), _only_trainable(model.network, parameters):
         optimizer = torch.optim.Adam(parameters, config.rate)
         for _ in range(config.epochs):
             order = rng.permutation(len(examples))
@@ -90,12 +90,9 @@ def tune_head(
 def head_of(model: EncoderDecoderModel, head: TunedHead) -> Iterator[None]:
     """Give the model a tuned head for a while."""
     parameters = _head_parameters(model.network)
-    original = _copies(parameters)
-    _assign(parameters, head.weights)
-    try:
+    with _restored(parameters):
+        _assign(parameters, head.weights)
         yield
-    finally:
-        _assign(parameters, original)
 
 
 def _loss(
@@ -131,20 +128,29 @@ def _assign(
 
 
 @contextmanager
+def _restored(parameters: Sequence[torch.nn.Parameter]) -> Iterator[None]:
+    """Give parameters back as they were."""
+    original = _copies(parameters)
+    try:
+        yield
+    finally:
+        _assign(parameters, original)
+
+
+@contextmanager
 def _only_trainable(
     network: Any,
     parameters: Sequence[torch.nn.Parameter],
 ) -> Iterator[None]:
-    """Freeze everything but these parameters for a while; then give them back as they were."""
-    was_trainable = {parameter: parameter.requires_grad for parameter in network.parameters()}
-    original = _copies(parameters)
+    """Freeze everything but these parameters for a while."""
+    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
     network.requires_grad_(False)
     for parameter in parameters:
         parameter.requires_grad_(True)
     try:
         yield
     finally:
-        _assign(parameters, original)
-        for parameter, trainable in was_trainable.items():
-            parameter.requires_grad_(trainable)
-            parameter.grad = None
+        network.requires_grad_(False)
+        network.zero_grad()
+        for parameter in trainable:
+            parameter.requires_grad_(True)

@@ -12,6 +12,7 @@ and the pseudo-log-likelihood of a text is the same sum over all of its words, o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,8 +20,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from seesay.condition import PictureKind, StandIn
+from seesay.digests import file_digest
 from seesay.errors import UserError
-from seesay.models.base import TEXT, TokenScores, summed_scores
+from seesay.models.base import TEXT, Model, TokenScores, summed_scores
 from seesay.models.batches import (
     batches_by_budget,
     batches_of_equal_length,
@@ -32,6 +35,7 @@ from seesay.models.hf.layers import layer_logits
 from seesay.models.hf.loading import Checkpoint
 from seesay.models.hf.logits import logits_at, ranks
 from seesay.models.hf.tokenization import refuse_same_tokens, unknown_ids, unwritable
+from seesay.models.wrapped import under_condition
 from seesay.questions import SLOT, Prompt, Scores
 
 TEXTS = 16  # scored together
@@ -44,9 +48,18 @@ class SlotReader:
     accepts: frozenset[str] = TEXT
     sees_text = False
     """Whether the network is also given the sentence as a text, with `[MASK]` in its slot."""
+    sees_regions = False
+    """Whether it sees what an object detector found in a picture, and not its pixels."""
+    stand_in_note = ""
+    """What is noted of a model that is shown a picture of this `{kind}` beside every question; ""
+    for a reader that can show none."""
 
     def __init__(self, network: Any) -> None:
         self.network = network
+
+    def showing(self, stand_in: StandIn) -> SlotReader:
+        """Return this reader, which shows a picture beside every text that has none."""
+        raise NotImplementedError
 
     def logits(
         self,
@@ -111,6 +124,7 @@ class MaskedModel(TransformersModel):
 
     family = "masked"
     scope = "slot"
+    _adaptation = ""
 
     def __init__(
         self,
@@ -125,6 +139,32 @@ class MaskedModel(TransformersModel):
         self.accepts = self._reader.accepts
         if self._tokenizer.mask_token_id is None:
             raise UserError(f"The tokenizer of '{name}' has no mask token: it cannot fill a slot.")
+
+    def note_adaptation(self, text: str) -> None:
+        """Note how the network is read, in place of how it was read before."""
+        self._notes = dict(self._notes or {})
+        self._notes.pop(self._adaptation, None)
+        self._adaptation = f"'{self.name}': {text}."
+        self.note(self._adaptation, lasting=True)
+
+    def with_picture(self, stand_in: StandIn) -> Model:
+        """This model, shown a picture beside every question that has none."""
+        if not self._reader.stand_in_note:
+            return super().with_picture(stand_in)
+        shown = copy.copy(self)
+        shown._reader = self._reader.showing(stand_in)
+        shown.note_adaptation(shown._reader.stand_in_note.format(kind=stand_in.kind))
+        digest = None
+        # a blank picture is made of no file
+        is_of_file = self._reader.sees_regions and stand_in.kind is not PictureKind.BLANK
+        if is_of_file and stand_in.regions is not None:
+            digest = file_digest(stand_in.regions)
+        return under_condition(
+            shown,
+            picture=stand_in.kind,
+            picture_seed=stand_in.drawn_with,
+            regions=digest,
+        )
 
     def plan(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Batches of prompts of similar length and about one picture: only such sentences are read

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seesay.data.json_stream import CHUNK, parse_json
-from seesay.errors import UserError, missing_extra
+from seesay.errors import UserError, needs_extra
 from seesay.models.server.answer_store import AnswerStore
 from seesay.models.server.spending import Spending
 from seesay.quantities import quantity
@@ -99,10 +99,8 @@ class Client:
         model: str,
         options: ModelOptions | None = None,
     ) -> None:
-        try:
+        with needs_extra("A server", "api"):
             import httpx
-        except ImportError as error:
-            raise missing_extra("A server", "api", error) from error
         self.model = model
         self.base = base.rstrip("/")
         self.spending = Spending()

@@ -21,23 +21,17 @@ import torch
 import transformers
 from transformers import PreTrainedConfig
 
-from seesay.condition import PictureKind, StandIn
-from seesay.digests import file_digest
+from seesay.condition import StandIn
 from seesay.errors import UserError
-from seesay.models.base import TEXT_AND_PICTURES, Model
+from seesay.models.base import TEXT_AND_PICTURES
 from seesay.models.hf.checkpoint_keys import refuse_missing
 from seesay.models.hf.loading import Checkpoint, load_checkpoint, load_component
 from seesay.models.hf.masked import MaskedModel, SlotReader
 from seesay.models.hf.text_only import lxmert_language, vilt_blank, vilt_states
 from seesay.models.options import ModelOptions
-from seesay.models.pictures import open_picture
-from seesay.models.stand_in import stand_in_image, stand_in_regions
-from seesay.models.wrapped import under_condition
+from seesay.models.stand_in import View, prepare_view, stand_in_regions
 
 PICTURES = 8  # kept, so that the sentences about one picture share it
-
-View = str | StandIn
-"""What a network looks at: a picture file, or the picture that stands for none."""
 
 
 class MultimodalReader(SlotReader):
@@ -46,8 +40,7 @@ class MultimodalReader(SlotReader):
 
     picture_parts: ClassVar[str] = "(?!)"
     """A pattern of the weights that a network can do without until it is shown a picture."""
-    sees_regions: ClassVar[bool] = False
-    """Whether it sees what an object detector found in a picture, and not its pixels."""
+    stand_in_note = "beside every question it is shown the pixels of a {kind} picture"
 
     def __init__(
         self,
@@ -111,11 +104,7 @@ class MultimodalReader(SlotReader):
             self._images = load_component(
                 str(self._source), self._options, "AutoImageProcessor", "model of pictures"
             )
-        if isinstance(view, StandIn):
-            image = stand_in_image(view, self._images)
-        else:
-            image = open_picture(view, self._name)
-        inputs = self._images(images=image, return_tensors="pt")
+        inputs = prepare_view(view, self._images, self._name)
         return {name: tensor.to(self.network.device) for name, tensor in inputs.items()}
 
     def _see(self, view: View) -> Any:
@@ -127,6 +116,7 @@ class RegionReader(MultimodalReader):
     """Networks that see regions of a picture: their features and boxes."""
 
     sees_regions = True
+    stand_in_note = "beside every question it is shown the regions of a {kind} picture"
     width: ClassVar[str]
     """The entry of the configuration that says how long a region's feature vector is."""
 
@@ -246,40 +236,6 @@ class FlavaReader(MultimodalReader):
         return projected
 
 
-class MultimodalModel(MaskedModel):
-    """A vision-language model that fills slots."""
-
-    _reader: MultimodalReader
-    _adaptation: str
-
-    def note_adaptation(self, text: str) -> None:
-        """Note how the model is read, in place of how it was read before."""
-        lasting = dict(self._notes or {})
-        lasting.pop(getattr(self, "_adaptation", ""), None)
-        self._notes = lasting
-        self._adaptation = f"'{self.name}': {text}."
-        self.note(self._adaptation, lasting=True)
-
-    def with_picture(self, stand_in: StandIn) -> Model:
-        """This model, shown a picture beside every question that has none."""
-        shown = copy.copy(self)
-        shown._reader = self._reader.showing(stand_in)
-        digest = None
-        # a blank picture is made of no file
-        if self._reader.sees_regions and stand_in.kind is not PictureKind.BLANK:
-            digest = None if stand_in.regions is None else file_digest(stand_in.regions)
-        what = "regions" if self._reader.sees_regions else "pixels"
-        shown.note_adaptation(
-            f"beside every question it is shown the {what} of a {stand_in.kind} picture"
-        )
-        return under_condition(
-            shown,
-            picture=stand_in.kind,
-            picture_seed=stand_in.drawn_with,
-            regions=digest,
-        )
-
-
 @dataclass(frozen=True)
 class Architecture:
     """A vision-language architecture that fills slots: its class, its reader, which weights it can
@@ -345,7 +301,7 @@ def load_masked(
     needed = [key for key in checkpoint.missing if not re.search(kind.spare, key)]
     refuse_missing(name, needed, "masked")
     reader = kind.reader(checkpoint, name, source, options)
-    model = MultimodalModel(
+    model = MaskedModel(
         name,
         checkpoint,
         reader=reader,

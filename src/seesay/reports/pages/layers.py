@@ -10,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from seesay.condition import How
+from seesay.quantities import file_size
 from seesay.questions import SLOT
 from seesay.reports.charts import Series, heat_map, lines
 from seesay.reports.formatting import metric_name
@@ -168,7 +169,7 @@ def _figures(curve: LayerCurve, chart: Markup, words: str, ends: Sequence[float]
     # an empty paragraph where there is none: the page's text is split at blank lines
     size = ""
     if curve.vector_bytes:
-        size = f"The kept vectors take {curve.vector_bytes / 1e9:,.2f} GB."
+        size = f"The kept vectors take {file_size(curve.vector_bytes)}."
     text = "\n\n".join(
         [
             *paragraphs,

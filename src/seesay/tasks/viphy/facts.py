@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic
@@ -31,6 +31,8 @@ _KEY_COLUMNS = ("scene", "object", "a", "b", "subtype")
 """What a fact is about: two facts that are equal in these are one."""
 
 AnyFact = ColorFact | SizeFact | PlaceFact | SubtypeFact
+Ask = Callable[[Sequence[Fact]], list[Question]]
+"""Makes questions of facts."""
 
 
 @dataclass(frozen=True)
@@ -146,24 +148,21 @@ def sibling_file(source: Facts[Fact], file: str) -> Path | None:
     return None
 
 
-def training_keys(
-    source: Facts[Fact],
-    key: Callable[[Fact], tuple[str, ...]],
-) -> frozenset[tuple[str, ...]] | None:
-    """Return what the training split is about; None for a single table, which has no splits."""
+def tag_mirrored(questions: Ask[Fact], source: Facts[Fact]) -> Ask[Fact]:
+    """Return what asks about facts, with a tag that says whether a question's mirror image is in
+    the training split; a single table has no splits, and no tag."""
     if source.folder is None:
-        return None
-    return frozenset(map(key, source.split("train")))
+        return questions
+    training_ids = {question.id for question in questions(source.split("train"))}
 
+    def ask(rows: Sequence[Fact]) -> list[Question]:
+        tagged = []
+        for question in questions(rows):
+            mirrored = "yes" if question.twin in training_ids else "no"
+            tagged.append(replace(question, tags={**question.tags, "mirrored": mirrored}))
+        return tagged
 
-def mirror_tag(
-    mirror: tuple[str, ...],
-    training: Container[tuple[str, ...]] | None,
-) -> dict[str, str]:
-    """Return the tag that says whether a question's mirror image is in the training split."""
-    if training is None:
-        return {}
-    return {"mirrored": "yes" if mirror in training else "no"}
+    return ask
 
 
 def _select_usable(
@@ -235,7 +234,7 @@ def _check_typical(typical: Sequence[str], labels: Sequence[str]) -> None:
 
 def build(
     name: str,
-    questions: Callable[[Sequence[Fact]], list[Question]],
+    questions: Ask[Fact],
     rows: Sequence[Fact],
     source: Facts[Fact],
     *,

@@ -7,7 +7,7 @@ standard pairs parts many a pair from its mirror image; two splits of ours do no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ def load(data: Path | None = None) -> Task:
     training split, the tag `mirrored` says yes.
     """
     source = facts.load_facts(SizeFact, data)
-    ask = partial(questions, training=facts.training_keys(source, _pair))
+    ask = facts.tag_mirrored(questions, source)
     return facts.build("viphy-size", ask, source.split("test"), source)
 
 
@@ -108,12 +108,8 @@ def _load_published(
     return facts.build(name, questions, source.rows, source, training=standard)
 
 
-def questions(
-    rows: Sequence[SizeFact],
-    training: Container[tuple[str, ...]] | None = None,
-) -> list[Question]:
-    """Return one question per pair; `training` are the pairs of the training split, where a tag
-    should say whether the mirror image is among them.
+def questions(rows: Sequence[SizeFact]) -> list[Question]:
+    """Return one question per pair.
 
     A pair and its mirror image are not independent, so both are one object.
     """
@@ -124,12 +120,7 @@ def questions(
             options=SIZES,
             gold={fact.typical[0]: 1.0},
             object="|".join(sorted((fact.a, fact.b))),
-            tags=facts.mirror_tag((fact.b, fact.a), training),
             twin=f"{fact.b}|{fact.a}",
         )
         for fact in rows
     ]
-
-
-def _pair(fact: SizeFact) -> tuple[str, ...]:
-    return fact.a, fact.b

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.data.knowledge import PLACES, PlaceFact
@@ -18,22 +17,19 @@ def load(data: Path | None = None) -> Task:
     leave them out.
     """
     source = facts.load_facts(PlaceFact, data)
-    ask = partial(questions, training=facts.training_keys(source, _key))
+    ask = facts.tag_mirrored(questions, source)
     return facts.build("viphy-space", ask, source.split("test"), source)
 
 
-def questions(
-    rows: Sequence[PlaceFact],
-    training: Container[tuple[str, ...]] | None = None,
-) -> list[Question]:
-    """Return one question per pair and scene; `training` are those of the training split.
+def questions(rows: Sequence[PlaceFact]) -> list[Question]:
+    """Return one question per pair and scene.
 
     Gold weights are how often each typical relation was seen, where it was counted.
     """
-    return [_question(fact, training) for fact in rows]
+    return [_question(fact) for fact in rows]
 
 
-def _question(fact: PlaceFact, training: Container[tuple[str, ...]] | None) -> Question:
+def _question(fact: PlaceFact) -> Question:
     """Build the question about one pair in one scene."""
     scene = fact.scene.replace("_", " ")
     return Question(
@@ -51,14 +47,9 @@ def _question(fact: PlaceFact, training: Container[tuple[str, ...]] | None) -> Q
             "scene": scene,
             "labels": str(len(fact.typical)),
             "level": "yes" if "=" in fact.typical else "no",
-            **facts.mirror_tag((fact.scene, fact.b, fact.a), training),
         },
         twin=f"{fact.scene}|{fact.b}|{fact.a}",
     )
-
-
-def _key(fact: PlaceFact) -> tuple[str, ...]:
-    return fact.scene, fact.a, fact.b
 
 
 def _gold(fact: PlaceFact) -> dict[str, float]:

@@ -6,20 +6,14 @@ A model is shown the options, in the order of the task, and picks a letter, as i
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
-import string
-from collections.abc import Mapping
 from pathlib import Path
 
-from seesay.errors import UserError
-from seesay.export import copy_pictures, refuse, right_labels
+from seesay.export import copy_pictures, refuse
+from seesay.export.lettered import choice_templates, lettered_row, refuse_many_options
 from seesay.files import write_json, write_json_lines, write_text
-from seesay.models.multiple_choice import question as question_text
-from seesay.questions import Question, Task, Template, resolve_separator
-
-MOST_OPTIONS = len(string.ascii_uppercase)
+from seesay.questions import Task
 
 MODULE = '''"""The task that is in task.json and rows.jsonl beside this file.
 
@@ -90,20 +84,16 @@ def {function}(template: str | None = None) -> Task:
 def write(task: Task, folder: Path) -> None:
     """Write the module, its rows and its pictures."""
     refuse(task, "inspect")
-    widest = max(len(question.options) for question in task.questions)
-    if widest > MOST_OPTIONS:
-        raise UserError(
-            f"inspect cannot express '{task.name}': it letters options, and a question here has "
-            f"{widest}."
-        )
-    # The options are shown: the templates for that are asked, where the task has any.
-    templates = task.choice_templates or task.templates
+    refuse_many_options(task, "inspect")
+    templates = choice_templates(task)
     pictures = copy_pictures(task.questions, folder)
-    rows = [
-        _row(task, template, question, pictures)
-        for question in task.questions
-        for template in templates
-    ]
+    rows = []
+    for question in task.questions:
+        for template in templates:
+            row = lettered_row(task, template, question)
+            if question.picture is not None:
+                row["picture"] = pictures[question.picture]
+            rows.append(row)
     write_json_lines(folder / "rows.jsonl", rows)
     function = _function_name(task.name)
     # The module is code, and the task may be anybody's: its texts are data of JSON.
@@ -126,35 +116,3 @@ def _function_name(name: str) -> str:
     if is_name and not re.search(rf"\b{function}\b", MODULE):
         return function
     return f"task_{function}"
-
-
-def _row(
-    task: Task,
-    template: Template,
-    question: Question,
-    pictures: Mapping[str, str],
-) -> dict[str, object]:
-    """Return one sample: a question in one template, its right options as letters."""
-    prompt = template.ask(question)
-    # inspect takes a text of several letters as targets of which any one is right.
-    places = [question.options.index(label) for label in right_labels(task, question)]
-    name = f"{question.id}/{template.name}"
-    # A sample is a file of inspect's log: one whose name holds NUL is not found in it again.
-    if not name.isprintable():
-        name = json.dumps(name)
-    row: dict[str, object] = {
-        "id": name,
-        "input": question_text(resolve_separator(prompt.text, None)),
-        "choices": list(prompt.options),
-        "target": "".join(string.ascii_uppercase[place] for place in places),
-        "metadata": {
-            "question": question.id,
-            "template": template.name,
-            "object": question.object,
-            # Apart from the others: a tag may be called as one of these.
-            "tags": dict(question.tags),
-        },
-    }
-    if question.picture is not None:
-        row["picture"] = pictures[question.picture]
-    return row

@@ -187,10 +187,10 @@ def test_what_cannot_be_asked_is_refused_in_one_sentence(
 RUN = """
 import sys, inspect_ai
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
+assert "seesay" not in sys.modules
 reply = ModelOutput.from_content("mockllm/model", "ANSWER: A")
 reply.usage = ModelUsage()
 model = get_model("mockllm/model", custom_outputs=[reply] * 3)
-assert "seesay" not in sys.modules
 (log,) = inspect_ai.eval("seesay/core_color", model=model, limit=3, display="none", log_dir="logs")
 print(log.status, log.eval.task, log.results.completed_samples)
 """

@@ -28,7 +28,9 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, ci, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT, INCORRECT, Score, accuracy, ci, grouped, scorer, stderr
+)
 from inspect_ai.solver import multiple_choice
 
 FOLDER = Path(__file__).parent
@@ -68,6 +70,15 @@ def one_of_the_right_ones():
     return score
 
 
+def by_part():
+    """Figures of each nested set of questions: there is none over all of them."""
+    names = {{"accuracy": accuracy(), "stderr": stderr(cluster="object")}}
+    return [
+        grouped(metric, "part", all=False, name_template="{{group_name}} " + name)
+        for name, metric in names.items()
+    ]
+
+
 @task
 def {function}(template: str | None = None) -> Task:
     if template is not None and template not in ABOUT["templates"]:
@@ -76,6 +87,7 @@ def {function}(template: str | None = None) -> Task:
         dataset=MemoryDataset(list(samples(template)), name=ABOUT["name"]),
         solver=multiple_choice(),
         scorer=one_of_the_right_ones(),
+        metrics=by_part() if ABOUT["nested"] else None,
         version=ABOUT["version"],
     )
 '''
@@ -91,6 +103,8 @@ def write(task: Task, folder: Path) -> None:
     for question in task.questions:
         for template in templates:
             row = lettered_row(task, template, question)
+            if task.nested_by:
+                row["metadata"]["part"] = question.tags[task.nested_by]
             if question.picture is not None:
                 row["picture"] = pictures[question.picture]
             rows.append(row)
@@ -103,6 +117,7 @@ def write(task: Task, folder: Path) -> None:
         "title": task.title,
         "citation": task.provenance.citation,
         "templates": [template.name for template in templates],
+        "nested": bool(task.nested_by),
     }
     write_json(folder / "task.json", about)
     write_text(folder / f"{function}.py", MODULE.format(function=function))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, ChatMessageUser, ContentImage, ContentText
+from inspect_ai.model import ChatMessage, ChatMessageUser, Content, ContentImage, ContentText
 from inspect_ai.scorer import (
     Metric,
     SampleScore,
@@ -142,7 +142,7 @@ def _sample(
         target = row["metadata"]["right"]
     content: str | list[ChatMessage] = text
     if question.picture is not None:
-        shown = [ContentImage(image=question.picture), ContentText(text=text)]
+        shown: list[Content] = [ContentImage(image=question.picture), ContentText(text=text)]
         content = [ChatMessageUser(content=shown)]
     metadata = {
         **row["metadata"],
@@ -171,8 +171,8 @@ def _intervals(values: Sequence[float], samples: Sequence[dict[str, Any]]) -> di
     """Return the figures of each part of the samples, given their values and metadata."""
     import numpy as np
 
-    from seesay.metrics import RELAXED_ACCURACY, Resamples
-    from seesay.metrics.bootstrap import not_degenerate, present
+    from seesay.metrics.bootstrap import Resamples, not_degenerate, present
+    from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
     from seesay.questions import THINGS_JOINT
 
     objects = [sample["object"] for sample in samples]

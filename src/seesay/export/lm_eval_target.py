@@ -149,8 +149,7 @@ def write_lettered(
     stands for the picture in a text.
     """
     refuse_many_options(task, target)
-    pictures: dict[str | None, str | None] = {None: None}
-    pictures |= copy_pictures(task.questions, folder)
+    pictures = copy_pictures(task.questions, folder)
     templates = choice_templates(task)
     slugs = slugs_of([template.name for template in templates])
     group = _slug(task.name)
@@ -166,7 +165,7 @@ def write_lettered(
             rows = []
             for question in nested.questions:
                 row = _shown_row(nested, template, question, mark)
-                rows.append({**row, "picture": pictures[question.picture]})
+                rows.append({**row, "picture": pictures.get(question.picture or "")})
             write_json_lines(folder / "rows" / slug / "test.jsonl", rows)
             document = {
                 "task": names[-1],

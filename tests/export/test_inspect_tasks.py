@@ -48,11 +48,19 @@ def mock_model(*replies: str) -> Any:
 
 
 def evaluate(tmp_path: Path, name: str, replies: tuple[str, ...], **settings: Any) -> Any:
+    """The log of a task that inspect knows by its name, answered by a mock."""
+    return evaluate_model(tmp_path, name, mock_model(*replies), **settings)
+
+
+def evaluate_model(tmp_path: Path, name: str, model: Any, **settings: Any) -> Any:
     """The log of a task that inspect knows by its name."""
     (log,) = inspect_ai.eval(
         name,
-        model=mock_model(*replies),
+        model=model,
         task_args=settings,
+        max_tokens=32,
+        temperature=0.0,
+        max_connections=1,
         display="none",
         log_dir=str(tmp_path / "logs"),
     )
@@ -108,6 +116,24 @@ def test_intervals_are_ours(name: str, how: str, replies: tuple[str, ...], tmp_p
     assert theirs["low"] == pytest.approx(ours.low, abs=1e-9)
     assert theirs["high"] == pytest.approx(ours.high, abs=1e-9)
     assert theirs["stderr"] > 0
+
+
+@pytest.mark.slow
+def test_a_real_server_is_asked(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SmolLM2 behind an OpenAI-compatible server: replies that nobody made up."""
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setenv("LOCAL_BASE_URL", address)
+    model = "openai-api/local/smollm2"
+    log = evaluate_model(tmp_path, "seesay/core_color", model, how="generate", limit=20)
+    task = limit_questions(load_task("core-color"), 20, 0)
+    theirs = figures_of(log)
+    ours = our_figures(task, log, tmp_path)[None]
+    assert theirs["accuracy"] == pytest.approx(ours.value, abs=1e-12)
+    assert theirs["low"] == pytest.approx(ours.low, abs=1e-9)
+    assert theirs["high"] == pytest.approx(ours.high, abs=1e-9)
+    assert len({sample.output.completion for sample in log.samples}) > 5
 
 
 @pytest.mark.seconds

@@ -126,14 +126,14 @@ def test_a_real_server_is_asked(
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     monkeypatch.setenv("LOCAL_BASE_URL", address)
     model = "openai-api/local/smollm2"
-    log = evaluate_model(tmp_path, "seesay/core_color", model, how="generate", limit=20)
-    task = limit_questions(load_task("core-color"), 20, 0)
+    log = evaluate_model(tmp_path, "seesay/core_color", model, limit=12)
+    task = choice_task(limit_questions(load_task("core-color"), 12, 0))
     theirs = figures_of(log)
     ours = our_figures(task, log, tmp_path)[None]
     assert theirs["accuracy"] == pytest.approx(ours.value, abs=1e-12)
     assert theirs["low"] == pytest.approx(ours.low, abs=1e-9)
     assert theirs["high"] == pytest.approx(ours.high, abs=1e-9)
-    assert len({sample.output.completion for sample in log.samples}) > 5
+    assert len({sample.output.completion for sample in log.samples}) > 1
 
 
 @pytest.mark.seconds

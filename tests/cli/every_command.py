@@ -39,6 +39,8 @@ CALLS = {
     "tasks export core-color -n 2 --to lm-eval -o for-lm-eval": WORKS,
     "tasks export core-color -n 2 --to inspect -o for-inspect": WORKS,
     "tasks export core-color -n 2 --to datasets -o for-datasets": WORKS,
+    "tasks export core-color -n 2 --to lmms-eval -o for-lmms-eval": WORKS,
+    "tasks export core-color -n 2 --to vlmevalkit -o for-vlmevalkit": REFUSED,
     "models": WORKS,
     "data": WORKS,
     "data check": WORKS,

@@ -144,12 +144,8 @@ def test_datasets_opens_every_split(tmp_path: Path) -> None:
 def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(
-        UserError, match="lm-eval cannot express 'seen': its questions have pictures"
-    ):
-        export(pictured(tmp_path), tmp_path / "out", "lm-eval")
     ranked = replace(load_task("core-color"), metrics=("average_precision",))
-    for target in ("lm-eval", "inspect"):
+    for target in ("lm-eval", "inspect", "lmms-eval"):
         with pytest.raises(
             UserError,
             match=f"{target} cannot express 'core-color': its metric is average_precision",
@@ -164,13 +160,13 @@ def test_what_a_target_cannot_express_is_refused_in_one_sentence(
     (tmp_path / "taken" / "file").write_text("")
     sentence = error_here(capsys, "tasks", "export", "core-color", "-o", tmp_path / "taken")
     assert sentence == f"'{tmp_path / 'taken'}' exists: give the name of a new folder."
-    assert "--to is 'csv': choose one of seesay, lm-eval, inspect, datasets." in error_here(
+    assert "--to is 'csv': choose one of seesay, lm-eval, inspect, datasets, " in error_here(
         capsys, "tasks", "export", "core-color", "-o", tmp_path / "new", "--to", "csv"
     )
     assert "stands for several tasks" in error_here(
         capsys, "tasks", "export", "core", "-o", tmp_path / "new"
     )
-    assert len(TARGETS) == 4
+    assert len(TARGETS) == 6
 
 
 def test_pictures_of_one_name_stay_apart(tmp_path: Path) -> None:
@@ -363,6 +359,7 @@ def test_an_inspect_export_is_the_same_code_whatever_the_texts_hold(
         "title": f"Small{text}",
         "citation": f"Nobody{text}",
         "templates": [f"is{text}", "sees"],
+        "nested": False,
     }
     rows = json_lines(tmp_path / "out" / "rows.jsonl")
     expected = [

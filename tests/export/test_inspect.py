@@ -117,3 +117,39 @@ def test_inspect_clusters_by_object(
     assert score.metrics["stderr"].value == pytest.approx((2 * 2) ** 0.5 / 4)
     ids = {sample.metadata["question"] for sample in log.samples}
     assert ids == {question.id for question in hostile_task(text).questions}
+
+
+@pytest.mark.seconds
+def test_nested_questions_are_never_put_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each set of them has its accuracy; there is none over all."""
+    try:
+        inspect_ai: Any = importlib.import_module("inspect_ai")
+    except ImportError:
+        absent("inspect-ai is not installed")
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    task = hostile_task("")
+    questions = [
+        replace(question, tags={"seen": value})
+        for question, value in zip(task.questions, ("no", "yes"), strict=True)
+    ]
+    nested = replace(task, questions=tuple(questions), nested_by="seen")
+    export(nested, tmp_path / "exported", "inspect")
+    monkeypatch.chdir(tmp_path / "exported")
+    replies = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in "AABA"]
+    for reply in replies:
+        reply.usage = ModelUsage()
+    (log,) = inspect_ai.eval(
+        "small_one.py",
+        model=get_model("mockllm/model", custom_outputs=replies),
+        max_samples=1,
+        max_connections=1,
+        display="none",
+        log_dir=str(tmp_path / "logs"),
+    )
+    assert log.status == "success", log.error
+    (score,) = log.results.scores
+    figures = {name: metric.value for name, metric in score.metrics.items()}
+    assert figures == {"no accuracy": 1.0, "yes accuracy": 0.5, "no stderr": 0.0, "yes stderr": 0.0}

@@ -200,7 +200,10 @@ def export(
     task: TaskArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="A new folder.")],
     to: Annotated[
-        str, typer.Option(help="seesay (a task file), lm-eval, inspect or datasets.")
+        str,
+        typer.Option(
+            help="seesay (a task file), lm-eval, inspect, datasets, lmms-eval or vlmevalkit."
+        ),
     ] = "seesay",
     data: DataOption = None,
     limit: Annotated[

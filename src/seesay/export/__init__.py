@@ -1,6 +1,7 @@
 """Tasks as files for others.
 
-They become a seesay task file, an lm-eval task, an inspect_ai task, or a data set for `datasets`.
+They become a seesay task file, a data set for `datasets`, or tasks of lm-eval, inspect_ai,
+lmms-eval and VLMEvalKit.
 What a target cannot express is refused in one sentence; nothing is left out in silence.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from seesay.files import atomic_folder
 from seesay.questions import Question, Task
 from seesay.runs.chosen import accepted_labels
 
-TARGETS = ("seesay", "lm-eval", "inspect", "datasets")
+TARGETS = ("seesay", "lm-eval", "inspect", "datasets", "lmms-eval", "vlmevalkit")
 PICTURES = "pictures"
 ACCURACIES = ("accuracy", "relaxed_accuracy", "majority_accuracy")
 
@@ -78,20 +80,30 @@ def accuracy_of(task: Task) -> str | None:
     return next((name for name in task.metrics if name in ACCURACIES), None)
 
 
-def refuse(
-    task: Task,
-    target: str,
-    *,
-    pictures: bool = False,
-) -> None:
-    """Refuse what a target cannot express: pictures, and tasks without an accuracy."""
-    if pictures and any(question.picture for question in task.questions):
-        raise UserError(f"{target} cannot express '{task.name}': its questions have pictures.")
+def refuse(task: Task, target: str) -> None:
+    """Refuse what another harness cannot express: tasks without an accuracy."""
     if accuracy_of(task) is None:
         raise UserError(
             f"{target} cannot express '{task.name}': its metric is {task.metrics[0]}, not an "
             "accuracy."
         )
+
+
+def task_parts(task: Task) -> dict[str, Task]:
+    """Return the task by the values of the tag that nests its questions, else whole, under "".
+
+    There is no figure over nested sets of questions: each is a task to other harnesses.
+    """
+    parts = {}
+    for part in task.parts:
+        if part is None:
+            return {"": task}
+        value = part[task.nested_by]
+        questions = [
+            question for question in task.questions if question.tags[task.nested_by] == value
+        ]
+        parts[value] = replace(task, questions=tuple(questions))
+    return parts
 
 
 def split_questions(task: Task) -> dict[str, tuple[Question, ...]]:

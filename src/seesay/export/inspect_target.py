@@ -6,20 +6,14 @@ A model is shown the options, in the order of the task, and picks a letter, as i
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
-import string
-from collections.abc import Mapping
 from pathlib import Path
 
-from seesay.errors import UserError
-from seesay.export import copy_pictures, refuse, right_labels
+from seesay.export import copy_pictures, refuse
+from seesay.export.lettered import choice_templates, lettered_row, refuse_many_options
 from seesay.files import write_json, write_json_lines, write_text
-from seesay.models.multiple_choice import question as question_text
-from seesay.questions import Question, Task, Template, resolve_separator
-
-MOST_OPTIONS = len(string.ascii_uppercase)
+from seesay.questions import Task
 
 MODULE = '''"""The task that is in task.json and rows.jsonl beside this file.
 
@@ -34,7 +28,9 @@ from pathlib import Path
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, ci, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT, INCORRECT, Score, accuracy, ci, grouped, scorer, stderr
+)
 from inspect_ai.solver import multiple_choice
 
 FOLDER = Path(__file__).parent
@@ -74,6 +70,15 @@ def one_of_the_right_ones():
     return score
 
 
+def by_part():
+    """Figures of each nested set of questions: there is none over all of them."""
+    names = {{"accuracy": accuracy(), "stderr": stderr(cluster="object")}}
+    return [
+        grouped(metric, "part", all=False, name_template="{{group_name}} " + name)
+        for name, metric in names.items()
+    ]
+
+
 @task
 def {function}(template: str | None = None) -> Task:
     if template is not None and template not in ABOUT["templates"]:
@@ -82,6 +87,7 @@ def {function}(template: str | None = None) -> Task:
         dataset=MemoryDataset(list(samples(template)), name=ABOUT["name"]),
         solver=multiple_choice(),
         scorer=one_of_the_right_ones(),
+        metrics=by_part() if ABOUT["nested"] else None,
         version=ABOUT["version"],
     )
 '''
@@ -90,20 +96,18 @@ def {function}(template: str | None = None) -> Task:
 def write(task: Task, folder: Path) -> None:
     """Write the module, its rows and its pictures."""
     refuse(task, "inspect")
-    widest = max(len(question.options) for question in task.questions)
-    if widest > MOST_OPTIONS:
-        raise UserError(
-            f"inspect cannot express '{task.name}': it letters options, and a question here has "
-            f"{widest}."
-        )
-    # The options are shown: the templates for that are asked, where the task has any.
-    templates = task.choice_templates or task.templates
+    refuse_many_options(task, "inspect")
+    templates = choice_templates(task)
     pictures = copy_pictures(task.questions, folder)
-    rows = [
-        _row(task, template, question, pictures)
-        for question in task.questions
-        for template in templates
-    ]
+    rows = []
+    for question in task.questions:
+        for template in templates:
+            row = lettered_row(task, template, question)
+            if task.nested_by:
+                row["metadata"]["part"] = question.tags[task.nested_by]
+            if question.picture is not None:
+                row["picture"] = pictures[question.picture]
+            rows.append(row)
     write_json_lines(folder / "rows.jsonl", rows)
     function = _function_name(task.name)
     # The module is code, and the task may be anybody's: its texts are data of JSON.
@@ -113,6 +117,7 @@ def write(task: Task, folder: Path) -> None:
         "title": task.title,
         "citation": task.provenance.citation,
         "templates": [template.name for template in templates],
+        "nested": bool(task.nested_by),
     }
     write_json(folder / "task.json", about)
     write_text(folder / f"{function}.py", MODULE.format(function=function))
@@ -126,35 +131,3 @@ def _function_name(name: str) -> str:
     if is_name and not re.search(rf"\b{function}\b", MODULE):
         return function
     return f"task_{function}"
-
-
-def _row(
-    task: Task,
-    template: Template,
-    question: Question,
-    pictures: Mapping[str, str],
-) -> dict[str, object]:
-    """Return one sample: a question in one template, its right options as letters."""
-    prompt = template.ask(question)
-    # inspect takes a text of several letters as targets of which any one is right.
-    places = [question.options.index(label) for label in right_labels(task, question)]
-    name = f"{question.id}/{template.name}"
-    # A sample is a file of inspect's log: one whose name holds NUL is not found in it again.
-    if not name.isprintable():
-        name = json.dumps(name)
-    row: dict[str, object] = {
-        "id": name,
-        "input": question_text(resolve_separator(prompt.text, None)),
-        "choices": list(prompt.options),
-        "target": "".join(string.ascii_uppercase[place] for place in places),
-        "metadata": {
-            "question": question.id,
-            "template": template.name,
-            "object": question.object,
-            # Apart from the others: a tag may be called as one of these.
-            "tags": dict(question.tags),
-        },
-    }
-    if question.picture is not None:
-        row["picture"] = pictures[question.picture]
-    return row

@@ -90,7 +90,7 @@ class GeneratedModel(RephrasedModel):
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt with its options named, and a cue for the answer at its end."""
-        return rephrase(prompt, _request_text)
+        return rephrase(prompt, request_text)
 
     def _match(self, reply: str, prompt: Prompt) -> NamedOptions:
         """The options that a reply to the prompt names."""
@@ -149,10 +149,11 @@ def _outcome(
     return "cut" if reply.cut else matched.reason
 
 
-def _request_text(
+def request_text(
     text: str,
     options: Sequence[str],
 ) -> str:
+    """Return the text with its options named, and a cue for the answer at its end."""
     if len(options) <= MOST_SHOWN:
         among = f"one of these: {', '.join(options)}"
     else:

@@ -65,7 +65,7 @@ def read(path: Path, keys: LogKeys) -> Log:
         program="inspect",
         model=str(about.get("eval.model")),
         task=str(about.get("eval.task")),
-        metric=_scorer(header, keys, {}) or "score",
+        metric=_scorer(header, keys) or "score",
         items=_join_epochs(list(good.values())),
         bad=bad,
         reported=_reported(header, keys),
@@ -160,10 +160,12 @@ class _Bounded:
         return content
 
 
-def _scorer(header: Mapping[str, Any], keys: LogKeys, scores: Mapping[str, Any]) -> str | None:
-    """Return which of several scorers counts: the user's, the log's headline, or the first."""
-    headline = Source((header,)).get("results.headline.score")
-    return keys.score or headline or next(iter(scores), None)
+def _scorer(header: Mapping[str, Any], keys: LogKeys) -> str | None:
+    """Return which of several scorers counts: the user's, the log's headline, or its first."""
+    source = Source((header,))
+    scored = source.get("results.scores")
+    first = scored[0] if isinstance(scored, list) and scored else None
+    return keys.score or source.get("results.headline.score") or Source((first,)).get("name")
 
 
 def _sample(cells: Cells, header: Mapping[str, Any], keys: LogKeys) -> _Sample:
@@ -171,9 +173,10 @@ def _sample(cells: Cells, header: Mapping[str, Any], keys: LogKeys) -> _Sample:
     scores = cells.get("scores")
     if not isinstance(scores, Mapping):
         scores = {}
-    name = _scorer(header, keys, scores)
-    # A scorer may give several values, each under a name.
-    score = Source((scores,)).get(f"{name}.value")
+    # a run that was broken off has no results
+    name = _scorer(header, keys) or next(iter(scores), None)
+    score = Source((scores.get(name),)).get("value")
+    # a scorer may give several values, each under a name
     if score is None:
         values = (Source((scored,)).get(f"value.{name}") for scored in scores.values())
         score = next((value for value in values if value is not None), None)
@@ -209,7 +212,7 @@ def _reported(header: Mapping[str, Any], keys: LogKeys) -> float | None:
     """Return the mean that inspect itself reports."""
     results = Source((header,)).get("results.scores")
     for scored in results if isinstance(results, list) else []:
-        if Source((scored,)).get("name") not in (_scorer(header, keys, {}), None):
+        if Source((scored,)).get("name") != _scorer(header, keys):
             continue
         for name in _FIGURES:
             value = Source((scored,)).get(f"metrics.{name}.value")

@@ -74,7 +74,10 @@ class Source(NamedTuple):
         """Return the value of this name; a name with dots leads into mappings."""
         for mapping in self.mappings:
             value = mapping
-            for part in name.split("."):
+            # a name may itself have dots
+            is_key = isinstance(mapping, Mapping) and name in mapping
+            parts = [name] if is_key else name.split(".")
+            for part in parts:
                 value = value.get(part) if isinstance(value, Mapping) else None
             if value is not None:
                 return value

@@ -54,7 +54,8 @@ def test_rows_are_read_and_the_reported_figures_checked(tmp_path: Path) -> None:
     assert (log.program, log.model, log.task, log.metric) == ("lm-eval", "gpt", "colors", "acc")
     item = log.items[2]
     assert (item.id, item.text, item.score) == ("hash 2", "Thing 2?", 1.0)
-    assert (item.choices, item.right) == (("red", "green"), {"red"})
+    assert item.choices == ("red", "green")
+    assert item.right == {"red"}
     (logged,) = api.results(path).runs
     assert logged.manifest.notes == [
         "the rows of the filter 'none' are read, and not those of strict",
@@ -111,7 +112,7 @@ def test_logs_of_the_real_lm_eval_compare_as_our_own_runs(
     task = limit_questions(replace(whole, templates=whole.templates[:1]), QUESTIONS, 0)
     export(task, tmp_path / "exported", "lm-eval")
     manager = TaskManager(include_path=str(tmp_path / "exported"), include_defaults=False)
-    paths = []
+    paths: list[Path] = []
     runs = []
     for number in range(2):
         # made-up log-probabilities, other ones each time

@@ -35,7 +35,7 @@ SAME_FIGURE = 1e-6
 """How far a figure that a program reports may be from the mean of its own rows."""
 PERCENT = 100
 _SHOWN = 3
-_OPTIONS = ("score",)
+_OPTIONS = ("right", "wrong")
 _TEMPLATE = Template("log", f"{{item}} {SLOT}")
 
 
@@ -232,7 +232,7 @@ def _check_reported(other: Log) -> None:
 
 
 def _question(key: str, item: _Item) -> Question:
-    """Return an item as a question with one option: its score is what that gets."""
+    """Return an item as a question whose score is the probability of being right."""
     return Question(
         id=key,
         fields={"item": item.first.text or _name(item.first)},
@@ -277,8 +277,8 @@ def _make_run(other: Log, task: Task, scores: dict[str, float], how: str) -> Run
     for question in task.questions:
         score = scores[question.id]
         if score not in by_score:
-            logarithm = math.log(score) if score else NO_ANSWER
-            by_score[score] = Scores((logarithm,), (1,), (1,))
+            logarithms = (_logarithm(score), _logarithm(1 - score))
+            by_score[score] = Scores(logarithms, (1, 1), (1, 1))
         answers.append(Answer(question.id, _TEMPLATE.name, _OPTIONS, by_score[score]))
     table = AnswerTable.of(answers)
     # there is nothing to guess: the log has scores, and no options
@@ -286,3 +286,7 @@ def _make_run(other: Log, task: Task, scores: dict[str, float], how: str) -> Run
         figure.model_copy(update={"chance": None}) for figure in figures(manifest, task, table)
     ]
     return Run(other.path, manifest, task, table, tuple(run_figures))
+
+
+def _logarithm(share: float) -> float:
+    return math.log(share) if share > 0 else NO_ANSWER

@@ -165,7 +165,8 @@ def _scorer(header: Mapping[str, Any], keys: LogKeys) -> str | None:
     source = Source((header,))
     scored = source.get("results.scores")
     first = scored[0] if isinstance(scored, list) and scored else None
-    return keys.score or source.get("results.headline.score") or Source((first,)).get("name")
+    name = source.get("results.headline.score") or Source((first,)).get("name")
+    return keys.score or (name if isinstance(name, str) else None)
 
 
 def _sample(cells: Cells, header: Mapping[str, Any], keys: LogKeys) -> _Sample:

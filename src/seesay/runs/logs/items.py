@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ CHOICES = ("choices", "options")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHOWN = 300
 """How much of an item's text is held, for pages; it is known by a digest of the whole."""
+_PLACE = re.compile("[0-9]{1,4}")
 _TRUE = {"c", "true", "yes", "correct"}
 _FALSE = {"i", "n", "false", "no", "incorrect"}
 
@@ -172,7 +174,7 @@ def right_choices(target: Any, choices: Sequence[str]) -> frozenset[str]:
         letters = str(value).strip()
         if text in choices:
             right.add(text)
-        elif letters.isdigit() and int(letters) < len(choices):
+        elif _PLACE.fullmatch(letters) and int(letters) < len(choices):
             right.add(choices[int(letters)])
         elif letters and set(letters) <= set(LETTERS[: len(choices)]):
             right |= {choices[LETTERS.index(letter)] for letter in letters}

@@ -98,12 +98,12 @@ def _metric(path: Path, first: Cells) -> str:
     listed = first.get("metrics")
     if not isinstance(listed, list):
         listed = [name for name in first if name not in _NO_SCORES]
-    names = [name for name in (*_PREFERRED, *listed) if name in listed]
+    names = [name for name in (*_PREFERRED, *listed) if name in listed and isinstance(name, str)]
     for name in names:
         if isinstance(_number(first.get(name)), int | float):
-            return str(name)
+            return name
     raise UserError(
-        f"No score in the rows of {path} is a number ({', '.join(map(str, names)) or 'none'}): "
+        f"No score in the rows of {path} is a number ({', '.join(names) or 'none'}): "
         "name one with --score."
     )
 

@@ -31,6 +31,8 @@ from seesay.runs.curves import learning_curves as curves_of_tasks
 from seesay.runs.figures import with_crossed, with_metrics
 from seesay.runs.layers import LayerCurve, keep_curves, read_curves
 from seesay.runs.learning_curve import Point, keep_points, read_points
+from seesay.runs.logs.items import LogKeys
+from seesay.runs.logs.pairing import read_logs
 from seesay.runs.merge import merge_shards
 from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import Request, expand, progress_title, validate_names
@@ -551,12 +553,27 @@ def layers(
     return curves, errors
 
 
-def results(runs: Paths) -> Results:
-    """Runs that exist: run folders, or folders of runs such as `runs/`, with their curves."""
+def results(
+    runs: Paths,
+    *,
+    item: str | None = None,
+    cluster: str | None = None,
+    score: str | None = None,
+) -> Results:
+    """Runs that exist: run folders, or folders of runs such as `runs/`, with their curves.
+
+    A file is a log of another program; `item`, `cluster` and `score` name fields of its rows.
+    """
     listed = [runs] if isinstance(runs, str | Path) else runs
-    paths = [Path(path) for path in listed]
+    given = [Path(path) for path in listed]
+    paths = [path for path in given if path.is_dir()]
+    keys = LogKeys(item, cluster, score)
+    logs = [path for path in given if not path.is_dir()]
+    if keys != LogKeys() and not logs:
+        raise UserError("--item, --cluster and --score are for logs of other programs: give files.")
+    folder_runs = find_runs(paths) if paths else []
     return Results(
-        tuple(find_runs(paths)),
+        (*folder_runs, *read_logs(logs, keys)),
         layer_curves=tuple(curve for path in paths for curve in read_curves(path)),
         learning_points=tuple(point for path in paths for point in read_points(path)),
     )

@@ -12,6 +12,10 @@ import numpy as np
 import pyarrow as pa
 from tests.fuzz.samples import COCO, REGIONS, add, as_bytes, json_lines, npy, parquet
 from tests.fuzz.samples import READERS as READERS
+from tests.runs.logs.test_inspect import archive, summary
+from tests.runs.logs.test_lm_eval import sample
+from tests.runs.logs.test_pairing import rows as log_rows
+from tests.runs.logs.test_read import instance
 
 from seesay.captions.coco.meteor.paraphrases import open_table
 from seesay.captions.parses.parameters import read_parameters
@@ -29,6 +33,8 @@ from seesay.language.relations.vectors import read_vectors
 from seesay.mining import conceptnet, wordnet
 from seesay.mining import readers as annotation_readers
 from seesay.mining.records import SCHEMA
+from seesay.runs.logs.items import LogKeys
+from seesay.runs.logs.pairing import read_logs
 from seesay.tasks import coda, property_norms
 
 TREES = (
@@ -305,3 +311,44 @@ add(
     [{"keys": [{"kty": "RSA", "kid": "k", "alg": "RS256", "n": "_" * 341 + "w", "e": "AQAB"}]}],
     lambda path: SignedIds(path, "https://x.example").check().worker("a.b.c", 0),
 )
+
+
+def _eval_log() -> bytes:
+    with tempfile.TemporaryDirectory() as temporary:
+        path = archive(Path(temporary) / "a.eval", [summary(number) for number in range(3)])
+        return path.read_bytes()
+
+
+def _read_log(path: Path) -> object:
+    # the good file beside it has items in common with it
+    other = path.with_name("other.jsonl")
+    keys = LogKeys(cluster="object")
+    return [run.figures for run in read_logs([path, other], keys)]
+
+
+LOG_BESIDE = {"other.jsonl": as_bytes(json_lines(*log_rows(3)))}
+LOG_ROWS = [
+    json_lines(*log_rows(4)),
+    json_lines(*(sample(number, right=True, object="x") for number in range(3))),
+    json_lines(*(instance(number) for number in range(3))),
+    json_lines(
+        {"spec": {"base_eval": "colors", "completion_fns": ["gpt"]}},
+        {"run_id": "r", "event_id": 0, "sample_id": "q0", "type": "match", "data": {"correct": 1}},
+        {"final_report": {"accuracy": 1.0}},
+    ),
+]
+JSON_LOG = {
+    "version": 2,
+    "eval": {"task": "colors", "model": "m"},
+    "results": {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 1}}}]},
+    "samples": [summary(number) for number in range(3)],
+}
+add("log-rows", "log.jsonl", [LOG_ROWS[0], LOG_ROWS[2]], _read_log, beside=LOG_BESIDE)
+add(
+    "log-alone",
+    "log.jsonl",
+    LOG_ROWS,
+    lambda path: [run.figures for run in read_logs([path], LogKeys())],
+)
+add("log-eval", "log.eval", [_eval_log()], _read_log, beside=LOG_BESIDE)
+add("log-json", "log.json", [JSON_LOG], _read_log, beside=LOG_BESIDE)

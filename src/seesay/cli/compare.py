@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json, Resamples, Seed
+from seesay.cli.options import ClusterKey, ItemKey, Json, Resamples, RunsOrLogs, ScoreKey, Seed
 from seesay.defaults import POWER, RESAMPLES
 from seesay.errors import UserError
 
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/MODEL."),
-    ],
+    runs: RunsOrLogs,
     against: Annotated[
         str | None,
         typer.Option(
@@ -59,6 +56,9 @@ def compare(
             "--stability", help="How stable the ranking is over templates (Kendall's tau), instead."
         ),
     ] = False,
+    item: ItemKey = None,
+    cluster: ClusterKey = None,
+    score: ScoreKey = None,
     seed: Seed = 0,
     resamples: Resamples = RESAMPLES,
     as_json: Json = False,
@@ -68,6 +68,7 @@ def compare(
     Examples:
         seesay compare runs --all-pairs
         seesay compare runs/smollm2 runs/baseline_majority --plan
+        seesay compare a.eval samples_b.jsonl --cluster object
     """
     from seesay import api
     from seesay.cli.output import out, print_json, remark
@@ -78,7 +79,7 @@ def compare(
         raise UserError(
             "--against and --all-pairs do not go together: one reference, or every pair."
         )
-    results = api.results(runs)
+    results = api.results(runs, item=item, cluster=cluster, score=score)
     if stability:
         rankings = results.stability(resamples=resamples, seed=seed)
         if as_json:

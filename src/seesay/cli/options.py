@@ -29,6 +29,27 @@ def _apply_silent(context: typer.Context, silent: bool) -> bool:
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN", help="Run folders, or folders of runs such as runs/.")
 ]
+RunsOrLogs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN",
+        help="Run folders, folders of runs such as runs/MODEL, or logs of other programs.",
+    ),
+]
+ItemKey = Annotated[
+    str | None,
+    typer.Option("--item", metavar="KEY", help="For logs: the field that holds an item's id."),
+]
+ClusterKey = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="KEY", help="For logs: the field of what items have in common."
+    ),
+]
+ScoreKey = Annotated[
+    str | None,
+    typer.Option("--score", metavar="KEY", help="For logs: which of several scores to read."),
+]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Tokens in a batch. Default: what memory allows.")
 ]

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from seesay.cli.options import Json, RunFolders
+from seesay.cli.options import ClusterKey, ItemKey, Json, RunsOrLogs, ScoreKey
 
 Format = StrEnum("Format", ["html", "csv", "markdown", "latex", "json"])
 
 
 def report(
-    runs: RunFolders,
+    runs: RunsOrLogs,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,6 +45,9 @@ def report(
             help="A further metric, such as brier or expected_calibration_error; may be repeated."
         ),
     ] = None,
+    item: ItemKey = None,
+    cluster: ClusterKey = None,
+    score: ScoreKey = None,
     as_json: Json = False,
 ) -> None:
     """Write one page for runs that exist, with paired tests, or their figures for a paper or a
@@ -59,7 +62,8 @@ def report(
     from seesay.files import write_text
     from seesay.reports.tables import slices_table
 
-    results = api.results(runs).measured(*(metric or ()))
+    results = api.results(runs, item=item, cluster=cluster, score=score)
+    results = results.measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
     # a table is printed, so that it can be piped into a file or a program

@@ -200,10 +200,10 @@ def read_table(
     lines = read_lines(path, longest=LONGEST_ROW, most=MOST_LINES)
     separator = delimiter or delimiter_of(path)
     rows = table_rows(lines, path, separator, columns=columns, strip=strip)
-    return _bound_rows(path, rows)
+    return bound_rows(path, rows)
 
 
-def _bound_rows(path: Path, rows: Rows) -> Rows:
+def bound_rows(path: Path, rows: Rows) -> Rows:
     """Yield the rows of a file, which is refused where it has more than any task."""
     for count, row in enumerate(rows, start=1):
         if count > MOST_ROWS:
@@ -367,7 +367,7 @@ def _quoted_cells(
 def read_json_lines(path: Path) -> Rows:
     """Read the rows of a file of JSON lines."""
     lines = read_lines(path, longest=LONGEST_ROW, most=MOST_LINES)
-    return _bound_rows(path, json_rows(lines))
+    return bound_rows(path, json_rows(lines))
 
 
 def json_rows(lines: Iterable[Line]) -> Rows:

@@ -146,12 +146,12 @@ def _parse_logged_sample(cells: Cells) -> StoredRow:
     document = cells.get("doc")
     if not isinstance(document, Mapping):
         document = {}
-    requests = _logged_requests(cells.get("arguments"))
+    requests = logged_requests(cells.get("arguments"))
     contexts = {context for context, _ in requests}
     if len(contexts) > 1:
         raise BadValueError("its choices follow different texts")
     row = StoredRow(
-        question=_as_text(_first(document, IDS)),
+        question=_as_text(first_value(document, IDS)),
         template=None,
         context=next(iter(contexts), None),
     )
@@ -164,7 +164,7 @@ def _parse_logged_sample(cells: Cells) -> StoredRow:
     return _with_scores(row, [response[0] for response in responses], choices)
 
 
-def _logged_requests(arguments: Any) -> list[tuple[str, str]]:
+def logged_requests(arguments: Any) -> list[tuple[str, str]]:
     """Return the text that lm-eval put to the model and what followed it, choice by choice."""
     if isinstance(arguments, Mapping):
         arguments = list(arguments.values())
@@ -190,7 +190,7 @@ def as_spoken(text: str) -> str:
     return " ".join(text.split())
 
 
-def _first(cells: Cells, names: Sequence[str]) -> Any:
+def first_value(cells: Cells, names: Sequence[str]) -> Any:
     """Return the value under the first of these names that has one."""
     values = (cells.get(name) for name in names)
     return next((value for value in values if value is not None), None)

@@ -18,6 +18,7 @@ from seesay.metrics.calibration_error import CALIBRATION_ERROR
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
+from seesay.metrics.mean_score import MEAN_SCORE
 from seesay.metrics.mirror_consistency import MIRROR_CONSISTENCY
 from seesay.metrics.paired import holm, mcnemar, paired_bootstrap, sign_flip
 from seesay.metrics.rank_correlation import KENDALL, SPEARMAN
@@ -47,6 +48,7 @@ METRICS: dict[str, Metric[ScoredItems]] = {
         BRIER,
         CALIBRATION_ERROR,
         MIRROR_CONSISTENCY,
+        MEAN_SCORE,
     )
 }
 

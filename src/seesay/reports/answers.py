@@ -176,7 +176,8 @@ def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
     """Return the place that a model chooses far more often than it is right.
 
     That is at least BIAS more often, and by three standard errors over questions; None where there
-    is no such place, or where questions have differently many options.
+    is no such place, or where questions have differently many options. Where one place is right
+    throughout, a preference for another cannot be told from mistakes.
     """
     sizes = {len(question.options) for question in task.questions}
     if len(sizes) != 1 or len(task.questions) < 2:
@@ -193,6 +194,8 @@ def place_bias(task: Task, by_key: Choices) -> PlaceBias | None:
                 chosen[row, places[label]] += 1 / (len(task.templates) * len(labels))
         for label, share in question.gold_shares.items():
             right[row, places[label]] += share
+    if right.mean(axis=0).max() == 1:
+        return None
     excess = chosen - right
     errors = excess.std(axis=0, ddof=1) / np.sqrt(len(excess))
     means = excess.mean(axis=0)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 from tests.runs.made_up import Counting, task
 
 from seesay.errors import UserError
+from seesay.probes.generated import note_misses
+from seesay.questions import Prompt, Scores
 from seesay.runs import store
 from seesay.runs.ask import Settings, run, run_shard
 from seesay.runs.journal import Journal
@@ -141,3 +145,41 @@ def test_shares_are_not_taken_for_unfinished_runs(
 def test_nothing_to_merge(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no share of a run there"):
         merge_shards([tmp_path], tmp_path / "runs")
+
+
+def test_shares_of_other_questions_are_refused(tmp_path: Path) -> None:
+    folders = shares_of(tmp_path, 2)
+    questions = folders[1] / store.QUESTIONS
+    questions.write_text(questions.read_text().replace('"gold": {"red"', '"gold": {"blue"'))
+    with pytest.raises(UserError, match="are not those in"):
+        merge_shards([tmp_path], tmp_path / "runs")
+
+
+def test_a_run_that_is_there_has_to_have_the_same_answers(tmp_path: Path) -> None:
+    folders = shares_of(tmp_path, 2)
+    (merged,) = merge_shards(folders, tmp_path / "runs")
+    assert merge_shards(folders, tmp_path / "runs") == [merged]
+    journal = Journal(folders[0] / store.JOURNAL)
+    key, scores = next(iter(journal.read().items()))
+    journal.append({key: type(scores)([-9.0] * 3, scores.tokens, scores.chars)})
+    with pytest.raises(UserError, match="has other answers than these shares"):
+        merge_shards(folders, tmp_path / "runs")
+
+
+def test_notes_that_count_are_of_the_whole_run(tmp_path: Path) -> None:
+    """Free answers, of which some name nothing: the run says how many, and no share does."""
+
+    class Writing(Counting):
+        def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+            reply = ("no idea", "no option", False)
+            return [replace(made, replies=(reply,)) for made in super().answer(prompts)]
+
+        def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
+            return [*super().notes(answered), *note_misses(answered)]
+
+    whole = run(Writing(), task(9), tmp_path / "whole", FEW)
+    for number in (1, 2):
+        run_shard(Writing(), task(9), tmp_path / "parts", FEW, Shard(number, 2))
+    (merged,) = merge_shards([tmp_path / "parts"], tmp_path / "runs")
+    assert merged.manifest.notes == whole.manifest.notes
+    assert "20 of 20 replies named no option" in merged.manifest.notes[0]

@@ -326,7 +326,7 @@ def probe(
         str | None,
         typer.Option(
             metavar="I/N",
-            help="Ask only this share of the prompts, in a job of its own: 2/4, auto in a Slurm "
+            help="Ask only this share of the batches, in a job of its own: 2/4, auto in a Slurm "
             "array, auto/N in an indexed job. `seesay merge` makes runs of all the shares.",
         ),
     ] = None,

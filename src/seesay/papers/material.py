@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from seesay.errors import UserError
 from seesay.folders import data_folder
 from seesay.progress import ProgressBars, no_progress
+from seesay.quantities import quantity
 from seesay.questions import Task
 from seesay.reports.groups import TaskRuns, group_runs
 from seesay.runs.learning_curve import CURVES as CURVES
@@ -89,7 +90,8 @@ class Material:
         folders = self.folders["run"]
         finished = [folder for folder in folders if (folder / FIGURES).is_file()]
         if len(finished) < len(folders):
-            log.warning("Left out: %d runs that are not finished.", len(folders) - len(finished))
+            unfinished = len(folders) - len(finished)
+            log.warning("Left out: %s.", quantity(unfinished, "unfinished run"))
         if not finished:
             return ()
         return tuple(find_runs(finished))

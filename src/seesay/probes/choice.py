@@ -114,12 +114,7 @@ class ChoiceModel(RephrasedModel):
         """Return the model's own notes, and how often the option picked stood in each position."""
         # the model answered the rotations, not their mean
         rotations = self._rotated if answered else ()
-        notes = super().notes(rotations)
-        picks = [scores.picks for scores in answered if scores.picks is not None]
-        # positions are comparable only among prompts with as many options
-        for _, rows in sorted(group_by(picks, len).items()):
-            notes.append(_position_bias(np.array(rows)))
-        return notes
+        return [*super().notes(rotations), *note_positions(answered)]
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt in its first rotation."""
@@ -164,6 +159,14 @@ def _average(rotations: Sequence[Scores]) -> Scores:
         first.chars,
         picks=tuple(picks.tolist()),
     )
+
+
+def note_positions(answered: Sequence[Scores]) -> list[str]:
+    """Return how often the option picked stood in each position, where options were rotated."""
+    picks = [scores.picks for scores in answered if scores.picks is not None]
+    # positions are comparable only among prompts with as many options
+    by_size = sorted(group_by(picks, len).items())
+    return [_position_bias(np.array(rows)) for _, rows in by_size]
 
 
 def _position_bias(

@@ -25,7 +25,7 @@ Cells = list[list[str | float | None]]
 PUBLISHED = published_tables("viphy")
 PLACES = ("above", "similar level", "below")
 PAIRS = 30
-"""Pairs drawn of a scene, as in the paper's Figure 14."""
+"""Pairs drawn of a scene."""
 WIDE = 270.0
 """Room for the names of pairs."""
 
@@ -120,8 +120,8 @@ def kitchen(material: Material) -> Rendered:
     chart_rows = [(row.part, list(row.shares.values())) for row in sample]
     text = (
         "Pairs of objects in a kitchen: how often the first is above the second, level with it, "
-        "and below it. The paper draws thirty pairs at random; these stand at even steps of the "
-        "order, in percent."
+        "and below it, in percent. These stand at even steps of the order; how the paper's pairs "
+        "were selected its text does not say."
     )
     chart = stacked_bars(chart_rows, PLACES, title=title, room=WIDE)
     return Rendered(text, charts=[chart], numbers=_in_percent(sample))

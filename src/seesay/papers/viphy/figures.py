@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -20,6 +22,7 @@ from seesay.papers.published import published_tables
 from seesay.papers.viphy import source, tables
 from seesay.papers.viphy.tables import is_trained, two_decimals
 from seesay.probes.linear_layer import ProbeConfig
+from seesay.questions import Task
 from seesay.reports.charts import Bar, Series, bars, lines
 from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
@@ -47,6 +50,8 @@ SHARES = {
     ),
 }
 """The percentage of samples in each part."""
+FULL_TRAINING = {"Figure 8": ("Table 4", "R-Acc"), "Figure 9": ("Table 6", "Standard")}
+"""Where the models of a few-shot figure are printed after the whole training."""
 SMALL_FRACTION = 0.1
 VISION = ("ViLT", "FLAVA", "CLIP")
 THEIRS = "authors' files"
@@ -58,6 +63,11 @@ def entries_of(material: Material, task: str) -> list[LabelledRun]:
     """Return the trained models of a task, or, where there are none, its other runs."""
     entries = [entry for group in material.groups_of(task) for entry in group.entries]
     return [entry for entry in entries if is_trained(entry)] or entries
+
+
+def _has_whole_run(entries: Sequence[LabelledRun]) -> bool:
+    """Return whether a run was asked all questions: a sample shows a figure in part."""
+    return any(entry.run.manifest.limit is None for entry in entries)
 
 
 def sliced(entry: LabelledRun, metric: str, tag: str) -> dict[str, float]:
@@ -110,7 +120,7 @@ def by_cardinality(material: Material) -> Rendered:
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
     table = DataTable(["ours, in percent", "metric", *LABELS], rows, "Ours")
-    status = Status.of(bool(runs) and not notes)
+    status = Status.of(_has_whole_run(runs) and not notes)
     return Rendered("\n\n".join([text, *notes]), [_human_gap(), table], charts, status=status)
 
 
@@ -129,7 +139,7 @@ def _human_gap() -> DataTable:
     }
     body = []
     for name, (printed,) in PUBLISHED["Text on Figure 5"].rows.items():
-        body.append([name, f"~{printed}", f"{computed[name]:.1f} %"])
+        body.append([name, printed, f"{computed[name]:.1f} %"])
     header = ["people above the models' average", "published", "from the printed and drawn values"]
     return DataTable(header, body, "Confidence")
 
@@ -178,6 +188,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
         by_model = {}
         our_averages = {}
         guesses: list[str] = []
+        drawn: list[LabelledRun] = []
         for entry in entries_of(material, task):
             values = sliced(entry, "relaxed_accuracy", tag)
             overall = entry.figure("relaxed_accuracy")
@@ -185,6 +196,7 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
                 continue
             name = tables.name_of(entry)
             by_model[name] = values
+            drawn.append(entry)
             our_averages[name] = 100 * overall.value
             guesses += tables.guess(entry, overall, "overall")
         our_parts = [part for values in by_model.values() for part in values]
@@ -217,7 +229,9 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
             "brackets stands the percentage of samples. Small parts have wide intervals: the "
             "run's own report has them."
         )
-        status = Status.SHOWN
+        with suppress(UserError):
+            text += f" {_weighted_means(material.task(task), tag, figure)}"
+        status = Status.of(_has_whole_run(drawn))
         if not by_model:
             status = Status.NEEDS_RUN
             text += f"\n\nThere is no run of {task} with the tag '{tag}' among the folders."
@@ -232,6 +246,25 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
         )
 
     return render
+
+
+def _weighted_means(task: Task, tag: str, figure: str) -> str:
+    """Return the mean of each of the authors' models over the parts, by their test questions,
+    beside the printed average."""
+    counts = Counter(question.tags.get(tag) for question in task.questions)
+    parts = PUBLISHED[figure].numbers
+    weights = [counts[part] for part in parts]
+    if not any(weights):
+        raise UserError(f"No question has a {tag} of {figure}.")
+    means = []
+    for model, (place, row) in tables.ROWS["averages"][figure].items():
+        values = [by_model[model] for by_model in parts.values()]
+        mean = np.average(values, weights=weights)
+        means.append(f"{model} {mean:.2f} ({PUBLISHED[place].numbers[row]['R-Acc']:.2f})")
+    return (
+        "Weighted by the test questions of each part, the authors' bars have these means, with the "
+        f"printed average in brackets: {', '.join(means)}."
+    )
 
 
 def learning_curves(material: Material) -> list[Band]:
@@ -274,7 +307,8 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
             charts.append(draw(family_series, title=title, y_label="R-Acc, percent"))
         text = (
             "The authors' curves are of a probe trained for one epoch and without validation, "
-            f"{_our_training(curves)} All charts have the same heights."
+            f"{_our_training(curves)} {_ends_beside_table(figure)} All charts have the same "
+            "heights."
         )
         if not curves:
             text += f"\n\nThere is no learning curve of {task} among the folders."
@@ -305,16 +339,25 @@ def _our_training(curves: Sequence[Band]) -> str:
     """Return the end of the sentence on how the authors' curves were trained: how ours were."""
     trainings = {band.training for band in curves}
     if trainings == {THEIR_TRAINING}:
-        return (
-            "and so are ours. Theirs end below Tables 4 and 6, most of them at the share of the "
-            "commonest label."
-        )
+        return "and so are ours."
     if trainings <= {OUR_TRAINING}:
-        return (
-            "ours until the best of 50 on the validation questions: that is why theirs end below "
-            "Tables 4 and 6, most of them at the share of the commonest label."
-        )
-    return (
-        "ours as their names say, or else until the best of 50 on the validation questions. Theirs "
-        "end below Tables 4 and 6, most of them at the share of the commonest label."
-    )
+        return "ours until the best of 50 on the validation questions."
+    return "ours as their names say, or else until the best of 50 on the validation questions."
+
+
+def _ends_beside_table(figure: str) -> str:
+    """Return which of the authors' curves end below the same model's printed row of 50 epochs."""
+    place, column = FULL_TRAINING[figure]
+    printed = PUBLISHED[place].numbers
+    below = 0
+    equal = []
+    curves = PUBLISHED[figure].numbers
+    for model, values in curves.items():
+        # the figure leaves out the size of a model, as in "BERT base"
+        row = next(name for name in printed if name.startswith(model))
+        end = values["100%"]
+        below += end < printed[row][column]
+        if end == printed[row][column]:
+            equal.append(f"{model} at {end:.2f}, as there")
+    ends = "; ".join([f"{below} of their {len(curves)} curves end below {place}", *equal])
+    return f"{ends}."

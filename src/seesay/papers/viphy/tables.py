@@ -35,6 +35,9 @@ ROWS = read_yaml("viphy", "rows.yaml")
 HUMAN: Mapping[str, str] = ROWS["people"]
 PRINTED_NAMES = {"size": "size", "space": "spatial"}
 COLUMNS = {"color": "Color", "size": "Size", "space": "Spatial"}
+WRITER = "UnifiedQA large"
+"""The paper's model that writes its answer."""
+LAST_DIGIT = 0.01
 JUDGED = "judge"
 """How people were asked."""
 
@@ -130,19 +133,25 @@ def _count_files(material: Material) -> dict[str, str]:
         share = len(parts[split].questions) / len(colors)
         counted[name] = f"{share:.1%}"
     counted["objects shared with CoDa"] = _unless_missing(
-        lambda: len(source.shared_things(material).names)
+        lambda: f"{len(source.shared_things(material).names):,}"
     )
     return counted
 
 
-def _count_questions(material: Material, task: str) -> int:
-    return len(material.task(task).questions)
+def _count_questions(material: Material, task: str) -> str:
+    """Return how many questions a file gives, and of how many rows if some are not asked."""
+    loaded = material.task(task)
+    questions = len(loaded.questions)
+    left_out = len(loaded.provenance.bad_rows)
+    if left_out:
+        return f"{questions + left_out:,} rows, {questions:,} asked"
+    return f"{questions:,}"
 
 
-def _unless_missing(count: Callable[[], int]) -> str:
+def _unless_missing(count: Callable[[], str]) -> str:
     """Return a count, or nothing where the file that it needs is not at hand."""
     try:
-        return f"{count():,}"
+        return count()
     except UserError:
         return ""
 
@@ -176,13 +185,16 @@ def zero_shot(material: Material) -> Rendered:
                 if entry.run.manifest.limit is None:
                     tasks.add(group.task.name)
                 name = group.task.name.removeprefix("viphy-")
+                printed = None
+                if _is_published_rule(entry.run, rule):
+                    printed = printed_beside(entry, "Table 3", COLUMNS[name])
                 lines.append(
                     [
                         name_of(entry),
                         name,
                         rule,
                         cell(figure),
-                        printed_beside(entry, "Table 3", COLUMNS[name]),
+                        printed,
                         f"{figure.n:,}",
                     ]
                 )
@@ -198,7 +210,8 @@ def zero_shot(material: Material) -> Rendered:
         "level. Beside it stand the most probable of the options alone, for places with the "
         "paper's two labels and with our three. The size prompt is the paper's "
         '("A is [MASK] than B in size") and that of its published code ("the A is …"). With `--how '
-        "qa`, as UnifiedQA was asked, a reply counts that is an option letter for letter."
+        "qa`, as UnifiedQA was asked, a reply counts that is an option letter for letter. A "
+        "printed figure stands beside the rule that it was made by."
     )
     status = Status.of(len(tasks) == 3)
     text = with_caution(text, guesses)
@@ -284,6 +297,15 @@ def _zero_shot_rules(group: TaskRuns, entry: LabelledRun) -> list[tuple[str, Fig
             rules[f"options alone, {prompt}"] = entry.figure(headline, template)
     suffix = f", by {how}" if how in (How.CHOICE, How.QA) else ""
     return [(rule + suffix, figure) for rule, figure in rules.items() if figure is not None]
+
+
+def _is_published_rule(run: Run, rule: str) -> bool:
+    """Return whether the paper's figure of a run's model was made by this rule."""
+    if is_judged(run):
+        return rule.startswith(("options alone", "three labels"))
+    if printed_name(run) == WRITER:
+        return rule.startswith("the reply")
+    return rule.startswith("top word")
 
 
 def two_labels(run: Run) -> Figure | None:
@@ -448,9 +470,10 @@ def example_rows(kind: type[source.Pair]) -> Callable[[Material], list[list[str 
 
 
 PROBE = (
-    "A probe is one linear layer on frozen vectors of the text in the table's column; "
-    "`linear-question` is the question with its lettered options, as UnifiedQA is asked. "
-    "UnifiedQA's own row is `qa-trained`: its output head was tuned, and it writes an option."
+    "Asked by `linear`, a model has one linear layer on its frozen vectors of Table 2's prompt "
+    "(FT); by `linear-question`, on those of the question with its lettered options, as UnifiedQA "
+    "is asked. `qa-trained`, as UnifiedQA itself, has no such layer: its output head was tuned, "
+    "and it writes an option."
 )
 TRANSITIVE = (
     "In the published transitive set the first object is always the smaller one: a model that "
@@ -470,16 +493,25 @@ def averages_note() -> str:
     """Return how the printed averages of Table 6 differ from the means of its printed rows."""
     rows = PUBLISHED["Table 6"].numbers
     sentences = []
+    total = 0
+    others = 0
     for name, members in ROWS["families"].items():
         printed = " / ".join(f"{value:.2f}" for value in rows[name].values())
         # each of the family's printed rows has the same weight
         means = []
-        for column in rows[name]:
-            means.append(f"{fmean(rows[member][column] for member in members):.2f}")
+        for column, value in rows[name].items():
+            mean = fmean(rows[member][column] for member in members)
+            means.append(f"{mean:.2f}")
+            total += 1
+            # the last digit of a mean may be rounded or cut off
+            others += abs(mean - value) >= LAST_DIGIT
         sentences.append(
             f"{name} is printed as {printed}; {', '.join(members)} have {' / '.join(means)}."
         )
-    return f"The printed averages are not the means of the printed rows. {' '.join(sentences)}"
+    return (
+        f"{others} of the {total} printed averages are not the means of the printed rows. "
+        f"{' '.join(sentences)}"
+    )
 
 
 def agreement_note(dimension: str) -> str:

@@ -69,7 +69,7 @@ def test_of_several_lines_that_nearest_the_caption_counts() -> None:
     places = {row.row: row.line for row in check_table("Table 1", table, [text])}
     assert places == {"Spatial: relations": 12, "Color: objects": 11, "Size: objects": 13}
     # without a caption it is the first
-    assert text.line_of_row("Spatial: relations", ["3"]) == 12
+    assert text.line_of_row("Spatial: relations", ["3"]) == 1
 
 
 @pytest.mark.parametrize("row", ["Subtype: objects", "Spatial: relations"])

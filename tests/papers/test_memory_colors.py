@@ -303,8 +303,8 @@ def test_two_models_are_compared_for_section_4(data: Path, tmp_path: Path) -> No
     shown = by_number(render_entries(load_paper("memory-colors"), material))["Section 4"]
     assert shown.status is Status.SHOWN
     rows = {row[0]: str(row[1]) for row in shown.tables[1].rows}
-    without = {}
-    colors = {}
+    without: dict[str, float] = {}
+    colors: dict[str, float] = {}
     for asked in material.runs:
         precisions = [figure for figure in asked.figures if figure.metric == "average_precision"]
         plain = [

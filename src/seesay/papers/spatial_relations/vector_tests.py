@@ -48,8 +48,8 @@ ODD = (
     "Two words of one group and one of another, 528 questions (templates have vectors for fewer "
     "words). The figures of the authors' source are ours truncated, not rounded: 462 of 528 is "
     ".875, 384 is .727, 480 is .909. Multi-word phrases of the 67 relations make 3,456 questions, "
-    "as there; in these ours differ by up to .08 either way, and which reading of the phrases gives "
-    "theirs is not found."
+    "as there; in these ours differ by up to .08 either way, and which reading of the phrases "
+    "gives theirs is not found."
 )
 
 

@@ -70,8 +70,8 @@ def test_a_run_stands_beside_the_authors_means(page: Page) -> None:
     assert our_table.rows[0][-1] == "0.091"  # chance, one of eleven
     # (a) and (b)
     colors, norms = shown.charts
-    assert "CLIP-BERT-explicit, results.csv, multimodal: 0.882 (0.816 to 0.948)" in colors
-    assert "BERT-base, results.csv, unimodal: 0.252 (0.15 to 0.354)" in colors
+    assert "CLIP-BERT-explicit, multimodal: 0.882 (0.816 to 0.948)" in colors
+    assert "BERT-base, unimodal: 0.252 (0.15 to 0.354)" in colors
     assert "mock, unimodal: " in colors
     for segment in (2, 5, 10, 20, 30):
         assert f"(b) Visual Property Norms, PF ≥ {segment}<" in norms
@@ -327,7 +327,7 @@ def test_two_models_are_compared_for_section_4(data: Path, tmp_path: Path) -> No
             scores[asked.label] = total / sum(figure.n for figure in members)
     for number, scores in (("Figure 4", without), ("Figure 5", colors)):
         best = max(scores, key=scores.__getitem__)
-        assert f": {best} ({scores[best]:.3f}); with all" in rows[number]
+        assert f" is {best} ({scores[best]:.3f}); of all" in rows[number]
     # what guesses is no model that sees
     chart = by_number(render_entries(load_paper("memory-colors"), material))["Figure 2"].charts[-1]
     assert "baseline:random, unimodal or chance: " in chart

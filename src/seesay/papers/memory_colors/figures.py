@@ -55,7 +55,8 @@ FIELD = "[DESCRIPTOR] [ITEM]"
 """The thing in the templates of `results.csv`."""
 SPREAD = (
     "Whiskers and sd are over templates, as the caption says; the interval is over things. "
-    "Multimodal models are in a warmer colour than unimodal ones, as in print."
+    "Multimodal models are in a warmer colour than unimodal ones, as in print; runs stand below "
+    "the eight models of the authors' file."
 )
 
 
@@ -184,8 +185,7 @@ def memory_colors(material: Material) -> Rendered:
         chart_bars = []
         for row in published:
             kind = KINDS[row.model in MULTIMODAL]
-            name = f"{row.model}, results.csv"
-            chart_bars.append(bar_with_sd(name, row.value, row.spread, kind))
+            chart_bars.append(bar_with_sd(row.model, row.value, row.spread, kind))
         body = []
         for entry in text_runs(group):
             figure = entry.figure("accuracy")

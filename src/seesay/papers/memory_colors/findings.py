@@ -121,11 +121,11 @@ def _best_of_models(entries: Sequence[LabelledRun]) -> list[list[str]]:
     of_all = _ranking(everything)[0]
     rows = []
     for figure, part, scores in (
-        ("Figure 4", "without the templates q: … a:", without),
+        ("Figure 4", "without the templates of q: and a:", without),
         ("Figure 5", "for answers that are colours", colors),
     ):
         best = _ranking(scores)[0] if scores else "none"
-        rows.append([figure, f"best {part}: {best}; with all questions and templates: {of_all}"])
+        rows.append([figure, f"best {part} is {best}; of all questions and templates {of_all}"])
     return rows
 
 

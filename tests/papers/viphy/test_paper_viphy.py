@@ -324,7 +324,7 @@ def test_a_sample_says_so(tmp_path: Path) -> None:
 def test_a_model_of_the_paper_stands_beside_its_printed_row(tmp_path: Path) -> None:
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
     said = answered(task, [">", "<", ">"], "google-bert/bert-large-uncased")
-    # the options are the first words of the vocabulary, in the order of their scores
+    # the first option is the top word of the vocabulary, whatever the scores: ranks make the figure
     answers = AnswerTable.of(
         replace(answer, scores=replace(answer.scores, rank=(1, 2, 3))) for answer in said.answers
     )

@@ -56,6 +56,30 @@ def test_a_row_is_a_line_with_its_name_and_cells() -> None:
     assert text.line_of_row("SUP1: FiLM", ["70.45"]) is None
 
 
+def test_of_several_lines_that_nearest_the_caption_counts() -> None:
+    lines = [
+        "Its 3 relations are spatial.",
+        *[""] * 9,
+        "Color\tobjects 14k",
+        "Spatial\trelations 3",
+    ]
+    text = PaperText.of("made-up.txt", "\n".join([*lines, "Size\tobjects 14k", "Table 1: Data."]))
+    cells = {"Spatial: relations": ["3"], "Color: objects": ["14k"], "Size: objects": ["14k"]}
+    table = PublishedTable(["what", "number"], cells)
+    places = {row.row: row.line for row in check_table("Table 1", table, [text])}
+    assert places == {"Spatial: relations": 12, "Color: objects": 11, "Size: objects": 13}
+    # without a caption it is the first
+    assert text.line_of_row("Spatial: relations", ["3"]) == 1
+
+
+@pytest.mark.parametrize("row", ["Subtype: objects", "Spatial: relations"])
+def test_viphy_s_table_1_is_found_where_it_stands(row: str) -> None:
+    paper = load_paper("viphy")
+    rows = check_table("Table 1", paper.tables["Table 1"], find_texts(paper, shared("../papers")))
+    (line,) = [checked.line for checked in rows if checked.row == row]
+    assert line in range(104, 108)
+
+
 def test_a_quote_is_in_the_text_and_has_the_cells() -> None:
     table = PublishedTable(
         ["what", "share"],

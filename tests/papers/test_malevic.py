@@ -76,6 +76,10 @@ def test_a_film_gives_its_figures(page: Page) -> None:
     shown = by_number(page)
     for number in ("Figure 1", "Figure 2", "Figure 3", "Figure 5", "Figure 6"):
         assert shown[number].status is Status.SHOWN, number
+    # clockwise from top left, as the caption of Figure 5 has them
+    left, right = (str(column) for column in shown["Figure 5"].charts)
+    assert 0 < left.index("big true") < left.index("small true")
+    assert 0 < right.index("big false") < right.index("small false")
     # Figure 4 is of two networks, of which one is here
     assert shown["Figure 4"].status is Status.IN_PART
     table = shown["Figure 4"].numbers
@@ -153,7 +157,8 @@ def test_figure_5_has_four_panels_in_which_big_things_flip(material: Material) -
             assert all(k < 0.29 for k in different)
     flips = {kind: len(different) for kind, (_, different) in groups.items()}
     assert sum(flips[kind] for kind in BIG) > sum(flips.values()) / 2
-    assert len(k_by_sentence_type(material).charts) == 4
+    columns = k_by_sentence_type(material).charts
+    assert [column.count("<svg") for column in columns] == [2, 2]
 
 
 def test_what_the_authors_files_give_stands_beside_ours() -> None:
@@ -248,7 +253,9 @@ def test_the_rules_come_out_as_in_print() -> None:
     for key, value in printed.items():
         _, _, published, _, accuracy, interval, _ = map(str, rows[key])
         low, high = map(float, interval.split("–"))
-        assert published == f"{100 * value:.0f}%"
+        # the text says that one of them is about right
+        about = "~" if value == 0.65 else ""
+        assert published == f"{about}{100 * value:.0f}%"
         # print is rounded to two decimals
         assert low - 0.005 <= value <= high + 0.005, (key, accuracy)
 

@@ -70,10 +70,11 @@ def test_a_run_stands_beside_the_authors_means(page: Page) -> None:
     assert our_table.rows[0][-1] == "0.091"  # chance, one of eleven
     # (a) and (b)
     colors, norms = shown.charts
-    assert "CLIP-BERT-explicit, multimodal, the authors&#39; file: 0.882 (0.816 to 0.948)" in colors
-    assert "BERT-base, unimodal, the authors&#39; file: 0.252 (0.15 to 0.354)" in colors
+    assert "CLIP-BERT-explicit, multimodal: 0.882 (0.816 to 0.948)" in colors
+    assert "BERT-base, unimodal: 0.252 (0.15 to 0.354)" in colors
+    assert "mock, unimodal: " in colors
     for segment in (2, 5, 10, 20, 30):
-        assert f">PF ≥ {segment}<" in norms
+        assert f"(b) Visual Property Norms, PF ≥ {segment}<" in norms
 
 
 def test_the_means_come_out_of_the_authors_file(page: Page, data: Path) -> None:
@@ -248,9 +249,12 @@ def test_bars_are_means_with_the_sd_over_templates() -> None:
         PanelFigure("plain", "a model", figure(0.6, 1, 0.1, 5), asked),
     ]
     chart = by_segment(cells)
-    assert "PF ≥ 2, a model: 0.2 (0.15 to 0.25)</title>" in chart
-    assert "PF ≥ 5, a model: 0.6 (0.5 to 0.7)</title>" in chart
-    assert "PF ≥ 5, Random: 0.1</title>" in chart
+    first, second = chart.split("</svg>")[:2]
+    assert "PF ≥ 2<" in first
+    assert "a model, unimodal or chance: 0.2 (0.15 to 0.25)</title>" in first
+    assert "PF ≥ 5<" in second
+    assert "a model, unimodal or chance: 0.6 (0.5 to 0.7)</title>" in second
+    assert "Random, unimodal or chance: 0.1</title>" in second
     assert "5, a model: 0.3</title>" in by_template(cells)  # the fifth of the nine
 
 
@@ -287,6 +291,47 @@ def test_sentences_of_section_4_are_held_against_the_file_and_the_runs(page: Pag
     assert rows["Figure 2a, second"] == "BERT-LXMERT-train (0.761) in results.csv"
     assert "of 1 model: " in str(rows["Figure 2b"])
     assert "of 1 model: " in str(rows["Figure 3"])
+    # the others compare models, and one cannot be compared
+    assert by_number(page)["Section 4"].status is Status.IN_PART
+
+
+def test_two_models_are_compared_for_section_4(data: Path, tmp_path: Path) -> None:
+    """Colours, and templates that do not ask q: … a:, question by question from the figures."""
+    for model in ("mock", "baseline:random"):
+        api.probe(model, "property-norms", data=data / "cslb-norms", output=tmp_path, resamples=200)
+    material = Material([tmp_path], data)
+    shown = by_number(render_entries(load_paper("memory-colors"), material))["Section 4"]
+    assert shown.status is Status.SHOWN
+    rows = {row[0]: str(row[1]) for row in shown.tables[1].rows}
+    without: dict[str, float] = {}
+    colors: dict[str, float] = {}
+    for asked in material.runs:
+        precisions = [figure for figure in asked.figures if figure.metric == "average_precision"]
+        plain = [
+            figure
+            for figure in precisions
+            if figure.template not in (None, "q-a", "q-a-usually")
+            and figure.slice is not None
+            and figure.slice.tags == ("segment",)
+        ]
+        of_colors = [
+            figure
+            for figure in precisions
+            if figure.template is None
+            and figure.slice is not None
+            and figure.slice.tags == ("answers", "segment")
+            and figure.slice["answers"] == "colour"
+        ]
+        for scores, members in ((without, plain), (colors, of_colors)):
+            total = sum(figure.value * figure.n for figure in members)
+            scores[asked.label] = total / sum(figure.n for figure in members)
+    for number, scores in (("Figure 4", without), ("Figure 5", colors)):
+        best = max(scores, key=scores.__getitem__)
+        assert f" is {best} ({scores[best]:.3f}); of all" in rows[number]
+    # what guesses is no model that sees
+    chart = by_number(render_entries(load_paper("memory-colors"), material))["Figure 2"].charts[-1]
+    assert "baseline:random, unimodal or chance: " in chart
+    assert "multimodal" not in chart
 
 
 def test_section_6_compares_pictures_with_none(data: Path, tmp_path: Path) -> None:
@@ -311,6 +356,8 @@ def test_section_6_compares_pictures_with_none(data: Path, tmp_path: Path) -> No
     assert "a sample of the questions" in shown["Section 6"].text
     # the figures are of texts alone, as in print
     assert [row[0] for row in shown["Figure 2"].tables[1].rows] == [str(vilt)]
+    # ViLT sees, and is in the warm colour of the authors' models that do
+    assert f"{vilt}, multimodal: " in shown["Figure 2"].charts[0]
 
 
 def test_without_runs_the_published_values_are_still_there() -> None:

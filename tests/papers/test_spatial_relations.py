@@ -50,6 +50,7 @@ def test_every_table_and_figure_of_the_paper_is_listed(page: Page) -> None:
     )
     appendix = [number for number in numbers if number.startswith("Appendix")]
     assert appendix == [
+        "Appendix A",
         "Appendix B, Figures 1 and 2",
         "Appendix C, Figure 3",
         "Appendix D, Figure 4",

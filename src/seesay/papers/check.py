@@ -79,17 +79,38 @@ class PaperText:
             text = re.sub(mark, replacement, text)
         return cls(name, tuple(text.split("\n")))
 
-    def line_of_row(self, name: str, cells: Sequence[str]) -> int | None:
-        """Return the line that has a row's name and then its cells."""
+    def line_of_row(self, name: str, cells: Sequence[str], table: str = "") -> int | None:
+        """Return the line that has a row's name and then its cells: of several the one nearest its
+        group and the caption of the table, or the first where there is no caption."""
         *groups, row = name.split(": ")
         pattern = re.compile(r".*?".join(map(_pattern, cells)))
+        caption = self._line_of_caption(table)
+        distances = []
         for place, line in enumerate(self.lines):
             if _letters(row) not in _letters(line) or not pattern.search(line):
                 continue
-            # the name of a group stands on the first of its rows only
-            before = "".join(map(_letters, self.lines[max(0, place - GROUP_LINES) : place + 1]))
+            group_distance = self._lines_since(groups, place)
+            if group_distance is None:
+                continue
+            caption_distance = place if caption is None else abs(place - caption)
+            distances.append((group_distance + caption_distance, group_distance, place))
+        if not distances:
+            return None
+        return min(distances)[-1] + 1
+
+    def _line_of_caption(self, table: str) -> int | None:
+        """Return which line has the caption of a table, as in "Table 1: ", counted from 0."""
+        pattern = re.compile(rf"\b{re.escape(table)}\s*:")
+        captions = (place for place, line in enumerate(self.lines) if pattern.search(line))
+        return next(captions, None) if table else None
+
+    def _lines_since(self, groups: Sequence[str], place: int) -> int | None:
+        """Return how many lines before a row the names of its groups stand, None for too many."""
+        # the name of a group stands on the first of its rows only
+        for distance in range(min(GROUP_LINES, place) + 1):
+            before = "".join(map(_letters, self.lines[place - distance : place + 1]))
             if all(_letters(group) in before for group in groups):
-                return place + 1
+                return distance
         return None
 
     def line_of_quote(self, quote: str, cells: Sequence[str]) -> int | None:
@@ -184,7 +205,7 @@ def check_table(
             if name in table.quotes:
                 line = text.line_of_quote(table.quotes[name], cells)
             else:
-                line = text.line_of_row(name, cells)
+                line = text.line_of_row(name, cells, place.split(",")[0])
             if line is not None:
                 row = replace(row, text=text.name, line=line)
                 break
@@ -216,13 +237,13 @@ def _check_figure(
 def _values(cells: Sequence[str]) -> set[float]:
     """Return the numbers that cells begin with, and the same as shares where they are percentages.
 
-    >>> sorted(_values(["70.45", "0.94 ± 0.002", "-"]))
-    [0.0094, 0.7045, 0.94, 70.45]
+    >>> sorted(_values(["70.45", "0.94 ± 0.002", "-", "~92%"]))
+    [0.0094, 0.7045, 0.92, 0.94, 70.45, 92.0]
     """
     values = set()
     for cell in cells:
-        match = re.match(r"-?\d+(\.\d+)?", cell)
+        match = re.match(r"~?(-?\d+(\.\d+)?)", cell)
         if match:
-            value = float(match[0])
+            value = float(match[1])
             values |= {value, round(value / 100, 6)}
     return values

@@ -25,6 +25,7 @@ from seesay.questions import Task
 from seesay.reports.pages.sections import DataTable
 from seesay.runs import store
 from seesay.runs.answer_table import AnswerTable
+from seesay.runs.figures import figures as compute_figures
 from seesay.runs.learning_curve import CURVES, Band
 from seesay.runs.run import Run
 from seesay.tasks.template_files import read_template_file
@@ -309,7 +310,10 @@ def test_a_run_stands_in_its_table_and_figure(tmp_path: Path) -> None:
 
 def test_a_sample_says_so(tmp_path: Path) -> None:
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
+    questions = [replace(q, tags={**q.tags, "scene": "office"}) for q in task.questions[:2]]
+    task = replace(task, questions=(*questions, task.questions[2]))
     run = answered(task, [">", ">", ">"])
+    assert rendered(saved(run, tmp_path / "whole/space"), "Figure 13").status is Status.SHOWN
     sample = replace(run, manifest=run.manifest.model_copy(update={"limit": 3}))
     folder = saved(sample, tmp_path / "runs/space")
     names = {str(row[0]) for row in rendered(folder, "Table 3").tables[1].rows}
@@ -319,7 +323,13 @@ def test_a_sample_says_so(tmp_path: Path) -> None:
 
 def test_a_model_of_the_paper_stands_beside_its_printed_row(tmp_path: Path) -> None:
     task = places({"lamp": (">",), "floor": ("<",), "cup": ("=", ">")})
-    run = answered(task, [">", "<", ">"], "google-bert/bert-large-uncased")
+    said = answered(task, [">", "<", ">"], "google-bert/bert-large-uncased")
+    # the first option is the top word of the vocabulary, whatever the scores: ranks make the figure
+    answers = AnswerTable.of(
+        replace(answer, scores=replace(answer.scores, rank=(1, 2, 3))) for answer in said.answers
+    )
+    computed = tuple(compute_figures(said.manifest, said.task, answers))
+    run = replace(said, answers=answers, figures=computed)
     table = rendered(saved(run, tmp_path / "runs/space"), "Table 3").tables[1]
     # by the top word, and neither among two labels nor among three
     assert {str(row[2]): row[4] for row in table.rows} == {

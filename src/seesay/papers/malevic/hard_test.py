@@ -9,6 +9,8 @@ from itertools import product
 from operator import attrgetter
 from statistics import fmean
 
+from markupsafe import Markup
+
 from seesay.errors import UserError
 from seesay.papers.malevic.scene_figures import (
     AUTHORS,
@@ -208,7 +210,8 @@ def k_by_sentence_type(material: Material) -> Rendered:
     authors = published_test(material, HARD)
     if authors is not None:
         tests[AUTHORS] = authors
-    charts = []
+    # as in print, true is at the left and false at the right, big above small
+    columns: dict[str, list[Markup]] = {"true": [], "false": []}
     body = []
     text = ""
     for origin, test in tests.items():
@@ -216,11 +219,11 @@ def k_by_sentence_type(material: Material) -> Rendered:
         flips = {}
         # one axis for all four panels, so that they can be compared
         every_k = [item.scene.k for item in test.items if item.scene.k is not None]
-        for kind in SENTENCE_TYPES:
+        for kind in sorted(SENTENCE_TYPES):
             same, different = groups[kind]
             title = f"{kind} ({origin})"
             series = [("same", same), ("different", different)]
-            charts.append(
+            columns[kind.split(" ")[-1]].append(
                 histograms(
                     series,
                     title=title,
@@ -267,6 +270,8 @@ def k_by_sentence_type(material: Material) -> Rendered:
         "mean k, different",
     ]
     tables = [DataTable(header, body, "Same and different with k = 0.29")]
+    # what is one drawing stays together, however wide the page
+    charts = [Markup("").join(panels) for panels in columns.values()]
     return Rendered(text, tables, charts)
 
 

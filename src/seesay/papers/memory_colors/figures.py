@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, stdev
@@ -16,6 +17,7 @@ from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
+from seesay.runs.run import Run
 from seesay.tasks.from_file.builtin import read_builtin
 from seesay.tasks.template_files import read_template_file
 
@@ -27,12 +29,19 @@ MODELS = {
 """The models of the published `results.csv`, by their names in the paper."""
 MULTIMODAL = ("CLIP-BERT-explicit", "CLIP-BERT-implicit", "LXMERT", "VisualBERT")
 """The paper's vision-and-language models; its other four are unimodal."""
+KINDS = ("unimodal", "multimodal")
+"""The series of a chart: the first color is a cool one, the second warm, as in print."""
+SEEING_FAMILIES = ("vision", "dual-encoder")
+SEEING_SCOPE = re.compile("slot-(implicit|explicit)")
+"""What CLIP-BERT is asked by."""
+ADAPTED = re.compile("VisualBERT|LXMERT|ViLT|FLAVA")
+"""Masked models that see: a run notes how they were read without a picture."""
 FIELD = "[DESCRIPTOR] [ITEM]"
 """The thing in the templates of `results.csv`."""
 SPREAD = (
-    "Whiskers and sd are over templates, as the caption says; the interval is over things. The "
-    "authors' multimodal models are in a warmer colour than the unimodal ones; runs do not say "
-    "which kind they are."
+    "Whiskers and sd are over templates, as the caption says; the interval is over things. "
+    "Multimodal models are in a warmer colour than unimodal ones, as in print; runs stand below "
+    "the eight models of the authors' file."
 )
 
 
@@ -139,24 +148,38 @@ def text_runs(group: TaskRuns) -> list[LabelledRun]:
     return [entry for entry in group.entries if entry.run.manifest.condition.picture is None]
 
 
+def kind_of(run: Run) -> str:
+    """Return whether a run's model sees: multimodal, or else unimodal, as baselines are."""
+    manifest = run.manifest
+    # a note begins with the model's name, which may be any
+    notes = [note.removeprefix(f"'{manifest.model}': ") for note in manifest.notes]
+    sees = (
+        manifest.family in SEEING_FAMILIES
+        or SEEING_SCOPE.fullmatch(manifest.condition.scope or "")
+        or any(ADAPTED.search(note) for note in notes)
+    )
+    return KINDS[bool(sees)]
+
+
 def memory_colors(material: Material) -> Rendered:
     """Figure 2a: accuracy by model, mean and sd over templates."""
     charts = []
     tables = []
-    # unimodal models come first: the first color is a cool one, the second warm, as in print
+    # unimodal models come first, and so does their color
     published = sorted(read_builtin(COLORS).published, key=lambda row: row.model in MULTIMODAL)
     for group in runs_of(material, COLORS):
         chart_bars = []
         for row in published:
-            kind = "multimodal" if row.model in MULTIMODAL else "unimodal"
-            series = f"{kind}, the authors' file"
-            chart_bars.append(bar_with_sd(row.model, row.value, row.spread, series))
+            kind = KINDS[row.model in MULTIMODAL]
+            chart_bars.append(bar_with_sd(row.model, row.value, row.spread, kind))
         body = []
         for entry in text_runs(group):
             figure = entry.figure("accuracy")
             if figure is None:
                 continue
-            chart_bars.append(bar_with_sd(entry.label, figure.value, figure.spread, "ours"))
+            chart_bars.append(
+                bar_with_sd(entry.label, figure.value, figure.spread, kind_of(entry.run))
+            )
             value, ends, spread, chance = figure_cells(figure)
             body.append([entry.label, value, spread, ends, chance])
         x_label = "accuracy, mean and sd over templates"

@@ -3,7 +3,7 @@ see suffer for want of a picture?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -22,10 +22,13 @@ from seesay.papers.memory_colors.figures import (
     text_runs,
 )
 from seesay.papers.memory_colors.norms import (
+    COLORS_ONLY,
+    IN_TEMPLATES,
     SEGMENTS,
     PanelFigure,
     by_segment,
     norms_panels,
+    overall,
     panel_figures,
     relation_scores,
 )
@@ -40,6 +43,8 @@ from seesay.runs.run import Run
 from seesay.tasks.from_file.builtin import read_builtin
 
 MADE_OF = "is made of"
+QUESTION_AND_ANSWER = "q-a"
+"""How the names of the templates begin that have a question and an answer."""
 FEW_RESAMPLES = 200
 """For a list of what can be shown, which prints no p-value."""
 
@@ -70,8 +75,8 @@ def both_tasks(material: Material) -> Rendered:
 
 def sentences(material: Material) -> Rendered:
     """Section 4: what the paper says of its figures, in the authors' file and in the runs."""
-    published = sorted(read_builtin(COLORS).published, key=lambda row: -row.value)
-    best, second = (f"{row.model} ({row.value:.3f})" for row in published[:2])
+    published = {row.model: row.value for row in read_builtin(COLORS).published}
+    best, second = _ranking(published)[:2]
     rows = [
         ["Figure 2a, best", f"{best} in results.csv"],
         ["Figure 2a, second", f"{second} in results.csv"],
@@ -84,9 +89,50 @@ def sentences(material: Material) -> Rendered:
             ["Figure 2b", f"rises from segment to segment in {_share(rising, entries)}"],
             ["Figure 3", f"best for is made of in {_share(made_of, entries)}"],
         ]
-    text = "The sentences on Figures 4 and 5 are about models of the paper by name."
+    # the last two are about the best of several models
+    is_compared = len(entries) > 1
+    if is_compared:
+        rows += _best_of_models(entries)
+        text = "Whichever of your models is best, the paper's sentences are about its own by name."
+    else:
+        text = "The sentences on Figures 4 and 5 compare models: give runs of two or more."
     table = DataTable(["figure", "here"], rows, "From the authors' file, and ours")
-    return Rendered(text + few(material, NORMS), [table], status=Status.IN_PART)
+    is_sample = any(entry.run.manifest.limit for entry in entries)
+    status = Status.of(is_compared and not is_sample)
+    return Rendered(text + few(material, NORMS), [table], status=status)
+
+
+def _best_of_models(entries: Sequence[LabelledRun]) -> list[list[str]]:
+    """Return what Figures 4 and 5 show of these models: which is best without the templates of
+    question and answer, and which for colours, each beside the best in all."""
+    everything = {}
+    without = {}
+    colors = {}
+    for entry in entries:
+        in_templates = panel_figures([entry], IN_TEMPLATES)
+        others = [cell for cell in in_templates if not cell.panel.startswith(QUESTION_AND_ANSWER)]
+        color_cells = panel_figures([entry], COLORS_ONLY)
+        everything[entry.label] = overall(in_templates)
+        # a run may have been asked in some templates only, and of no colour
+        if others:
+            without[entry.label] = overall(others)
+        if color_cells:
+            colors[entry.label] = overall(color_cells)
+    of_all = _ranking(everything)[0]
+    rows = []
+    for figure, part, scores in (
+        ("Figure 4", "without the templates of q: and a:", without),
+        ("Figure 5", "for answers that are colours", colors),
+    ):
+        best = _ranking(scores)[0] if scores else "none"
+        rows.append([figure, f"best {part} is {best}; of all questions and templates {of_all}"])
+    return rows
+
+
+def _ranking(scores: Mapping[str, float]) -> list[str]:
+    """Return the models with their scores, the best first."""
+    order = sorted(scores, key=lambda model: -scores[model])
+    return [f"{model} ({scores[model]:.3f})" for model in order]
 
 
 def _share(labels: Sequence[str], entries: Sequence[LabelledRun]) -> str:

@@ -3,6 +3,7 @@ print."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
@@ -16,7 +17,15 @@ from seesay.data import store
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.papers.material import Material
-from seesay.papers.memory_colors.figures import NORMS, bar_with_sd, few, runs_of, text_runs
+from seesay.papers.memory_colors.figures import (
+    KINDS,
+    NORMS,
+    bar_with_sd,
+    few,
+    kind_of,
+    runs_of,
+    text_runs,
+)
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
 from seesay.questions import Slice, Template
@@ -31,6 +40,8 @@ from seesay.tasks.property_norms import RELATIONS as ASKED_AS
 from seesay.tasks.property_norms import Entry, entries_by_segment, read_files, read_words
 from seesay.tasks.template_files import read_template_file
 
+WARM = KINDS[1]
+COOL = f"{KINDS[0]} or chance"
 CHANCE = "Random"
 """What the paper's legends call chance."""
 METRIC = "average_precision"
@@ -183,7 +194,7 @@ def norms_panels(panel_of: Panel, draw: Draw) -> Callable[[Material], Rendered]:
                 "The runs of property-norms have no such slice: run the same probe again with this "
                 "version."
             )
-        about = f"{AP} {DRAWN[draw]} {NOT_PRINTED}{few(material, NORMS)}"
+        about = f"{AP} {DRAWN[panel_of]} {NOT_PRINTED}{few(material, NORMS)}"
         return Rendered(about, charts=charts, numbers=DataTable(HEADER, body))
 
     return render
@@ -233,20 +244,34 @@ def _rows(cells: Sequence[PanelFigure]) -> list[list[str]]:
 
 
 def by_segment(cells: Sequence[PanelFigure]) -> Markup:
-    """Draw the models' bars at each least production frequency, with the sd over templates."""
-    chart_bars = []
-    by_frequency = group_by(sorted(cells, key=lambda cell: cell.segment), lambda cell: cell.segment)
-    for segment, members in by_frequency.items():
-        name = f"PF ≥ {segment}"
-        for cell in members:
-            figure = cell.figure
-            chart_bars.append(bar_with_sd(name, figure.value, figure.spread, cell.model))
-        chart_bars += _chance_bar(name, members[:1])
-    title = "Visual Property Norms"
+    """Draw a chart for each least production frequency: the models' bars with the sd over
+    templates, those of models that see in a warmer color."""
     panel_name = cells[0].panel
     # the second half of Figure 2 has all relations, Figure 5 the colours
-    title = f"(b) {title}" if panel_name == ALL_RELATIONS else f"{title}, {panel_name}"
-    return bars(chart_bars, title=title, x_label="score, mean and sd over templates")
+    title = "(b) Visual Property Norms"
+    if panel_name != ALL_RELATIONS:
+        title = f"Visual Property Norms, {panel_name}"
+    charts = []
+    # one scale for all, so that segments can be compared
+    x_end = max(cell.figure.value + (cell.figure.spread or 0.0) for cell in cells)
+    by_frequency = group_by(sorted(cells, key=lambda cell: cell.segment), lambda cell: cell.segment)
+    for segment, members in by_frequency.items():
+        chance = members[0].figure.chance
+        # chance comes first: the first series has a cool color, the second a warm one
+        chart_bars = [Bar(CHANCE, math.nan if chance is None else chance, series=COOL)]
+        for cell in members:
+            figure = cell.figure
+            series = WARM if kind_of(cell.run) == WARM else COOL
+            chart_bars.append(bar_with_sd(cell.model, figure.value, figure.spread, series))
+        charts.append(
+            bars(
+                chart_bars,
+                title=f"{title}, PF ≥ {segment}",
+                x_label="score, mean and sd over templates",
+                x_end=x_end,
+            )
+        )
+    return Markup("").join(charts)
 
 
 def by_template(cells: Sequence[PanelFigure]) -> Markup:
@@ -258,17 +283,18 @@ def by_template(cells: Sequence[PanelFigure]) -> Markup:
         members = by_panel.get(template, [])
         by_model = group_by(members, lambda cell: cell.model)
         for model, cells_of_model in by_model.items():
-            figures = [cell.figure for cell in cells_of_model]
-            value = np.average(
-                [figure.value for figure in figures],
-                weights=[figure.n for figure in figures],
-            )
-            chart_bars.append(Bar(str(place), float(value), series=model))
+            chart_bars.append(Bar(str(place), overall(cells_of_model), series=model))
     return bars(
         chart_bars,
         title="Visual Property Norms, by template",
         x_label="score over the questions of all segments",
     )
+
+
+def overall(cells: Sequence[PanelFigure]) -> float:
+    """Return the mean score over the questions of all segments."""
+    values = [cell.figure.value for cell in cells]
+    return float(np.average(values, weights=[cell.figure.n for cell in cells]))
 
 
 def by_relation(cells: Sequence[PanelFigure]) -> Markup:
@@ -333,14 +359,18 @@ def templates_written_out(material: Material) -> Rendered:
 
 TEMPLATES: Sequence[Template] = read_template_file("property-norms")["templates"]
 
-DRAWN: Mapping[Draw, str] = {
-    by_segment: "As in print: bars at the least production frequencies 2, 5, 10, 20 and 30, with "
-    "the sd over templates as whiskers and chance beside them.",
-    by_template: "As in print: a bar is the mean over the questions of all segments, in one "
-    "template. The numbers are those of the templates above, in print from top to bottom. Section "
-    "2.2 counts 8 templates, the drawing has 9; the two that begin with `describe` have no full "
-    "stop after the first concept there, and one in the authors' code, as asked here.",
-    by_relation: "As the caption says, whiskers are the sd over templates; a bar is the mean over "
+DRAWN: Mapping[Panel, str] = {
+    SEGMENTS: "Bars at the least production frequencies 2, 5, 10, 20 and 30, chance beside them; "
+    "as the caption says, whiskers are the sd over templates, and models that see are in a warmer "
+    "colour.",
+    COLORS_ONLY: "Bars at the least production frequencies 2, 5, 10, 20 and 30, chance beside "
+    "them; the whiskers, the sd over templates, are ours.",
+    IN_TEMPLATES: "A bar is the mean over the questions of all segments, in one template; print "
+    "does not say how segments are weighted. The numbers are those of the templates above, in "
+    "print from top to bottom. Section 2.2 counts 8 templates, the drawing has 9; the two that "
+    "begin with `describe` have no full stop after the first concept there, and one in the "
+    "authors' code, as asked here.",
+    RELATIONS: "As the caption says, whiskers are the sd over templates; a bar is the mean over "
     "segments of equal weight.",
 }
 """How each chart is to be read."""

@@ -38,7 +38,7 @@ from seesay.reports.pages.sections import DataTable
 
 ANALOGY = (
     "a is to b as c is to …? for six pairs of antonyms, 120 questions; the answer has the largest "
-    "dot product with b − a + c among the nine remaining words. The printed figures have two "
+    "dot product with b − a + c among the nine remaining words. The authors' source has two "
     "digits: 103 of 120 is .858, 75 of 120 .625.\n\nWith phrases the paper asks 85,744 questions. "
     "The published matrix has the phrases of 67 relations: 1,008 questions, an easier test. "
     "GloVe's vectors are not at hand; `seesay relations test FOLDER --vectors glove.txt` tests a "
@@ -46,10 +46,10 @@ ANALOGY = (
 )
 ODD = (
     "Two words of one group and one of another, 528 questions (templates have vectors for fewer "
-    "words). The printed figures are ours truncated, not rounded: 462 of 528 is .875, 384 is .727, "
-    "480 is .909. Multi-word phrases of the 67 relations make 3,456 questions, as in print; there "
-    "ours differ by up to .08 either way, and which reading of the phrases gives the printed "
-    "values is not found."
+    "words). The figures of the authors' source are ours truncated, not rounded: 462 of 528 is "
+    ".875, 384 is .727, 480 is .909. Multi-word phrases of the 67 relations make 3,456 questions, "
+    "as there; in these ours differ by up to .08 either way, and which reading of the phrases "
+    "gives theirs is not found."
 )
 
 
@@ -213,11 +213,11 @@ def correlations(material: Material) -> Rendered:
     text = (
         "Spearman's ρ between the similarity of two relations' vectors and what people say of the "
         "two. Interval and p-value (words are shuffled) allow for pairs that share a word, which "
-        "are not independent.\n\nThe templates have ten of the eleven words and so "
-        "fewer pairs than print. Of P-vectors and similarity over the 28 associated pairs the size "
-        "is as printed and the sign is not; of the templates nothing but the weak correlation with "
-        "association comes out. People's tables were read off the published figure, so that small "
-        "differences mean nothing."
+        "are not independent.\n\nThe templates have ten of the eleven words and so fewer pairs "
+        "than the authors have. Of P-vectors and similarity over the 28 associated pairs the size "
+        "is as in their source and the sign is not; of the templates nothing but the weak "
+        "correlation with association comes out. People's tables were read off the published "
+        "figure, so that small differences mean nothing."
     )
     header = [
         "people",
@@ -259,13 +259,16 @@ def perplexities(material: Material) -> Rendered:
     # 2 bits and 8 bits: token level 2^(10/6), sentence level 2^(10/2)
     sums = text_sums("a b", [half] * 2) + text_sums("a b c d", [quarter] * 4)
     body = [
-        ["token level: 2^(−(1/T) Σ log2 q(w | before))", number(sums.token_perplexity)],
-        ["sentence level: 2^(−(1/|S|) Σ log2 P(s))", number(sums.sentence_perplexity)],
+        ["token level, equation 6: 2^(−(1/T) Σ log2 q(w | before))", number(sums.token_perplexity)],
+        [
+            "sentence level, equations 1, 9 and 12: 2^(−(1/|S|) Σ log2 P(s))",
+            number(sums.sentence_perplexity),
+        ],
     ]
     text = (
         "Two sentences, of two words with probability 1/2 each and of four with 1/4 each, hold 2 + "
-        "8 = 10 bits: 10/6 per token, 10/2 per sentence. The paper's equation is the sentence one; "
-        "its published matrix was made with the token one (`seesay relations matrix --level`)."
+        "8 = 10 bits: 10/6 per token, 10/2 per sentence. The paper's equation 1 is the sentence "
+        "one; its published matrix was made with the token one (`seesay relations matrix --level`)."
     )
     return Rendered(text, [DataTable(["perplexity", "of the example"], body)])
 

@@ -202,7 +202,7 @@ def two_clusters(material: Material) -> Rendered:
         title = f"P-vectors of {', '.join(cluster)}"
         charts.append(_heat_map(vectors.take(cluster), shown_contexts(), title))
     text = (
-        "Two of the printed clusters. The paper reads off them that `above` and `over` choose "
+        "Two of the clusters of Table 2. The paper reads off them that `above` and `over` choose "
         "their contexts more than `to the left of` and `to the right of` do. Each chart has a "
         "scale of its own."
     )
@@ -225,15 +225,15 @@ def clusters(material: Material) -> Rendered:
     tree = average_linkage(vectors)
     title = f"Ours: k-means, {RESTARTS:,} restarts"
     tables = [
-        DataTable(["cluster", "relations", "as printed"], body, title),
+        DataTable(["cluster", "relations", "in the authors' source"], body, title),
         pair_table(pair_proximity(vectors, NEIGHBOURS, tree), "Pairs of relations"),
     ]
     title = "Average linkage of the 67 P-vectors, cosine distance"
     chart = dendrogram(tree.merges.tolist(), list(tree.words), title=title)
     text = (
-        f"{as_printed} of our {len(groups)} clusters are as printed. k-means depends on where it "
-        "starts, so that the others differ by a few relations. Every cosine between P-vectors is "
-        "close to 1: what tells pairs apart is their rank among all pairs."
+        f"{as_printed} of our {len(groups)} clusters are those of the authors' source. k-means "
+        "depends on where it starts, so that the others differ by a few relations. Every cosine "
+        "between P-vectors is close to 1: what tells pairs apart is their rank among all pairs."
     )
     return Rendered(text, tables, [chart])
 

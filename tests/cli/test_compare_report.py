@@ -33,12 +33,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_comparisons_as_json(runs: Path) -> None:
     done = seesay("compare", runs, "--resamples", "100", "--json")
-    assert done.returncode == 0
-    warnings = done.stderr.splitlines()
-    assert [warning.split(":")[1] for warning in warnings] == [
-        " 'core-color' is compared on 6 objects",
-        " 'core-size' is compared on 3 objects",
-    ]
+    assert (done.returncode, done.stderr) == (0, "")
     comparisons = [Comparison.model_validate(row) for row in json.loads(done.stdout)]
     assert {(comparison.task, comparison.a, comparison.b) for comparison in comparisons} == {
         ("core-color", "mock:1", "mock:2"),
@@ -110,7 +105,7 @@ def test_crossed_slices_are_printed_and_on_the_page(runs: Path, tmp_path: Path) 
 
 def test_mistakes(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no finished run" in error_here(capsys, "compare", tmp_path)
-    assert "no finished run" in error_here(capsys, "report", tmp_path / "nowhere")
+    assert "no file or folder" in error_here(capsys, "report", tmp_path / "nowhere")
     (comparison, *_) = sorted(runs.rglob(store.MANIFEST))
     assert "nothing to compare" in error_here(capsys, "compare", comparison.parent)
     assert "No question has the tag 'nope'" in error_here(capsys, "report", runs, "--slice", "nope")

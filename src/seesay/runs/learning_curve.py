@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 
@@ -48,7 +47,8 @@ class Point:
         return self.model, self.task, self.training
 
 
-class _CurveFile(TypedDict):
+@dataclass(frozen=True)
+class _CurveFile:
     """What is read of the file; the curves in it are computed from the points."""
 
     points: list[Point]
@@ -190,7 +190,7 @@ def bands(
 def read_points(folder: Path) -> list[Point]:
     """Return the probes that are kept in a folder; none where there is no file of them."""
     path = folder / CURVES
-    return read_state(path, _CurveFile, MOVE_AWAY)["points"] if path.is_file() else []
+    return read_state(path, _CurveFile, MOVE_AWAY).points if path.is_file() else []
 
 
 def keep_points(folder: Path, points: Sequence[Point]) -> None:

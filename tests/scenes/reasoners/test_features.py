@@ -375,7 +375,7 @@ def test_film_learns_from_features_and_answers_the_same_as_a_model(
     answered = [scores.logp for scores in model.answer(prompts)]
     # of six answers, the two that a prompt offers
     logp = model.log_probabilities(np.array(validation.features), validation.sentences)
-    offered = logp[:, [model.config.answers.index(option) for option in ("false", "true")]]
+    offered = logp[:, [model.config.answers.index(answer) for answer in ("no", "yes")]]
     expected = offered - np.logaddexp.reduce(offered, axis=1, keepdims=True)
     np.testing.assert_allclose(answered, expected, atol=1e-5)
     right = np.argmax(answered, axis=1) == validation.answers

@@ -1,5 +1,5 @@
 # make demo    install, ask the default model and a baseline, probe the model's layers, and write the report
-# make check   install, run the linters and the tests that need no model and no browser: a minute and a half
+# make check   install, run the linters and the tests that need no model and no browser: about a minute
 # make test    install, programs that tests need included (SYSTEM=no: without), run the tests
 # make docs    install, build the documentation site into site/
 PYTHON ?= python3

@@ -188,6 +188,7 @@ def test_the_glossary_has_every_metric_and_every_noun() -> None:
     assert [noun for noun in f"{nouns} {more}".split() if f"**{noun}**" not in glossary] == []
 
 
+@pytest.mark.seconds
 def test_the_notebook_is_stored_with_its_outputs_and_is_a_page(site: Path) -> None:
     path = ROOT / "docs" / "tutorials" / "first-look.ipynb"
     assert path.stat().st_size < 100_000

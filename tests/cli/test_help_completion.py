@@ -32,6 +32,7 @@ def test_every_command_is_in_one_group() -> None:
         assert re.findall(r"^  (\w+) ", section, re.MULTILINE) == group
 
 
+@pytest.mark.seconds
 def test_examples_stand_unbroken_at_the_end_of_the_help_and_parse() -> None:
     """Every example is a command line that the parser takes."""
     examples: list[str] = []

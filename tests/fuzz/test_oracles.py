@@ -264,6 +264,7 @@ def color_task() -> Task:
     return Task("colors", "1", "", (template,), questions, ("accuracy", "true_confidence"))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("echo", [True, False])
 @pytest.mark.parametrize(("seed", "rate"), [(0, 0.05), (1, 0.2), (2, 0.9)])
 def test_a_server_that_fails_now_and_then_is_asked_again_or_refused(

@@ -145,6 +145,7 @@ def test_drawn_colors_have_their_name(color: str) -> None:
     assert PROTOTYPES[color]
 
 
+@pytest.mark.seconds
 def test_pixels_agree_with_the_plan(tmp_path: Path) -> None:
     pictures = color_pictures()[::9]
     wrong = []

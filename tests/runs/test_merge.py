@@ -43,6 +43,7 @@ def contents(folder: Path) -> dict[str, object]:
     return {**files, store.MANIFEST: manifest}
 
 
+@pytest.mark.seconds
 @settings(max_examples=10, deadline=None)
 @given(count=st.integers(1, 12), questions=st.integers(1, 9), seed=st.integers(0, 99))
 def test_shares_in_any_order_make_the_same_run(

@@ -96,6 +96,7 @@ def is_closed(connection: socket.socket, seconds: float) -> bool:
         return False
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "beginning",
     [

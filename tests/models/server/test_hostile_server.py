@@ -107,6 +107,7 @@ def test_a_broken_encoding_is_one_sentence() -> None:
         post(base)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("line", [b"X-Slow: 1\r\n", b"x"])
 def test_a_deadline_is_kept_however_the_answer_trickles_in(
     monkeypatch: pytest.MonkeyPatch, line: bytes

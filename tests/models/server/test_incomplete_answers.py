@@ -94,6 +94,7 @@ def assert_true_scores(answers: list[Scores]) -> None:
         assert list(scores.tokens) == [count for _, count in expected]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("damage", [proxy_error, no_choice, no_logprobs, cut_logprobs])
 @pytest.mark.parametrize("layout", [ECHO, TABLES], ids=["echo", "likeliest"])
 def test_incomplete_answers_are_asked_again(

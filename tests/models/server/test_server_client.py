@@ -119,6 +119,7 @@ def test_a_server_that_is_not_there_is_given_up_soon(pauses: list[float]) -> Non
     assert sum(pauses) < 5
 
 
+@pytest.mark.seconds
 def test_an_answer_that_trickles_in_for_ever_is_cut_off(
     pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

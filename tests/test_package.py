@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.cli.test_base_install import check_answers
+from tests.together.test_base_install import check_answers
 
 import seesay
 
@@ -92,7 +92,7 @@ def environment(
 
 @pytest.mark.slow
 def test_every_command_in_an_empty_environment(environment: Path, tmp_path: Path) -> None:
-    program = ROOT / "tests" / "cli" / "every_command.py"
+    program = ROOT / "tests" / "together" / "every_command.py"
     check_answers(json.loads(_run(environment / "python", program, cwd=tmp_path)))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.every_command import CALLS, REFUSED, WORKS
+from tests.together.every_command import CALLS, REFUSED, WORKS
 
 from seesay.cli import main
 from seesay.errors import EXTRA_OF_PACKAGE

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.every_command import commands
 from tests.cli.program import seesay
+from tests.together.every_command import commands
 from typer.main import get_command
 
 from seesay.cli import app, command_addresses, command_groups, load_command

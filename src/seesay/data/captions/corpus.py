@@ -247,8 +247,9 @@ def _vqa_answers(questions: Path) -> dict[Any, str]:
             if not isinstance(entry, dict):
                 continue
             answer = answer_of(entry)
-            if answer is not None:
-                answers[entry.get("question_id")] = answer
+            identity = entry.get("question_id")
+            if answer is not None and isinstance(identity, int | str):
+                answers[identity] = answer
     except (BrokenFileError, forms.UnknownFormError) as error:
         raise UserError(
             f"'{path}' is damaged, or not the answers of VQA ({error}): fetch it again."

@@ -317,7 +317,10 @@ def read_json(
             else:
                 yield Caption(text, f"sbu:{number}", number)
         elif form is VQA and isinstance(entry, Mapping):
-            question = {**entry, "answer": answers.get(entry.get("question_id"))}
+            identity = entry.get("question_id")
+            # a list or an object in its place is no key
+            answer = answers.get(identity) if isinstance(identity, int | str) else None
+            question = {**entry, "answer": answer}
             yield from captions_of(form.fields, question, number, pictures)
         else:
             yield from captions_of(form.fields, entry, number, pictures)

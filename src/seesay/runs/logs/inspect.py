@@ -28,7 +28,17 @@ VERSIONS = (1, 2)
 _HEADERS = ("header.json", "_journal/start.json")
 _SUMMARIES = "summaries.json"
 _PARTIAL_SUMMARIES = "_journal/summaries/"
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, struct.error)
+# RuntimeError: a member that says it is encrypted
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+)
+_LARGEST_MEAN = 1e300
 _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """What stands before a member of a zip file, with the lengths of its name and of its extras."""
@@ -217,6 +227,7 @@ def _reported(header: Mapping[str, Any], keys: LogKeys) -> float | None:
             continue
         for name in _FIGURES:
             value = Source((scored,)).get(f"metrics.{name}.value")
-            if isinstance(value, int | float):
+            # a number of a thousand digits is no mean, nor is NaN
+            if isinstance(value, int | float) and abs(value) < _LARGEST_MEAN:
                 return float(value)
     return None

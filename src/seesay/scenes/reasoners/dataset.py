@@ -183,7 +183,7 @@ def size_and_time(path: Path) -> tuple[int, int]:
     """Return size and time of a picture, one of which changes with it."""
     try:
         status = path.stat()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name with a null byte
         raise UserError(f"The picture {path} cannot be read: {error}") from error
     return status.st_size, status.st_mtime_ns
 

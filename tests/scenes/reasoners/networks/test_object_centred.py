@@ -117,6 +117,21 @@ def test_answers_in_the_other_order_are_the_same_answers(network: ObjectCentred)
     torch.testing.assert_close(other(objects, word_ids), network(objects, word_ids).flip(1))
 
 
+def test_an_adjective_with_the_wrong_sign_can_turn_round_whatever_its_sharpness() -> None:
+    """Two of forty trainings ended here: a sharpness of 0, no gradient, a loss of ln 2."""
+    torch.manual_seed(0)
+    network = build("no", "yes")
+    with torch.no_grad():
+        network.line[-1].bias[1] = -50.0
+    answers = network(torch.cat((slots(0), slots(1))), numbers(*SENTENCES[:2]))
+    loss = torch.nn.functional.cross_entropy(answers, torch.tensor([0, 1]))
+    loss.backward()
+    gradient = network.direction.weight.grad
+    assert gradient is not None
+    for adjective in ("big", "small"):
+        assert gradient[WORDS.ids[adjective]].abs() > 0.01
+
+
 def test_auxiliary_loss_matches_sentences_with_their_pictures(network: ObjectCentred) -> None:
     """Two pictures, one thing each: once "red" and "blue" are told apart, the right pairing costs
     less."""

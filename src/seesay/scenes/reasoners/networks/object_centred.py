@@ -35,6 +35,13 @@ MEASURES = ("area", "height", "width", "brightness")
 _LONGEST = 16  # words that have a place of their own in the sentence, where roles are learnt
 _SHARP = 40.0  # the inverse temperature of the soft maximum over the objects' measures
 _ABSENT = -1e4  # the logit of an empty slot
+_LEAST_SHARPNESS = 0.5
+"""The floor of an answer's sharpness.
+
+Directions begin with a random sign. Where it is wrong, gradients lower the sharpness faster than
+they turn the direction, and both are multiplied: at 0 neither has a gradient, and every answer is a
+coin toss (a loss of ln 2) for the rest of the training.
+"""
 
 
 class ObjectCentred(ReasonerNetwork):
@@ -85,8 +92,10 @@ class ObjectCentred(ReasonerNetwork):
         # 1.1, beyond both ends, for superlatives
         threshold = largest - (1.2 * torch.sigmoid(k) - 0.1) * spread
         direction = (adjective * self.direction(words)[:, :, 0]).sum(1)
-        # the distance from the threshold counts in shares of the range
-        yes = 10 * direction * softplus(sharpness) * (size - threshold) / (spread + 0.05)
+        # The distance from the threshold counts in shares of the range. Without a floor, sharpness
+        # may reach 0 while a direction still has the wrong sign; then nothing is learnt any more.
+        steepness = 10 * direction * (_LEAST_SHARPNESS + softplus(sharpness))
+        yes = steepness * (size - threshold) / (spread + 0.05)
         logits = torch.stack((-yes, yes), 1) / 2
         if self.yes == 1:
             return logits

@@ -214,7 +214,15 @@ def test_json_of_the_listings_is_one_document() -> None:
         row["name"] for row in models
     }
     for row in models:
-        assert row.keys() == {"name", "what", "licence", "default"}
+        assert row.keys() == {
+            "name",
+            "what",
+            "parameters",
+            "can",
+            "licence",
+            "source",
+            "default",
+        }
     assert json.loads(seesay("tasks", "--json").stdout)["groups"]["core"]
     assert json.loads(seesay("tasks", "core-color", "--json").stdout)["questions"] >= 200
     assert json.loads(seesay("data", "--json").stdout)["datasets"]

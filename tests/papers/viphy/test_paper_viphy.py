@@ -426,6 +426,16 @@ def test_figure_8_says_how_our_curves_were_trained(tmp_path: Path, training: str
     assert row[0] == band.label
 
 
+def test_the_formulas_come_out_as_by_hand() -> None:
+    """One of two objects is right; 0.6 and 0.3 + 0.2 on average; 50 and 30 of 80 remain."""
+    shown = rendered_without_data("Section 4")
+    for _, by_hand, computed in shown.tables[-1].rows:
+        assert str(by_hand).endswith(f"= {computed}")
+    assert [row[2] for row in shown.tables[-1].rows] == ["0.500", "0.550"]
+    labels = [row[3] for row in rendered_without_data("Appendix A.2").tables[-1].rows]
+    assert labels == ["62.5, 37.5", "62.5, 37.5", "100", "70, 30"]
+
+
 def test_figures_8_and_9_end_below_the_tables_but_for_one() -> None:
     """RoBERTa has 55.95 after one epoch and after fifty."""
     colors = rendered_without_data("Figure 8").text

@@ -333,6 +333,16 @@ def test_a_training_on_a_sample_of_the_items_is_named_under_the_table(tmp_path: 
     assert "a sample" not in sweep_table("Table 3")(material).text
 
 
+def test_figures_of_a_network_trained_on_a_sample_say_so(tmp_path: Path) -> None:
+    """A figure of 400 items is not the paper's; without settings the items are print's."""
+    (tmp_path / "training").mkdir()
+    test = HardTest(TrainedReasoner(tmp_path, "film", "set+pos", 0.9), [])
+    assert (test.training_items, test.status) == (16_000, Status.SHOWN)
+    (tmp_path / "training" / "settings.json").write_text('{"items": 400}', encoding="utf-8")
+    sample = HardTest(TrainedReasoner(tmp_path, "film", "set+pos", 0.9), [])
+    assert (sample.training_items, sample.status) == (400, Status.IN_PART)
+
+
 def test_max_val_is_over_all_runs_and_pixels_stand_in_brackets(tmp_path: Path) -> None:
     """lr2 has the highest single validation, though lr1 is the best configuration by its mean; runs
     from pixels are no further seeds of it."""

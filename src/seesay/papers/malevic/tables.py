@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from seesay.papers.malevic.hard_test import chance_caution, reasoners, share_of
+from seesay.papers.malevic.hard_test import TRAINING_ITEMS, chance_caution, reasoners, share_of
 from seesay.papers.malevic.scene_figures import published_test, scene_test
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
@@ -37,8 +37,6 @@ from seesay.scenes.tasks.malevic import CEILING_PLACE
 NETWORKS = ("cnn-lstm", "stacked-attention", "film")
 """The paper's networks, in its order."""
 SEEN = ("compositional-seen", "compositional-unseen")
-TRAINING_ITEMS = 16_000
-"""In print, of every task but the next."""
 SEEN_ITEMS = 8_000
 """In print, of seen combinations."""
 RULE_ROWS = {

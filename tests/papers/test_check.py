@@ -94,6 +94,20 @@ def test_a_quote_is_in_the_text_and_has_the_cells() -> None:
     assert rows["big"].where == "not in the text"
 
 
+def test_a_formula_is_quoted_with_its_marks() -> None:
+    """Subscripts and emphasis are taken out of the text and of the quote alike."""
+    formula = "\\sum_{t=1}^T \\log_2 q(w_t)"
+    table = PublishedTable(
+        ["equation", "formula"],
+        {"(6)": [formula], "(7)": ["\\sum_{t=2}"]},
+        quotes={"(6)": f"{formula} \\quad (6)", "(7)": "\\sum_{t=2}^T"},
+    )
+    text = PaperText.of("made-up.txt", f"It is a *big* object.\n$${formula} \\quad (6)$$")
+    rows = {row.row: row.line for row in check_table("Appendix", table, [text])}
+    assert rows == {"(6)": 2, "(7)": None}
+    assert text.lines[0] == "It is a big object."
+
+
 def test_what_has_a_source_is_not_looked_for() -> None:
     table = PublishedTable(["model", "a"], {"BERT": ["1.00"]}, source="vis/results.ipynb")
     (row,) = check_table("Figure 5", table, [PaperText.of("made-up.txt", "")])

@@ -47,5 +47,15 @@ def test_the_average_is_the_plain_mean_of_the_four(page: dict[str, Rendered]) ->
     assert shown.status is Status.of(meteor == "METEOR")
 
 
-def test_what_is_no_measure_is_listed_as_such(page: dict[str, Rendered]) -> None:
-    assert page["Section 3.1"].status is Status.NOT_HERE
+def test_what_is_no_measure_is_shown_as_it_stands_there(page: dict[str, Rendered]) -> None:
+    """Section 3.1 has a joke and nothing to compute: all of it is what is printed."""
+    shown = page["Section 3.1"]
+    (table,) = shown.tables
+    assert shown.status is Status.SHOWN
+    assert "two fish in a tank" in str({row[0]: row[1] for row in table.rows}["example"])
+
+
+def test_both_equations_are_shown_as_printed(page: dict[str, Rendered]) -> None:
+    printed = {row[0]: str(row[1]) for row in page["Equations 1 and 2"].tables[0].rows}
+    assert printed["Equation 1"].startswith("PP(W) = \\sqrt[N]")
+    assert printed["Equation 2"].startswith("PP(W) = \\exp")

@@ -24,7 +24,7 @@ from seesay.papers.malevic.hard_test import (
     k_by_sentence_type,
     k_groups,
 )
-from seesay.papers.malevic.scene_figures import BIG, SENTENCE_TYPES, TASKS, scene_test
+from seesay.papers.malevic.scene_figures import BIG, EXAMPLES, SENTENCE_TYPES, scene_test
 from seesay.papers.malevic.tables import rule_table, sweep_table
 from seesay.papers.material import Material
 from seesay.papers.paper import Page, Rendered, Status, render_entries, write_paper
@@ -122,13 +122,20 @@ def test_figure_1_draws_max_min_and_t(page: Page) -> None:
         assert row[2] == ("big" if area > threshold else "small")
 
 
-def test_figure_2_has_true_sentences() -> None:
-    """By the scene's own threshold, or its sizes: each sentence is true."""
-    for name in TASKS:
+def test_figure_2_has_the_true_sentences_of_its_caption(page: Page) -> None:
+    """By the scene's own threshold, or its sizes: each sentence is true; the wording is print's."""
+    figure = by_number(page)["Figure 2"]
+    printed = {str(row[0]): str(row[1]) for row in figure.tables[0].rows}
+    assert len(printed) == len(EXAMPLES)
+    for words, (name, cell) in zip(printed.values(), EXAMPLES.items(), strict=True):
         test = SceneTest(name, 80)
-        item = next(item for item in test.items if item.cell.answer)
+        (item,) = [item for item in test.items if item.cell == cell]
         labels = label_objects(item.scene, test.config.kind)
-        assert labels[item.target].word in test.sentence(item).split()
+        assert test.sentence(item) == words
+        assert labels[item.target].word in words.split()
+        # a long sentence takes two lines, and none is cut off
+        drawn = " ".join(re.findall(r'class="small">([^<]*)<', str(figure.charts[0])))
+        assert f"{words}." in drawn
 
 
 def test_figure_3_counts_area_classes_from_40_to_110(page: Page) -> None:
@@ -307,6 +314,33 @@ def test_a_training_that_learnt_nothing_is_named_under_the_table(tmp_path: Path)
     (tmp_path / "results.csv").write_text(text, encoding="utf-8")
     table = sweep_table("Table 1")(Material([tmp_path], items=80))
     assert "1 of 2 of FiLM on POS" in table.text
+
+
+def test_a_training_on_a_sample_of_the_items_is_named_under_the_table(tmp_path: Path) -> None:
+    """400 items in place of 16,000: what is shown is not what the paper's table is of."""
+    (tmp_path / "results.csv").write_text(RESULTS, encoding="utf-8")
+    (tmp_path / "a" / "training").mkdir(parents=True)
+    settings = {"learning_rate": 3e-4, "sizes": {}, "items": 400}
+    (tmp_path / "a" / "training" / "settings.json").write_text(
+        json.dumps(settings), encoding="utf-8"
+    )
+    material = Material([tmp_path], items=80)
+    table = sweep_table("Table 1")(material)
+    assert table.status is Status.IN_PART
+    assert "a sample of the items, which in print are 16,000" in table.text
+    assert "FiLM on POS (400)." in table.text
+    # seen combinations were trained on something else
+    assert "a sample" not in sweep_table("Table 3")(material).text
+
+
+def test_figures_of_a_network_trained_on_a_sample_say_so(tmp_path: Path) -> None:
+    """A figure of 400 items is not the paper's; without settings the items are print's."""
+    (tmp_path / "training").mkdir()
+    test = HardTest(TrainedReasoner(tmp_path, "film", "set+pos", 0.9), [])
+    assert (test.training_items, test.status) == (16_000, Status.SHOWN)
+    (tmp_path / "training" / "settings.json").write_text('{"items": 400}', encoding="utf-8")
+    sample = HardTest(TrainedReasoner(tmp_path, "film", "set+pos", 0.9), [])
+    assert (sample.training_items, sample.status) == (400, Status.IN_PART)
 
 
 def test_max_val_is_over_all_runs_and_pixels_stand_in_brackets(tmp_path: Path) -> None:

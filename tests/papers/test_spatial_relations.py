@@ -4,7 +4,6 @@ beside ours."""
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from seesay.papers.material import Material
 from seesay.papers.paper import Page, Rendered, Status, render_entries, write_paper
 from seesay.papers.published import published_tables
 from seesay.papers.spatial_relations.appendix import described_pictures, question_layout
-from seesay.papers.spatial_relations.vector_tests import perplexities, precision
+from seesay.papers.spatial_relations.vector_tests import perplexities
 from seesay.papers.spatial_relations.vectors import example_contexts
 
 
@@ -96,12 +95,12 @@ def test_printed_and_computed_figures(page: Page) -> None:
         if row[0] == "word association" and row[-1] != "–"
     ]
     assert [(row[1], row[3], row[-1]) for row in rows] == [
-        ("P-vectors", "0.474", "0.48"),
-        ("LM embeddings", "0.484", "0.48"),
+        ("P-vectors", "0.474", "0.48***"),
+        ("LM embeddings", "0.484", "0.48***"),
         ("spatial templates", "−0.043", "−0.02"),
     ]
     printed = {row[0]: row[1:] for row in shown["Table 5"].tables[0].rows}
-    assert printed["P-vectors"] == ["0.48", "0.19", "0.40", "−0.08"]
+    assert printed["P-vectors"] == ["0.48***", "0.19", "0.40**", "−0.08"]
 
 
 def test_own_matrices_are_shown_beside_the_published(page: Page) -> None:
@@ -127,16 +126,28 @@ def test_pairs_differ_by_rank(page: Page) -> None:
     assert "1.000" not in str(row)
 
 
-def test_the_examples_of_the_notes_by_hand() -> None:
-    """10 bits over 6 tokens and over 2 sentences; seven words of which all, or two, are in a
-    reference."""
+def test_perplexities_by_hand() -> None:
+    """10 bits over 6 tokens and over 2 sentences."""
     by_token, by_sentence = (float(str(row[1])) for row in perplexities(Material()).tables[0].rows)
     assert by_token == pytest.approx(2 ** (10 / 6), abs=5e-4)
     assert by_sentence == pytest.approx(2 ** (10 / 2), abs=5e-4)
-    plain, clipped = (float(str(row[1])) for row in precision(Material()).tables[0].rows)
-    assert plain == 1
-    assert clipped == pytest.approx(2 / 7, abs=5e-4)
-    assert not math.isclose(plain, clipped)
+
+
+def test_figure_2_is_normalised_by_itself(page: Page) -> None:
+    """28 relations over 26 contexts: columns by the sum of these 28, then rows to length 1."""
+    figure = by_number(page)["Figure 2"]
+    assert figure.status is Status.SHOWN
+    names = {str(row[0]): tuple(str(row[1]).split(", ")) for row in figure.tables[0].rows}
+    words, columns = names["relations"], names["contexts"]
+    assert (len(words), len(columns)) == (28, 26)
+    matrix = read(shared("spatial_relations")).matrix.take(words, columns).perplexity
+    shares = matrix / matrix.sum(axis=0)
+    vectors = shares / np.linalg.norm(shares, axis=1, keepdims=True)
+    chart = str(figure.charts[0])
+    assert chart.count('class="heat"') == 28 * 26 + 20  # and the scale
+    for word, column in (("above", "over"), ("without", "with"), ("back of", "out")):
+        value = vectors[words.index(word), columns.index(column)]
+        assert f"<title>{word}, {column}: {value:.4g}</title>" in chart
 
 
 def write_visual_genome(folder: Path) -> None:
@@ -168,10 +179,29 @@ def test_appendix_b_shows_pictures_and_the_regions_used(tmp_path: Path) -> None:
     assert [str(chart).count('stroke="currentColor"') for chart in figure.charts] == [3, 3]
     assert all("data:image/jpeg" in str(chart) for chart in figure.charts)
     assert "image_id = 2320485" in str(figure.charts[1])
+    # pictures alone, as the appendix has them
+    (folder / "region_descriptions.json").unlink()
+    alone = described_pictures(Material(data=tmp_path, brief=True))
+    assert alone.status is Status.SHOWN
+    assert [str(chart).count('stroke="currentColor"') for chart in alone.charts] == [0, 0]
+    assert "bench below the green trees</text>" in str(alone.charts[0])
+    assert alone.tables == []
     (folder / "VG_100K" / "2320485.jpg").unlink()
     partial = described_pictures(Material(data=tmp_path, brief=True))
     assert partial.status is Status.IN_PART
     assert "the picture 2320485.jpg" in partial.text
+
+
+def test_a_description_that_visual_genome_lacks_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "visual-genome"
+    write_visual_genome(folder)
+    path = folder / "region_descriptions.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("Scissors above the pen", "Scissors"), encoding="utf-8")
+    figure = described_pictures(Material(data=tmp_path, brief=True))
+    assert figure.status is Status.IN_PART
+    assert "the description “scissors above the pen”" in figure.text
+    assert ["2320485", "scissors above the pen", "–", "–"] in figure.tables[0].rows
 
 
 def test_appendix_d_is_a_page_of_the_judge() -> None:
@@ -191,6 +221,7 @@ def test_table_1_and_the_steps_of_figure_1(page: Page) -> None:
         ("car", "the water"),
         ("a ball-pen", "the scissors"),
     ]
+    assert shown["Figure 1"].status is Status.SHOWN
     exchanged, perplexities, vectors = shown["Figure 1"].tables
     assert exchanged.rows[1][1] == "tall building below the bridge"
     values = np.array([[float(str(cell)) for cell in row[1:]] for row in perplexities.rows])
@@ -199,6 +230,19 @@ def test_table_1_and_the_steps_of_figure_1(page: Page) -> None:
     ours = np.array([[float(str(cell)) for cell in row[1:]] for row in vectors.rows])
     # both tables are rounded to three decimals
     assert np.allclose(ours, expected, atol=2e-3)
+
+
+def test_the_diagram_of_figure_1_has_a_cell_for_each_context(page: Page) -> None:
+    """The perplexities of the authors' relation, from the published matrix."""
+    chart = str(by_number(page)["Figure 1"].charts[0])
+    assert chart.count('class="heat"') == 57
+    for part in ("Corpus", "Training", "Held-out", "language model", "bin 1", "bin 57"):
+        assert f">{part}</text>" in chart, part
+    assert "rel_i = “on the left of”" in chart
+    matrix = read(shared("spatial_relations")).matrix.take(("on the left of",), ("above",))
+    assert f"<title>above: {float(matrix.perplexity[0, 0]):.4g}</title>" in chart
+    without = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
+    assert without["Figure 1"].status is Status.IN_PART
 
 
 def test_own_matrices_need_no_published_files(tmp_path: Path) -> None:
@@ -221,11 +265,10 @@ def test_own_matrices_need_no_published_files(tmp_path: Path) -> None:
 
 def test_without_the_files_the_entries_say_what_they_need() -> None:
     shown = by_number(render_entries(load_paper("spatial-relations"), Material(brief=True)))
-    assert "visual-genome" in shown["Appendix B, Figures 1 and 2"].text
+    assert "2367586.jpg" in shown["Appendix B, Figures 1 and 2"].text
     assert "relations matrix" in shown["Appendix C, Figure 3"].text
     assert shown["Table 2"].status is Status.NEEDS_RUN
     assert "--data" in shown["Table 2"].text
-    assert shown["Course notes, precision"].status is Status.SHOWN
 
 
 def test_in_a_browser(page: Page, tmp_path: Path) -> None:
@@ -244,3 +287,14 @@ def test_in_a_browser(page: Page, tmp_path: Path) -> None:
             cells = """document.querySelectorAll("#table-3 td")"""
             heights = tab.evaluate(f"() => [...{cells}].map(cell => cell.offsetHeight)")
             assert max(heights) < 120
+            # captions of wide tables are not cut off, whether the table is scrolled or not
+            right_ends = tab.evaluate(
+                """() => [...document.querySelectorAll(".numbers caption bdi")].map(caption => {
+                    caption.closest(".scroll").scrollLeft = 1000;
+                    const box = caption.getBoundingClientRect();
+                    return [box.left, box.right];
+                })"""
+            )
+            assert right_ends
+            assert min(left for left, _ in right_ends) >= 0
+            assert max(right for _, right in right_ends) <= width

@@ -4,6 +4,7 @@ nothing."""
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -70,6 +71,19 @@ def test_a_curve_goes_through_its_points() -> None:
     (band,) = elements(chart, "band")
     assert band.get("d") == "M40 170L215.75 20L391.5 70L391.5 170L215.75 60L40 220Z"
     assert title_of(elements(chart, "spot")[1]) == "curve: 1, 1 (0.8 to 1)"
+
+
+def test_a_reference_has_the_color_of_text_and_takes_no_hue() -> None:
+    """Of three series the first and the last have the first two hues."""
+    series = [
+        Series("a", [0, 1], [1, 2]),
+        Series("average", [0, 1], [2, 3], is_reference=True),
+        Series("b", [0, 1], [3, 4]),
+    ]
+    chart = str(lines(series, title="t", x_label="x", y_label="y"))
+    for color, name in (("m0", "a"), ("ink", "average"), ("m1", "b")):
+        pattern = rf'<g class="{color}"><path[^>]*class="curve"/><circle[^>]*><title>{name}: '
+        assert re.search(pattern, chart), name
 
 
 def test_points_are_drawn_in_order_of_x_and_a_missing_one_is_a_gap() -> None:

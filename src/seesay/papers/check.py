@@ -24,6 +24,7 @@ FILE = re.compile(r"\.(csv|ipynb|json|npy|tex|tsv|txt|xlsx)\b")
 """What a source must name that is not the paper itself."""
 _MARKS = {
     r"</?(?:sub|sup|code|b|i)>|\*\*|\$": "",
+    r"\*(\w+)\*": r"\1",
     r"(?:\\textbf|_)\{([^}]*)\}": r"\1",
     r"\\pm": "±",
     r"\\sim": "~",
@@ -75,9 +76,7 @@ class PaperText:
         >>> PaperText.of("a.txt", r"BERT _{base} $\\textbf{0.94} \\pm 0.002$").lines
         ('BERT base 0.94 ± 0.002',)
         """
-        for mark, replacement in _MARKS.items():
-            text = re.sub(mark, replacement, text)
-        return cls(name, tuple(text.split("\n")))
+        return cls(name, tuple(_without_marks(text).split("\n")))
 
     def line_of_row(self, name: str, cells: Sequence[str], table: str = "") -> int | None:
         """Return the line that has a row's name and then its cells: of several the one nearest its
@@ -115,6 +114,9 @@ class PaperText:
 
     def line_of_quote(self, quote: str, cells: Sequence[str]) -> int | None:
         """Return the line where a passage begins, provided that it has the cells."""
+        # a formula is quoted with its marks
+        quote = _without_marks(quote)
+        cells = [_without_marks(cell) for cell in cells]
         if not all(re.search(_pattern(cell), quote) for cell in cells):
             return None
         text = "\n".join(self.lines)
@@ -122,6 +124,13 @@ class PaperText:
         if match is None:
             return None
         return text.count("\n", 0, match.start()) + 1
+
+
+def _without_marks(text: str) -> str:
+    """Return a text without marks of type."""
+    for mark, replacement in _MARKS.items():
+        text = re.sub(mark, replacement, text)
+    return text
 
 
 def _letters(text: str) -> str:

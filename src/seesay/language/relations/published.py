@@ -46,7 +46,7 @@ FILES = (
 LM = "LM embeddings"
 P = "P-vectors"
 TEMPLATES = "spatial templates"
-NOT_PRINTED = "–"
+NOT_PRINTED = "-"
 TABLES: Mapping[str, Mapping[str, Any]] = yaml.load(
     (files("seesay.language.relations") / "published.yaml").read_text(encoding="utf-8"),
     Loader=yaml.BaseLoader,  # every cell a text, as printed
@@ -56,19 +56,19 @@ CLUSTERS = tuple(tuple(cells[0].split(", ")) for cells in TABLES["Table 2"]["row
 """The clusters of the 67 P-vectors, k = 30."""
 
 
-def printed_figures() -> dict[tuple[str, str], float]:
+def printed_cells() -> dict[tuple[str, str], str]:
     """Return the printed accuracies and, of Table 5, Spearman's ρ, by test and vectors."""
-    figures = {}
+    cells = {}
     for name in ("Table 3", "Table 4", "Table 5"):
         _, *tests = TABLES[name]["header"]
-        for vectors, cells in TABLES[name]["rows"].items():
-            for test, cell in zip(tests, cells, strict=True):
+        for vectors, row in TABLES[name]["rows"].items():
+            for test, cell in zip(tests, row, strict=True):
                 if cell != NOT_PRINTED:
-                    figures[test, vectors] = float(cell.replace("−", "-"))
-    return figures
+                    cells[test, vectors] = cell
+    return cells
 
 
-PRINTED = printed_figures()
+PRINTED = printed_cells()
 
 # The paper divides columns by their sum; whether of perplexities or of their logarithms, and
 # whether rows are scaled before, it leaves open.
@@ -271,7 +271,12 @@ def _reproduction(
     n: int,
 ) -> Reproduction:
     """Return a figure beside the one in print."""
-    return Reproduction(test, name, reading, value, n, PRINTED.get((test, name)))
+    printed = None
+    if (test, name) in PRINTED:
+        # stars say how significant a correlation is
+        cell = PRINTED[test, name].rstrip("*")
+        printed = float(cell.replace("−", "-"))
+    return Reproduction(test, name, reading, value, n, printed)
 
 
 def _correlation(

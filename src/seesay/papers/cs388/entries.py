@@ -89,6 +89,11 @@ def precision_and_recall(material: Material) -> Rendered:
     return Rendered(text, [_worked(rows)])
 
 
+def ambiguity(material: Material) -> Rendered:
+    """Section 3.1: two names and a joke, of which there is nothing to compute."""
+    return Rendered("Two names, and a joke for the first: nothing is measured there, or here.")
+
+
 def accuracy_of_captions(material: Material) -> Rendered:
     """Section 4.1: the four metrics of two captions, and their plain mean."""
     corpus = CaptionCorpus.tokenized(CAPTIONS, CAPTION_REFERENCES)
@@ -144,6 +149,7 @@ PAPER = read_paper(
     {
         "Equations 1 and 2": perplexity,
         "Section 2": precision_and_recall,
+        "Section 3.1": ambiguity,
         "Section 4.1": accuracy_of_captions,
         "Section 4.2": relevance_of_captions,
     },

@@ -27,6 +27,7 @@ from seesay.papers.paper import Rendered, Status
 from seesay.reports.charts import Bar, bars, histograms
 from seesay.reports.formatting import NONE, brief, interval, number
 from seesay.reports.pages.sections import DataTable
+from seesay.scenes.reasoners import checkpoints
 from seesay.scenes.reasoners.diagnostics import (
     DISTANCE_EDGES,
     DiagnosedExample,
@@ -48,6 +49,8 @@ from seesay.scenes.rules import holds
 HARD = "set+pos-hard"
 CHANCE = 0.5
 PAIR = 2
+TRAINING_ITEMS = 16_000
+"""In print, of every task but that of seen combinations."""
 LEFTMOST = 2
 """Columns of Figure 6 that its text is about."""
 
@@ -69,10 +72,23 @@ class HardTest:
         """The accuracy on all items, as the published one is."""
         return share_of(self.predictions, "right")
 
+    @cached_property
+    def training_items(self) -> int:
+        """How many items the reasoner was trained on; of one that does not say so, as in print."""
+        settings = checkpoints.read_settings(self.reasoner.folder)
+        items: int = settings.get("items", TRAINING_ITEMS)
+        return items
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether these are fewer than in print."""
+        return self.training_items < TRAINING_ITEMS
+
     @property
     def status(self) -> Status:
-        """Figures 6 and 7 are FiLM's: another network's are only like them."""
-        return Status.of(self.reasoner.network == "film")
+        """Figures 6 and 7 are FiLM's: another network's are only like them, and so are those of a
+        network that was trained on fewer items."""
+        return Status.of(self.reasoner.network == "film" and not self.is_sample)
 
     @property
     def caution(self) -> str:
@@ -81,12 +97,18 @@ class HardTest:
 
     @property
     def about(self) -> str:
-        """Which reasoner this is, and how it was chosen."""
+        """Which reasoner this is, how it was chosen, and whether its training was a sample."""
+        sample = ""
+        if self.is_sample:
+            sample = (
+                f" It was trained on a sample: {self.training_items:,} items, where print has "
+                f"{TRAINING_ITEMS:,}."
+            )
         return (
             f"The {self.name} with the highest validation accuracy on SET+POS among the folders "
             f"given ({number(self.reasoner.validation)}), on {self.overall.items:,} generated "
             f"items of SET+POS-hard: accuracy {number(self.overall.accuracy)} "
-            f"({interval(self.overall.low, self.overall.high)})."
+            f"({interval(self.overall.low, self.overall.high)}).{sample}"
         )
 
     @property
@@ -185,7 +207,7 @@ def by_type_and_shape(material: Material) -> Rendered:
             f"{test.about} It says false of big and true of small, whichever the thing is, in "
             f"{_percent(small)} of cases.{test.caution}"
         )
-    names = {test.reasoner.network for test in hard_tests(material)}
+    names = {test.reasoner.network for test in hard_tests(material) if not test.is_sample}
     paragraphs.append(
         "The bias that the paper reports, 73 % of cases, is that of CNN+LSTM+SA; it says of FiLM "
         "that big objects are harder for it than small ones."

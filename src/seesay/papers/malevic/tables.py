@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from seesay.papers.malevic.hard_test import chance_caution, reasoners, share_of
+from seesay.papers.malevic.hard_test import TRAINING_ITEMS, chance_caution, reasoners, share_of
 from seesay.papers.malevic.scene_figures import published_test, scene_test
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
@@ -37,6 +37,8 @@ from seesay.scenes.tasks.malevic import CEILING_PLACE
 NETWORKS = ("cnn-lstm", "stacked-attention", "film")
 """The paper's networks, in its order."""
 SEEN = ("compositional-seen", "compositional-unseen")
+SEEN_ITEMS = 8_000
+"""In print, of seen combinations."""
 RULE_ROWS = {
     (CEILING, "POS1"): "POS1 and POS: ceiling",
     (CEILING, "POS"): "POS1 and POS: ceiling",
@@ -64,6 +66,8 @@ class Trainings:
 
     features: list[SweepRow]
     pixels: list[SweepRow]
+    samples: dict[tuple[str, str], int]
+    """Networks and tasks of trainings on fewer items than in print, with their number."""
 
     @cached_property
     def compared(self) -> list[SweepRow]:
@@ -91,13 +95,17 @@ class Trainings:
 
 def trainings(material: Material) -> Trainings:
     """Return the trainings of every sweep at hand."""
-    parts = Trainings([], [])
+    parts = Trainings([], [], {})
     for folder in material.folders["sweep"]:
         for row in read_results(folder):
             # the table of a sweep does not say what its networks look at
             settings = checkpoints.read_settings(row.folder)
             is_pixels = settings.get("features") == "pixels"
             (parts.pixels if is_pixels else parts.features).append(row)
+            published = SEEN_ITEMS if row.task == "compositional" else TRAINING_ITEMS
+            items = settings.get("items", published)
+            if items < published:
+                parts.samples[row.network, row.task] = items
     return parts
 
 
@@ -128,8 +136,9 @@ def sweep_table(table: str) -> Callable[[Material], Rendered]:
         if body:
             # networks come before rules, as in print
             tables.insert(0, DataTable(HEADER, body, "Ours"))
-            text = SWEEP + _differences(runs)
-            status = Status.of(not missing)
+            samples = _samples(runs, table)
+            text = SWEEP + _differences(runs) + samples
+            status = Status.of(not missing and not samples)
             text += _unlearnt_caution(cells.values())
             if missing:
                 text += f"\n\nNot trained here: {', '.join(missing)}."
@@ -197,6 +206,22 @@ def _unlearnt_caution(cells: Iterable[TableCell]) -> str:
     return (
         "\n\nCaution: trainings whose validation accuracy is no better than luck, so that their "
         f"test accuracy is chance: {', '.join(names)}."
+    )
+
+
+def _samples(runs: Trainings, table: str) -> str:
+    """Return a paragraph about the trainings of a table that had fewer items than in print."""
+    tasks = {task for task, _ in TABLES[table].values()}
+    names = [
+        f"{NAMES[network]} on {title_of(task)} ({items:,})"
+        for (network, task), items in runs.samples.items()
+        if task in tasks
+    ]
+    if not names:
+        return ""
+    return (
+        f"\n\nTrained on a sample of the items, which in print are {TRAINING_ITEMS:,}, and "
+        f"{SEEN_ITEMS:,} of seen combinations: {', '.join(names)}."
     )
 
 

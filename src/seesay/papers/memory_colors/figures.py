@@ -15,12 +15,15 @@ from seesay.papers.paper import Rendered, Status, noting
 from seesay.papers.published import PublishedTable, published_tables, read_yaml
 from seesay.reports.charts import Bar, bars
 from seesay.reports.formatting import NONE, figure_cells, number
+from seesay.reports.gold_analyses import even_steps
 from seesay.reports.groups import LabelledRun, TaskRuns
 from seesay.reports.pages.sections import DataTable
 from seesay.runs.run import Run
 from seesay.tasks.from_file.builtin import read_builtin
 from seesay.tasks.template_files import read_template_file
 
+EXAMPLES = 3
+"""Questions that Figure 1 has of each task."""
 COLORS = "memory-colors"
 NORMS = "property-norms"
 MODELS = {
@@ -56,13 +59,13 @@ def overview(material: Material) -> Rendered:
             body.append([name, str(error), ""])
             is_whole = False
             continue
-        question = task.questions[0]
-        # one prompt shows what is asked: templates differ in the words around it
-        prompt = task.templates[0].ask(question).text
-        body.append([name, prompt, ", ".join(question.gold)])
+        # one template shows what is asked: the others differ in the words around it
+        template = task.templates[0]
+        for question in even_steps(task.questions, EXAMPLES):
+            body.append([name, template.ask(question).text, ", ".join(question.gold)])
     text = (
-        "The first question of each task in its first template, with its answers. The drawing in "
-        "print is the authors'."
+        f"{EXAMPLES} questions of each task, at even steps, in its first template and with their "
+        "answers. The drawing in print is the authors'."
     )
     table = DataTable(["task", "question", "answers"], body, "Ours")
     return Rendered(text, [table], status=Status.of(is_whole))

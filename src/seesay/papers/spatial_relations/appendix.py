@@ -48,49 +48,62 @@ class DescribedRegion:
     """A part of a picture, and what somebody wrote of it."""
 
     id: str
-    box: tuple[int, int, int, int]
-    """Left, top, width and height, in pixels."""
+    box: tuple[int, int, int, int] | None
+    """Left, top, width and height, in pixels; None where the region is not known."""
     phrase: str
+
+    @property
+    def where(self) -> str:
+        """The box in words."""
+        if self.box is None:
+            return "–"
+        left, top, width, height = self.box
+        return f"{width} x {height} at {left}, {top}"
 
 
 def described_pictures(material: Material) -> Rendered:
-    """Appendix B, Figures 1 and 2: pictures, their ids, regions and the descriptions used."""
-    folder = material.data_of("visual-genome")
-    if folder is None or not (folder / REGIONS).is_file():
-        raise UserError(
-            f"Visual Genome is not at hand: give the folder with its {REGIONS} and pictures with "
-            "--data, as FOLDER/visual-genome."
-        )
+    """Appendix B, Figures 1 and 2: pictures, their ids and the descriptions used; with Visual
+    Genome's file of regions, what each describes."""
     printed = published_tables("spatial_relations")["Appendix B"].rows
-    regions = material.once("regions", lambda: read_regions(folder / REGIONS, printed))
+    folder = material.data_of("visual-genome")
+    pictures = {}
+    if folder is not None:
+        for picture_id in printed:
+            pictures[picture_id] = find_picture(folder, picture_id)
+    if folder is None or not any(pictures.values()):
+        names = " and ".join(f"{picture_id}.jpg" for picture_id in printed)
+        raise UserError(
+            f"The pictures are not at hand: give a folder with --data that has {names} in "
+            "visual-genome."
+        )
+    regions: dict[str, list[DescribedRegion]] = {}
+    path = folder / REGIONS
+    if path.is_file():
+        regions = material.once("regions", lambda: read_regions(path, printed))
     charts = []
     body: list[list[str]] = []
     missing = []
     for number, (picture_id, phrases) in enumerate(printed.items(), 1):
-        # the table has every description, found or not; the chart those that have a region
-        used = _pick(regions.get(picture_id, []), phrases)
-        for phrase, region in zip(phrases, used, strict=True):
-            if region is None:
-                body.append([picture_id, phrase, "–", "–"])
-                missing.append(f"the description “{phrase}”")
-            else:
-                left, top, width, height = region.box
-                where = f"{width} x {height} at {left}, {top}"
-                body.append([picture_id, region.phrase, region.id, where])
-        path = find_picture(folder, picture_id)
-        if path is None:
+        descriptions = _descriptions(regions.get(picture_id, []), phrases)
+        for description in descriptions:
+            body.append([picture_id, description.phrase, description.id or "–", description.where])
+            if regions and description.box is None:
+                missing.append(f"the description “{description.phrase}”")
+        picture = pictures[picture_id]
+        if picture is None:
             missing.append(f"the picture {picture_id}.jpg")
             continue
-        shown = [region for region in used if region is not None]
-        charts.append(picture_chart(path, shown, f"Figure {number}: image_id = {picture_id}"))
+        title = f"Figure {number}: image_id = {picture_id}"
+        charts.append(picture_chart(picture, descriptions, title))
+    about = "The pictures that the examples of Table 1 are from, with the descriptions used"
+    tables = []
+    if regions:
+        about += " and the regions that they describe."
+        tables.append(DataTable(["image_id", "description", "region", "its box, in pixels"], body))
+    else:
+        about += f"; which regions they describe is in Visual Genome's {REGIONS}, not at hand."
     note = f" Not at hand: {', '.join(missing)}." if missing else ""
-    return Rendered(
-        "The pictures that the examples of Table 1 are from, with the regions whose descriptions "
-        f"are used.{note}",
-        [DataTable(["image_id", "description", "region", "its box, in pixels"], body)],
-        charts,
-        status=Status.of(not missing),
-    )
+    return Rendered(about + note, tables, charts, status=Status.of(not missing))
 
 
 def read_regions(path: Path, pictures: Mapping[str, object]) -> dict[str, list[DescribedRegion]]:
@@ -134,14 +147,15 @@ def _parse_regions(entry: Mapping[str, Any]) -> list[DescribedRegion]:
     return regions
 
 
-def _pick(
+def _descriptions(
     regions: Sequence[DescribedRegion], phrases: Sequence[str]
-) -> list[DescribedRegion | None]:
-    """Return the region of each phrase, whatever its capitals; None where there is none."""
+) -> list[DescribedRegion]:
+    """Return the region of each phrase, whatever its capitals; one without a box where there is
+    none."""
     by_phrase: dict[str, DescribedRegion] = {}
     for region in regions:
         by_phrase.setdefault(region.phrase.lower(), region)
-    return [by_phrase.get(phrase) for phrase in phrases]
+    return [by_phrase.get(phrase, DescribedRegion("", None, phrase)) for phrase in phrases]
 
 
 def find_picture(folder: Path, picture_id: str) -> Path | None:
@@ -171,26 +185,30 @@ def picture_chart(path: Path, regions: Sequence[DescribedRegion], title: str) ->
         )
     ]
     for number, region in enumerate(regions):
-        left, top, width, deep = (side * scale for side in region.box)
-        frame = element(
-            "rect",
-            x=left,
-            y=top,
-            width=width,
-            height=deep,
-            fill="none",
-            stroke="currentColor",
-            stroke_width="3",
-        )
-        key = element(
-            "rect",
-            x=0,
-            y=height + 8 + LINE * number,
-            width=10,
-            height=10,
-            class_="fill",
-        )
-        parts.append(group([frame, key], series_class(number)))
+        marks = [
+            element(
+                "rect",
+                x=0,
+                y=height + 8 + LINE * number,
+                width=10,
+                height=10,
+                class_="fill",
+            )
+        ]
+        if region.box is not None:
+            left, top, width, deep = (side * scale for side in region.box)
+            frame = element(
+                "rect",
+                x=left,
+                y=top,
+                width=width,
+                height=deep,
+                fill="none",
+                stroke="currentColor",
+                stroke_width="3",
+            )
+            marks.append(frame)
+        parts.append(group(marks, series_class(number)))
         parts.append(text(16, height + 17 + LINE * number, region.phrase, "", WIDTH - 16))
     return chart("described", WIDTH, height + 14 + LINE * len(regions), title, parts)
 
@@ -237,7 +255,9 @@ def question_layout(material: Material) -> Rendered:
         "The first page of a study of such pairs, as `seesay judge preview` shows it: pairs down "
         "the page in random order, each with a slider between dissimilar and similar that can be "
         f"put anywhere. Controls among them: {', '.join(controls)}; `seesay judge export` leaves "
-        "a person out with all judgements by the rule above."
+        "a person out with all judgements by the rule above. The authors' page has one pair at a "
+        "time (`--per-page 1`), its two words one above the other, and a slider that starts in the "
+        "middle, as ours does."
     )
     return Rendered(sentence, charts=[drawing])
 

@@ -1,5 +1,4 @@
-"""What Ghanimifard & Dobnik (2019) report, and the course notes, as `seesay paper
-spatial-relations` shows it."""
+"""What Ghanimifard & Dobnik (2019) report, as `seesay paper spatial-relations` shows it."""
 
 from __future__ import annotations
 
@@ -14,13 +13,13 @@ from seesay.papers.spatial_relations.vector_tests import (
     correlations,
     human_judgements,
     perplexities,
-    precision,
 )
 from seesay.papers.spatial_relations.vectors import (
     clusters,
     contexts,
     heat_maps,
     method,
+    small_matrix,
     templates,
     two_clusters,
 )
@@ -31,6 +30,7 @@ PAPER = read_paper(
     {
         "Table 1": contexts,
         "Figure 1": method,
+        "Figure 2": small_matrix,
         "Table 2": clusters,
         "Figure 3": two_clusters,
         "Table 3": accuracy_table("analogy", ANALOGY),
@@ -42,7 +42,6 @@ PAPER = read_paper(
         "Appendix C, Figure 3": heat_maps,
         "Appendix D, Figure 4": question_layout,
         "Spatial templates": templates,
-        "Course notes, precision": precision,
     },
     {name: PublishedTable(**fields) for name, fields in TABLES.items()},
 )

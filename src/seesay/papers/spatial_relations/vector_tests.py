@@ -53,11 +53,6 @@ ODD = (
 )
 
 
-def _printed(value: float | None) -> str:
-    """Return a printed figure, which has two decimals."""
-    return NONE if value is None else f"{value:.2f}".replace("-", "−")
-
-
 def vector_sets(material: Material) -> list[tuple[str, str, WordVectors]]:
     """Return the published vectors and one's own: name, whose they are, vectors."""
     files = find_published(material)
@@ -91,11 +86,11 @@ def vector_tests(material: Material) -> list[tuple[str, str, list[VectorTest]]]:
     return material.once("vector tests", run_tests)
 
 
-def _printed_figure(test: str, vectors: str, origin: str) -> float | None:
+def _printed(test: str, vectors: str, origin: str) -> str:
     """Return what the paper prints for this test, which is of the published vectors alone."""
     if origin.startswith("published"):
-        return PRINTED.get((test, vectors))
-    return None
+        return PRINTED.get((test, vectors), NONE)
+    return NONE
 
 
 def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
@@ -121,7 +116,7 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
                     ends,
                     f"{test.questions:,}",
                     number(test.chance),
-                    _printed(_printed_figure(test.test, name, origin)),
+                    _printed(test.test, name, origin),
                 ]
                 body.append(row)
         header = [
@@ -136,7 +131,9 @@ def accuracy_table(kind: str, text: str) -> Callable[[Material], Rendered]:
         ]
         is_whole = find_published(material) is not None
         return Rendered(
-            text + _chance_caution(at_chance), [DataTable(header, body)], status=Status.of(is_whole)
+            text + _chance_caution(at_chance),
+            [DataTable(header, body, "Ours")],
+            status=Status.of(is_whole),
         )
 
     return render
@@ -207,7 +204,7 @@ def correlations(material: Material) -> Rendered:
                 interval(correlation.low, correlation.high),
                 str(correlation.pairs),
                 p_value(correlation.p_words),
-                _printed(_printed_figure(judgement, name, origin)),
+                _printed(judgement, name, origin),
             ]
             body.append(row)
     text = (
@@ -229,7 +226,7 @@ def correlations(material: Material) -> Rendered:
         "p, words shuffled",
         "authors' source",
     ]
-    return Rendered(text, [DataTable(header, body)])
+    return Rendered(text, [DataTable(header, body, "Ours")])
 
 
 def _square(ratings: HumanRatings, title: str) -> Markup:
@@ -270,26 +267,4 @@ def perplexities(material: Material) -> Rendered:
         "8 = 10 bits: 10/6 per token, 10/2 per sentence. The paper's equation 1 is the sentence "
         "one; its published matrix was made with the token one (`seesay relations matrix --level`)."
     )
-    return Rendered(text, [DataTable(["perplexity", "of the example"], body)])
-
-
-def precision(material: Material) -> Rendered:
-    """Unigram precision, plain and clipped, on the example of Papineni et al. (2002)."""
-    try:
-        from seesay.captions import unigram_precision
-    except ModuleNotFoundError as error:
-        raise UserError(
-            "Unigram precision is one of the caption metrics, which are not installed here."
-        ) from error
-    caption = "the the the the the the the"
-    references = ["the cat is on the mat", "there is a cat on the mat"]
-    plain = unigram_precision(caption, references, clipped=False)
-    clipped = unigram_precision(caption, references, clipped=True)
-    body = [["unigram precision", number(plain)], ["clipped (BLEU's)", number(clipped)]]
-    text = (
-        f"Seven times “the” against “{references[0]}” and “{references[1]}”: every word occurs in "
-        "a reference, but only two are matched once each counts as often as there. `seesay score "
-        "captions` has the plain one as a row, over all words of the captions; the clipped one is "
-        "BLEU-1 without its brevity penalty."
-    )
-    return Rendered(text, [DataTable(["measure", "of the example"], body)])
+    return Rendered(text, [DataTable(["perplexity", "of the example"], body, "Ours, worked")])

@@ -22,12 +22,15 @@ from seesay.language.relations.vectors import WordVectors
 from seesay.papers.material import Material
 from seesay.papers.paper import Rendered, Status
 from seesay.papers.published import published_tables
+from seesay.papers.spatial_relations.diagram import vector_diagram
 from seesay.reports.charts import dendrogram, heat_map
 from seesay.reports.formatting import number
 from seesay.reports.pages.sections import DataTable
 
 RESTARTS = 1000
 """Of k-means, as published."""
+DIAGRAM_RELATION = "on the left of"
+"""The relation of the authors' diagram."""
 
 
 def published_files(material: Material) -> published.PublishedFiles:
@@ -115,7 +118,8 @@ def example_contexts() -> dict[str, list[tuple[str, str]]]:
 
 
 def method(material: Material) -> Rendered:
-    """Figure 1: from sentences to P-vectors, step by step, for three relations."""
+    """Figure 1: from a corpus to the vector of a relation, as a diagram, and step by step for three
+    relations."""
     gaps = example_contexts()
     words = tuple(gaps)
     first = [f"in a context of {word}" for word in words]
@@ -125,30 +129,53 @@ def method(material: Material) -> Rendered:
         exchanged.append([word, *sentences])
     tables = [DataTable(["relation", *first], exchanged, "1. Relations exchanged")]
     text = (
-        "The steps of the method for three relations. Every relation is put into the contexts of "
-        "every relation"
+        "The diagram has the parts and names of the authors' own, and its relation; the tables "
+        "have the same steps for three relations. Every relation is put into the contexts of every "
+        "relation"
     )
     files = find_published(material)
+    values: list[float] = []
     if files is not None:
+        # the relation of the diagram is among the 97 of the matrix, though not among the 67
+        one_row = files.matrix.take((DIAGRAM_RELATION,), shown_contexts()).perplexity
+        values = one_row[0].tolist()
         matrix = files.matrix.take(words, words)
         vectors = p_vectors(matrix)
-        for title, values in (
+        for title, table in (
             ("2. Perplexities, from the published matrix", matrix.perplexity),
             ("3. P-vectors: columns divided by their sum, rows scaled to length 1", vectors.rows),
         ):
             rows = []
-            for word, row in zip(words, values.tolist(), strict=True):
+            for word, row in zip(words, table.tolist(), strict=True):
                 rows.append([word, *map(number, row)])
             tables.append(DataTable(["relation", *words], rows, title))
         text += (
             "; the language model's perplexity on all sentences of a relation's contexts is one "
-            "cell of a matrix, of whose 97 x 97 nine are shown; columns are divided by their sum, "
-            "and a relation's row, scaled to length 1, is its P-vector (here of three contexts)."
+            "cell of a matrix (the darker in the diagram, the higher), of whose 97 x 97 nine are "
+            "shown; columns are divided by their sum, and a relation's row, scaled to length 1, is "
+            "its P-vector (here of three contexts)."
         )
     else:
         text += "; the perplexities that follow need the published matrix (`--data FOLDER`)."
-    text += " The paper's own diagram was not at hand."
-    return Rendered(text, tables, status=Status.IN_PART)
+    chart = vector_diagram(DIAGRAM_RELATION, shown_contexts(), values)
+    return Rendered(text, tables, [chart], status=Status.of(files is not None))
+
+
+def small_matrix(material: Material) -> Rendered:
+    """Figure 2: the P-vectors of the 28 relations over the 26 contexts of the authors' drawing."""
+    names = published_tables("spatial_relations")["Figure 2"].rows
+    words = tuple(names["relations"][0].split(", "))
+    columns = tuple(names["contexts"][0].split(", "))
+    matrix = published_files(material).matrix.take(words, columns)
+    title = f"P-vectors of {len(words)} relations in {len(columns)} contexts"
+    text = (
+        "Rows and columns are those of the authors' drawing. Its matrix is normalised by itself, "
+        "and not cut out of the large one: columns are divided by the sum of these "
+        f"{len(words)}, rows scaled to length 1 over these {len(columns)}. By that reading our "
+        "values stand in the order of its shades (`docs/relations.md` has the comparison). There "
+        "dark is a low perplexity, here a high one."
+    )
+    return Rendered(text, charts=[_heat_map(p_vectors(matrix), columns, title)])
 
 
 def heat_maps(material: Material) -> Rendered:
@@ -163,7 +190,8 @@ def heat_maps(material: Material) -> Rendered:
         charts.append(_heat_map(vectors, shown_contexts(), title))
         origin = (
             " The first is computed from the published 97 x 97 perplexities, rows and columns in "
-            "the paper's lists."
+            "the paper's lists. The caption says 67 relations; the authors' drawing has 63, "
+            "without back, front, left and right, and is dark where a relation fits well."
         )
     for model, _, matrix, _ in own_matrices(material):
         charts.append(_heat_map(p_vectors(matrix), matrix.contexts, f"P-vectors of {model}"))

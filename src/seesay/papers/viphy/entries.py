@@ -5,7 +5,7 @@ from __future__ import annotations
 from seesay.data.catalogue import WORKS
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.papers.paper import read_paper
-from seesay.papers.viphy import distributions, figures, method, tables, texts
+from seesay.papers.viphy import distributions, figures, formulas, method, tables, texts
 from seesay.tasks.page_analyses import SIZE_SETS
 from seesay.tasks.template_files import published_figures
 
@@ -24,6 +24,7 @@ PAPER = read_paper(
         "Figure 4": method.drawing("partitions"),
         "Table 1": tables.dataset,
         "Table 2": texts.prompts,
+        "Section 4": formulas.scores,
         "Table 3": tables.zero_shot,
         "Table 4": tables.probes(
             "Table 4",
@@ -43,6 +44,7 @@ PAPER = read_paper(
             tables.example_rows(SizeFact),
             "\n\n".join([tables.averages_note(), tables.TRANSITIVE, tables.agreement_note("size")]),
         ),
+        "Appendix A.2": formulas.labels_of_colors,
         "Table 7": texts.color_words,
         "Table 8": texts.categories,
         "Table 9": texts.subtypes,

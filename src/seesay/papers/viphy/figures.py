@@ -24,7 +24,6 @@ from seesay.papers.viphy.tables import is_trained, two_decimals
 from seesay.probes.linear_layer import ProbeConfig
 from seesay.questions import Task
 from seesay.reports.charts import Bar, Series, bars, lines
-from seesay.reports.formatting import metric_name
 from seesay.reports.groups import LabelledRun
 from seesay.reports.pages.sections import DataTable
 from seesay.reports.score_analyses import curve_series
@@ -109,13 +108,14 @@ def by_cardinality(material: Material) -> Rendered:
     charts = []
     rows: Cells = []
     for metric, name in METRICS.items():
-        charts.append(_cardinality_chart(name, curves[metric]))
+        # theirs above ours, however wide the page
+        charts.append(Markup("").join(_cardinality_charts(name, curves[metric])))
         for model, points in curves[metric].items():
             rows.append([model, name, *map(two_decimals, map(points.get, LABELS))])
     text = (
-        "The authors' curves are linear probes. For seven colours, which five objects have, they "
-        "are as plotted: of FLAVA's relaxed accuracy the authors' own count gives 80.0, where 91.3 "
-        "is drawn."
+        "The authors' curves are linear probes; their average is in the colour of the text. For "
+        "seven colours, which five objects have, they are as plotted: of FLAVA's relaxed accuracy "
+        "the authors' own count gives 80.0, where 91.3 is drawn."
     )
     if not runs:
         text += " There is no run of viphy-color among the folders: people alone are ours."
@@ -153,36 +153,46 @@ def _people_curve(things: SharedThings, values: NDArray[Any]) -> dict[str, float
     return curve
 
 
-def _cardinality_chart(name: str, curves: Mapping[str, dict[str, float]]) -> Markup:
-    """Draw our curves of a metric, then those of the authors' files."""
-    printed = PUBLISHED[f"Figure 5, {name}"].numbers
-    printed["average"] = _average(name)
-    # people's points in the authors' files are the same as ours
-    if f"{PEOPLE}, ours" in curves:
-        del printed[PEOPLE]
-    all_curves = dict(curves)
-    for model, points in printed.items():
-        all_curves[f"{model} ({THEIRS})"] = points
-    series = []
-    for model, points in all_curves.items():
-        numbers = [int(number) for number in points]
-        series.append(Series(model, numbers, list(points.values())))
-    return lines(
-        series,
-        title=name.capitalize(),
-        x_label="typical colours of the object",
-        y_label=f"{name}, percent",
-    )
+def _cardinality_charts(name: str, curves: Mapping[str, dict[str, float]]) -> list[Markup]:
+    """Draw the curves of a metric: the authors' with their average, and ours beside the same
+    average."""
+    average = Series("their average", *_points(_average(name)), is_reference=True)
+    drawings = {
+        f"{name.capitalize()} ({THEIRS})": PUBLISHED[f"Figure 5, {name}"].numbers,
+        f"{name.capitalize()} (ours)": curves,
+    }
+    # one range of heights, so that the charts can be compared
+    heights = list(average.y)
+    for all_points in drawings.values():
+        for points in all_points.values():
+            heights += points.values()
+    charts = []
+    for title, all_points in drawings.items():
+        series = [Series(model, *_points(points)) for model, points in all_points.items()]
+        charts.append(
+            lines(
+                [*series, average],
+                title=title,
+                x_label="typical colours of the object",
+                y_label=f"{name}, percent",
+                y_ends=(min(heights), max(heights)),
+            )
+        )
+    return charts
+
+
+def _points(values: Mapping[str, float]) -> tuple[list[int], list[float]]:
+    """Return numbers of colours and the values there."""
+    return [int(number) for number in values], list(values.values())
 
 
 def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
     """Figures 6 and 13: relaxed accuracy by the value of a tag, dashed lines at the averages."""
     published = PUBLISHED[figure].numbers
-    # the averages are those of the whole test, which the tables print
-    averages = {
-        f"{model} ({THEIRS})": PUBLISHED[place].numbers[row]["R-Acc"]
-        for model, (place, row) in tables.ROWS["averages"][figure].items()
-    }
+    # the averages are those of the whole test, which a table prints
+    averages = {}
+    for model, (place, row) in tables.ROWS["averages"][figure].items():
+        averages[f"{model} ({THEIRS})"] = PUBLISHED[place].numbers[row]["R-Acc"]
 
     def render(material: Material) -> Rendered:
         by_model = {}
@@ -225,9 +235,9 @@ def by_tag(task: str, tag: str, figure: str) -> Callable[[Material], Rendered]:
         )
         text = (
             "The authors' figures are linear probes: by part after their "
-            f"{PUBLISHED[figure].source}, on average (dashed) as Tables 4 and 5 print them. In "
-            "brackets stands the percentage of samples. Small parts have wide intervals: the "
-            "run's own report has them."
+            f"{PUBLISHED[figure].source}, on average (dashed) as {place} prints them. In brackets "
+            "stands the percentage of samples. Small parts have wide intervals: the run's own "
+            "report has them."
         )
         with suppress(UserError):
             text += f" {_weighted_means(material.task(task), tag, figure)}"
@@ -284,6 +294,8 @@ def learning_curves(material: Material) -> list[Band]:
 
 def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
     """Figures 8 and 9: what is learnt from a part of the training questions."""
+    # sizes have one label each
+    y_label = "accuracy, percent" if task == "viphy-size" else "relaxed accuracy, percent"
     by_family: dict[str, list[Series]] = {"language models": [], "vision-language models": []}
     for model, values in PUBLISHED[figure].numbers.items():
         percentages = [int(column.removesuffix("%")) for column in values]
@@ -295,7 +307,8 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         # a learning curve has every metric of its task, the headline first
         headline = curves[0].metric if curves else ""
         curves = [band for band in curves if band.metric == headline]
-        heights = [100 * band.mean for band in curves]
+        # bands belong to the heights as well
+        heights = [100 * end for band in curves for end in (band.low, band.high)]
         for family_series in by_family.values():
             heights += [height for series in family_series for height in series.y]
         # one range of heights, so that the charts can be compared
@@ -304,10 +317,10 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         charts = []
         for family, family_series in by_family.items():
             title = f"{family.capitalize()} ({THEIRS}), one epoch"
-            charts.append(draw(family_series, title=title, y_label="R-Acc, percent"))
+            charts.append(draw(family_series, title=title, y_label=y_label))
         text = (
-            "The authors' curves are of a probe trained for one epoch and without validation, "
-            f"{_our_training(curves)} {_ends_beside_table(figure)} All charts have the same "
+            "The authors' curves are of a probe trained for one epoch and without validation"
+            f"{_our_training(curves)}. {_ends_beside_table(figure)} All charts have the same "
             "heights."
         )
         if not curves:
@@ -320,7 +333,7 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
         drawn = draw(
             our_series,
             title=f"Ours: {task}",
-            y_label=f"{metric_name(headline)}, percent",
+            y_label=y_label,
             # ours may begin at one question in a hundred
             log_x=min(band.fraction for band in curves) < SMALL_FRACTION,
         )
@@ -336,13 +349,16 @@ def few_shot(task: str, figure: str) -> Callable[[Material], Rendered]:
 
 
 def _our_training(curves: Sequence[Band]) -> str:
-    """Return the end of the sentence on how the authors' curves were trained: how ours were."""
+    """Return the end of the sentence on how the authors' curves were trained: how ours were, if
+    there are any."""
     trainings = {band.training for band in curves}
+    if not trainings:
+        return ""
     if trainings == {THEIR_TRAINING}:
-        return "and so are ours."
+        return ", and so are ours"
     if trainings <= {OUR_TRAINING}:
-        return "ours until the best of 50 on the validation questions."
-    return "ours as their names say, or else until the best of 50 on the validation questions."
+        return ", ours until the best of 50 on the validation questions"
+    return ", ours as their names say, or else until the best of 50 on the validation questions"
 
 
 def _ends_beside_table(figure: str) -> str:

@@ -402,12 +402,14 @@ def probes(
 def _beside_human(
     place: str, heads: Sequence[str], rows: Iterable[Sequence[str | None]]
 ) -> Iterator[list[str | None]]:
-    """Yield people's rows with the printed human row beside each value."""
+    """Yield people's rows; beside the first, which is made as the paper's is, stands the printed
+    one."""
     printed = PUBLISHED[place].numbers[HUMAN[place]]
-    for name, *values in rows:
+    for number, (name, *values) in enumerate(rows):
         line: list[str | None] = [name, None]
         for head, value in zip(heads, values, strict=True):
-            line += [value, two_decimals(printed.get(head)) if value else None]
+            is_beside = value is not None and number == 0
+            line += [value, two_decimals(printed.get(head)) if is_beside else None]
         yield line
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -18,9 +18,9 @@ from seesay.reports.charts.kernel import (
     empty_chart,
     group,
     horizontal_line,
+    legend,
     log_axis,
     series_class,
-    series_legend,
     text,
     text_width,
     tooltip,
@@ -42,19 +42,26 @@ GAP = 13.0
 Point = tuple[float, float, float, float]
 """x, y, and the ends of the band (NaN without a band)."""
 
-Curve = tuple[int, str, list[Point]]
-"""The number of a series, its name, and its points that have an x."""
+Curve = tuple[str, str, list[Point]]
+"""The class that colors a series, its name, and its points that have an x."""
+
+REFERENCE = "ink"
+"""The class of a series in the color of text."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: y over x, with the ends of its band, if any."""
+    """A curve: y over x, with the ends of its band, if any.
+
+    A reference, such as the average of the others, has the color of text and no hue of its own.
+    """
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
+    is_reference: bool = field(default=False, kw_only=True)
 
     @property
     def points(self) -> list[Point]:
@@ -84,9 +91,12 @@ def lines(
     compared.
     """
     curves: list[Curve] = []
-    for index, one_series in enumerate(series):
+    hues = 0
+    for one_series in series:
+        color = REFERENCE if one_series.is_reference else series_class(hues)
+        hues += not one_series.is_reference
         points = [point for point in one_series.points if math.isfinite(point[0])]
-        curves.append((index, one_series.name, points))
+        curves.append((color, one_series.name, points))
     finite = [point for _, _, points in curves for point in points if math.isfinite(point[1])]
     if not finite:
         return empty_chart("lines", title)
@@ -105,15 +115,16 @@ def lines(
     parts.append(horizontal_line(x.start, x.end, HEIGHT, "base"))
     # all bands come before all curves: no band lies on a curve
     for draw in (_bands, _curves):
-        for index, name, points in curves:
+        for color, name, points in curves:
             marks = draw(name, points, x, y)
-            parts.append(group(marks, series_class(index)))
+            parts.append(group(marks, color))
     parts += _names(curves, x, y)
     bottom = HEIGHT + 42
     # hues repeat after six series, and a name that is cut off must be readable somewhere
     if len(series) > 6 or any(truncate(name, ROOM) != name for name in names):
         spot = element("circle", r=4, class_="spot")
-        entries, height = series_legend(names, spot, bottom)
+        keys = [group([spot], color) for color, _, _ in curves]
+        entries, height = legend(names, keys, bottom)
         parts += entries
         bottom += height
     return chart("lines", WIDTH, bottom, title, parts)
@@ -174,11 +185,11 @@ def _curves(
 def _names(curves: Sequence[Curve], x: Axis, y: Axis) -> list[Markup]:
     """Return each name at its curve's last point; overlapping names are moved apart."""
     ends = []
-    for index, name, points in curves:
+    for color, name, points in curves:
         finite = [point for point in points if math.isfinite(point[1])]
         if finite:
             x_value, y_value, *_ = finite[-1]
-            ends.append((y.at(y_value), x.at(x_value), index, name))
+            ends.append((y.at(y_value), x.at(x_value), color, name))
     # from the top down, as names are moved apart in that order
     ends.sort()
     heights = spread_apart(
@@ -188,7 +199,7 @@ def _names(curves: Sequence[Curve], x: Axis, y: Axis) -> list[Markup]:
         y.start,
     )
     parts = []
-    for (end_y, end_x, index, name), height in zip(ends, heights, strict=True):
+    for (end_y, end_x, color, name), height in zip(ends, heights, strict=True):
         label = [
             text(
                 x.end + 10,
@@ -202,7 +213,7 @@ def _names(curves: Sequence[Curve], x: Axis, y: Axis) -> list[Markup]:
         if abs(height - end_y) > 3 or x.end - end_x > 3:
             path = _path([(end_x + 4, end_y), (x.end + 8, height)])
             label.append(element("path", d=path, class_="leader"))
-        parts.append(group(label, series_class(index)))
+        parts.append(group(label, color))
     return parts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from statistics import NormalDist
 
@@ -29,6 +30,8 @@ from seesay.scenes.world import RGB, Scene, area
 
 IMAGE_SIZE = 192  # pixels per side
 PANEL = 205.0
+SENTENCE = 38
+"""Characters of a sentence in a line below a picture."""
 LINE = 16.0
 _THING = 0.17
 """Units of a drawn thing per pixel of the canvas."""
@@ -80,10 +83,12 @@ def area_table(summaries: Sequence[AreaSummary]) -> DataTable:
 
 
 def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
-    """Draw pictures two by two, each with two lines of text below it."""
+    """Draw pictures two by two, each with a sentence and a note below it."""
     parts = []
-    height = PANEL + 2 * LINE + 14
-    for number, (scene, first, second) in enumerate(panels):
+    sentences = [textwrap.wrap(sentence, SENTENCE) for _, sentence, _ in panels]
+    lines = max(map(len, sentences), default=1)
+    height = PANEL + (lines + 1) * LINE + 14
+    for number, (scene, _, note) in enumerate(panels):
         x = number % 2 * (PANEL + 25)
         y = number // 2 * height
         picture = data_address(encode_rgb(rgb(scene, IMAGE_SIZE)))
@@ -98,8 +103,10 @@ def scene_chart(panels: Sequence[tuple[Scene, str, str]], title: str) -> Markup:
                 height=PANEL,
             )
         )
-        parts.append(text(x, below + LINE, first, "small", 1.3 * PANEL))
-        parts.append(text(x, below + 2 * LINE, second, "note", PANEL + 20))
+        for line in sentences[number]:
+            below += LINE
+            parts.append(text(x, below, line, "small"))
+        parts.append(text(x, below + LINE, note, "note", PANEL + 20))
     rows = -(-len(panels) // 2)
     return chart("scenes", WIDTH, height * rows, title, parts)
 

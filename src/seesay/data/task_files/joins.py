@@ -61,7 +61,7 @@ def _pair_by_key(
         first = partners.setdefault(key, other)
         if first is not other:
             raise UserError(
-                f"{name} has {_describe(key)} twice, in the rows {first.number} and "
+                f"{name} has the {_describe(key)} twice, in the rows {first.number} and "
                 f"{other.number}: which of them is meant?"
             )
     pairs: list[tuple[Row, Row]] = []
@@ -99,4 +99,4 @@ def _key(row: Row, columns: Iterable[str]) -> tuple[Any, ...]:
 
 def _describe(key: Sequence[Any]) -> str:
     """Return a key for a message."""
-    return "the key " + ", ".join(repr(part) for part in key)
+    return "key " + ", ".join(repr(part) for part in key)

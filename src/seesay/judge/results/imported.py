@@ -480,6 +480,6 @@ def _seconds(value: Any, per_second: float = 1) -> float:
     """Return a time in seconds, NaN where there is none."""
     try:
         seconds = float(value) / per_second
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan
     return seconds if 0 <= seconds < math.inf else math.nan

@@ -41,8 +41,9 @@ def read(path: Path, content: object, keys: ImportKeys = NO_KEYS) -> ImportedAns
 
 def labels(imported: ImportedAnswers) -> dict[tuple[str, str], str]:
     """Who named what of which item."""
+    people = {number: person for person, number in imported.numbers.items()}
     return {
-        (imported.people[judgement.person], judgement.item.id): "+".join(judgement.labels)
+        (people[judgement.person], judgement.item.id): "+".join(judgement.labels)
         for judgement in imported.judgements
     }
 
@@ -61,11 +62,11 @@ def test_jspsych_sessions_are_people_and_buttons_are_options(tmp_path: Path) -> 
         ("colours 2", "thing 1"): "green",
     }
     assert {judgement.seconds for judgement in imported.judgements} == {1.5}
-    assert imported.notes == [
-        "1 rows ask nothing of the study.",
-        "1 rows have no response.",
+    assert imported.notes == (
+        "1 rows ask nothing of the study (colours.json, row 1).",
+        "1 rows have no response (thing 2).",
         "1 items have no answer (thing 2).",
-    ]
+    )
 
 
 def test_jspsych_lines_as_servers_store_them(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_jspsych_people_by_a_key(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="subject and PROLIFIC_PID, which differ: say --person"):
         read(tmp_path / "all.json", both)
     imported = read(tmp_path / "all.json", both, ImportKeys(person="PROLIFIC_PID"))
-    assert list(imported.people.values()) == ["x"]
+    assert list(imported.numbers) == ["x"]
 
 
 def annotation(person: str, item: int, **labels: Any) -> str:
@@ -100,7 +101,7 @@ def test_potato_annotations(tmp_path: Path) -> None:
     ]
     imported = read(tmp_path / "annotations.jsonl", "\n".join(rows))
     assert labels(imported) == {("ann", "thing 0"): "red", ("bob", "thing 0"): "green"}
-    assert "1 rows have no response." in imported.notes
+    assert "1 rows have no response (thing 1)." in imported.notes
     assert all(math.isnan(judgement.seconds) for judgement in imported.judgements)
     two = annotation("ann", 0, colour={"red": True}, sure={"yes": True})
     with pytest.raises(UserError, match="the schemas colour, sure: say which one"):
@@ -134,16 +135,16 @@ def test_what_does_not_match_is_counted(tmp_path: Path) -> None:
         read(tmp_path / "empty.jsonl", "\n")
     imported = read(tmp_path / "annotations.jsonl", "\n".join(rows[:-1]))
     assert labels(imported) == {("ann", "thing 0"): "red"}
-    assert imported.notes == [
-        "1 answers were there twice.",
+    assert imported.notes == (
         "2 rows cannot be read (annotations.jsonl, row 7: not JSON; "
         "annotations.jsonl, row 8: has no 'labels').",
         "1 answers are to no item of 'colours' (thing 7).",
         "1 answers name no option (['pink']).",
+        "1 answers were there twice (thing 0).",
         "2 answers of one person to one item contradict one another, and none of them counts "
         "(thing 1).",
         "2 items have no answer (thing 1; thing 2).",
-    ]
+    )
 
 
 def test_a_shape_that_nobody_knows_is_not_guessed(tmp_path: Path) -> None:
@@ -169,7 +170,8 @@ def test_prolific_says_who_counts(tmp_path: Path) -> None:
     export = tmp_path / "prolific.csv"
     export.write_text(PROLIFIC)
     imported = import_answers(study(), [trials, export])
-    reasons = {imported.people[number]: reason for number, reason in imported.rejected.items()}
+    people_by_number = {number: person for person, number in imported.numbers.items()}
+    reasons = {people_by_number[number]: why for number, why in imported.rejected.items()}
     assert reasons == {
         "bob": "Prolific: returned, timed-out",
         "cat": "not in Prolific's export",
@@ -180,7 +182,7 @@ def test_prolific_says_who_counts(tmp_path: Path) -> None:
         in imported.notes
     )
     result = export_answers(
-        StudyAnswers(imported.judgements, rejected=imported.rejected, notes=tuple(imported.notes)),
+        StudyAnswers(imported.judgements, rejected=imported.rejected, notes=imported.notes),
         study(),
         tmp_path / "out",
         resamples=100,
@@ -190,7 +192,7 @@ def test_prolific_says_who_counts(tmp_path: Path) -> None:
         ("Prolific: returned, timed-out",),
         ("not in Prolific's export",),
     ]
-    assert result.report.remarks[: len(imported.notes)] == tuple(imported.notes)
+    assert result.report.remarks[: len(imported.notes)] == imported.notes
     assert result.run is not None
     assert result.run.answers[0].scores.logp[0] == pytest.approx(0, abs=1e-5)  # both said red
 
@@ -210,7 +212,7 @@ def test_an_export_can_be_read_back(tmp_path: Path) -> None:
     assert first.run is not None
     for number, path in enumerate([tmp_path / "first" / "judgements.csv", table]):
         again = import_answers(study(), [path])
-        assert again.notes == []
+        assert again.notes == ()
         second = export_answers(
             StudyAnswers(again.judgements), study(), tmp_path / f"{number}", resamples=100
         )

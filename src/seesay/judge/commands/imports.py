@@ -71,13 +71,13 @@ def import_files(
         most=most,
     )
     imported = import_answers(study, files, ImportKeys(person, item, response))
-    details = {number: {"imported_id": name} for number, name in imported.people.items()}
+    details = {number: {"imported_id": name} for name, number in imported.numbers.items()}
     exported = export_answers(
         StudyAnswers(
             imported.judgements,
             details=details,
             rejected=imported.rejected,
-            notes=tuple(imported.notes),
+            notes=imported.notes,
         ),
         study,
         output,

@@ -8,7 +8,6 @@ reported, and so is who answered an item twice.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 from seesay.data.cells import BadValueError, Cells
 from seesay.data.json_stream import parse_json
-from seesay.data.lines import read_lines
+from seesay.data.lines import LONGEST_TEXT_LINE, read_lines
 from seesay.data.rows import NotJsonError, Row, load_json, read_rows
 from seesay.errors import UserError
 from seesay.judge.items import ChoiceItem, ItemAnswer, SeveralItem, StudyItem, TypedItem
@@ -36,17 +35,18 @@ PERSON_KEYS = (
     "prolific_id",
 )
 ITEM_KEYS = ("item", "item_id", "question", "question_id")
-CHOICE_KEYS = ("choices", "options")
 JSPSYCH = frozenset({"trial_type", "trial_index"})
 POTATO = frozenset({"instance_id", "user_id", "labels"})
-TEXT_FIELD = "text_box"
-PLAIN = frozenset({"person", "item"})
 PROLIFIC = frozenset({"Submission id", "Participant id", "Status"})
-COUNTING_STATUSES = ("APPROVED", "AWAITING REVIEW")
+PLAIN = frozenset({"person", "item"})
+TEXT_FIELD = "text_box"
+"""What Potato calls the only label of a text field."""
+COUNTING_STATES = {"APPROVED", "AWAITING REVIEW"}
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt")
 SHOWN = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ImportKeys:
     """The keys that the user names, where a file does not say by itself what they hold."""
 
@@ -67,7 +67,11 @@ class ForeignAnswer:
     item: str
     response: Any
     seconds: float = math.nan
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
+
+
+Parse = Callable[[Cells, str], ForeignAnswer | None]
+"""Makes an answer of a row and the name of its session."""
 
 
 @dataclass
@@ -75,11 +79,27 @@ class ImportedAnswers:
     """Judgements of a study, and what is to be said about the rows that are none."""
 
     judgements: list[Judgement] = field(default_factory=list)
-    people: dict[int, str] = field(default_factory=dict)
-    """The names of the participants in the files, by their numbers in the study."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """The numbers of the participants in the study, by their names in the files."""
     rejected: dict[int, str] = field(default_factory=dict)
     """Participants who do not count, and why."""
-    notes: list[str] = field(default_factory=list)
+    problems: dict[str, list[str]] = field(default_factory=dict)
+    """What was left out or is missing: each kind with its examples."""
+
+    def report(self, problem: str, *subjects: str) -> None:
+        """Keep what was left out, or is missing."""
+        if subjects:
+            self.problems.setdefault(problem, []).extend(subjects)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out and what is missing, in sentences."""
+        notes = []
+        for problem, subjects in self.problems.items():
+            names = list(dict.fromkeys(subjects))
+            more = " …" if len(names) > SHOWN else ""
+            notes.append(f"{len(subjects):,} {problem} ({'; '.join(names[:SHOWN])}{more}).")
+        return tuple(notes)
 
 
 def import_answers(
@@ -91,7 +111,15 @@ def import_answers(
     reader = _Reader(keys or ImportKeys())
     for path in paths:
         reader.read(path)
-    return _Matcher(study, reader).match()
+    imported = reader.imported
+    _add_judgements(imported, study, reader.answers)
+    _reject_by_state(imported, reader.states)
+    answered = {judgement.item.id for judgement in imported.judgements}
+    unanswered = [item.id for item in study.measured if item.id not in answered]
+    imported.report("items have no answer", *unanswered)
+    if not imported.judgements:
+        raise UserError(f"No answer to '{study.name}' can be used: {' '.join(imported.notes)}")
+    return imported
 
 
 class _Reader:
@@ -99,115 +127,109 @@ class _Reader:
 
     def __init__(self, keys: ImportKeys) -> None:
         self.keys = keys
+        self.imported = ImportedAnswers()
         self.answers: list[ForeignAnswer] = []
         self.states: dict[str, set[str]] = {}
-        self.bad: list[BadRow] = []
         self._trials: set[tuple[str, str]] = set()
-        self.other_rows = 0
-        self.without_response = 0
 
     def read(self, path: Path) -> None:
         """Read one file."""
-        sessions = list(_sessions(path))
-        first = next((row for rows in sessions for row in rows if isinstance(row, Row)), None)
+        sessions = _sessions(path)
+        rows = [row for session in sessions for row in session]
+        first = next((row for row in rows if isinstance(row, Row)), None)
         if first is None:
             raise UserError(f"{path} holds no row that can be read.")
         parse = self._choose_shape(path, first.cells)
-        for number, rows in enumerate(sessions, start=1):
+        for number, session in enumerate(sessions, start=1):
             # Without a key that says whose it is, a session is a person.
-            session = path.stem if len(sessions) == 1 else f"{path.stem} {number}"
-            for row in rows:
-                self._read_row(path, row, parse, session)
+            name = path.stem if len(sessions) == 1 else f"{path.stem} {number}"
+            for row in session:
+                self._read_row(path, row, parse, name)
 
     def _read_row(
         self,
         path: Path,
         row: Row | BadRow,
-        parse: Callable[[Cells, str], ForeignAnswer | None],
+        parse: Parse,
         session: str,
     ) -> None:
-        """Read a row; one that cannot be read is reported."""
+        """Read a row; one that is no answer is reported."""
         if isinstance(row, BadRow):
-            self.bad.append(BadRow(row.row, row.reason, path.name))
+            self.imported.report("rows cannot be read", f"{path.name}, {row}")
             return
         try:
             answer = parse(row.cells, session)
         except BadValueError as error:
-            self.bad.append(BadRow(row.number, str(error), path.name))
+            self.imported.report("rows cannot be read", f"{path.name}, {row.bad(str(error))}")
             return
         if answer is None:
-            self.other_rows += 1
+            return
+        if not answer.item:
+            self.imported.report("rows ask nothing of the study", f"{path.name}, row {row.number}")
         elif answer.response in (None, "", []):
-            self.without_response += 1
+            self.imported.report("rows have no response", answer.item)
         else:
             self.answers.append(answer)
 
-    def _choose_shape(
-        self,
-        path: Path,
-        cells: Cells,
-    ) -> Callable[[Cells, str], ForeignAnswer | None]:
+    def _choose_shape(self, path: Path, cells: Cells) -> Parse:
         """Return what reads the rows of a file, by the keys of its first one."""
         names = cells.keys()
-        if names >= PROLIFIC:
-            return self._parse_prolific
-        if names >= JSPSYCH:
-            return self._parse_trial
-        if names >= POTATO:
-            return self._parse_annotation
-        given = {self.keys.person, self.keys.item, self.keys.response}
-        if names >= PLAIN or ("" not in given and names >= given):
-            return self._parse_plain
+        shapes: dict[frozenset[str], Parse] = {
+            PROLIFIC: self._parse_submission,
+            JSPSYCH: self._parse_trial,
+            POTATO: self._parse_annotation,
+            PLAIN: self._parse_plain,
+        }
+        named = frozenset((self.keys.person, self.keys.item, self.keys.response))
+        if "" not in named:
+            shapes[named] = self._parse_plain
+        for keys, parse in shapes.items():
+            if names >= keys:
+                return parse
         raise UserError(
             f"{path} is none of these: jsPsych's trials (trial_type, trial_index), Potato's "
             "annotations (instance_id, user_id, labels), rows with person, item and label, or "
             "Prolific's export. Say --person, --item and --response."
         )
 
-    def _parse_prolific(self, cells: Cells, session: str) -> None:
-        """Note the state of a submission."""
-        person = str(cells.get("Participant id") or "").strip()
+    def _parse_submission(self, cells: Cells, session: str) -> None:
+        """Note the state of a submission to Prolific."""
+        person, state = (str(cells.get(key) or "").strip() for key in ("Participant id", "Status"))
         if not person:
             raise BadValueError("'Participant id' is empty")
-        state = str(cells.get("Status") or "").strip().upper()
-        self.states.setdefault(person, set()).add(state)
-        # It is no row without an answer, either.
-        self.other_rows -= 1
+        self.states.setdefault(person, set()).add(state.upper())
 
-    def _parse_trial(self, cells: Cells, session: str) -> ForeignAnswer | None:
+    def _parse_trial(self, cells: Cells, session: str) -> ForeignAnswer:
         """Read a trial of jsPsych; trials that name no item ask nothing of the study."""
         _require(cells, JSPSYCH)
-        person = _only(cells, (self.keys.person,) if self.keys.person else PERSON_KEYS, "--person")
-        item = _only(cells, (self.keys.item,) if self.keys.item else ITEM_KEYS, "--item")
-        if person is None:
-            person = self._session_person(session, cells["trial_index"])
-        if item is None:
-            return None
+        person = _only(cells, self.keys.person, PERSON_KEYS, "--person")
+        item = _only(cells, self.keys.item, ITEM_KEYS, "--item")
+        if not person:
+            person = session
+            place = (session, str(cells["trial_index"]))
+            if place in self._trials:
+                raise UserError(
+                    f"'{session}' has the trial {place[1]} twice: it holds the trials of several "
+                    "people, and nothing tells them apart. Give one file or list for each, or say "
+                    "--person."
+                )
+            self._trials.add(place)
         response = cells.get(self.keys.response or "response")
         if isinstance(response, Mapping):
             if len(response) != 1:
                 raise BadValueError("'response' has answers to several questions")
             response = next(iter(response.values()))
-        is_button = str(cells["trial_type"]).endswith("button-response")
-        if isinstance(response, int | float) and not is_button:
-            response = str(response)
+        # Only of buttons a number is a place; elsewhere it is what was typed.
+        if isinstance(response, float) or not str(cells["trial_type"]).endswith("button-response"):
+            response = response if response is None or isinstance(response, list) else str(response)
+        choices = cells.get("choices")
         return ForeignAnswer(
-            str(person),
-            str(item),
+            person,
+            item,
             response,
             _seconds(cells.get("rt"), per_second=1000),
-            _choices(cells),
+            [str(choice) for choice in choices] if isinstance(choices, list) else (),
         )
-
-    def _session_person(self, session: str, trial: Any) -> str:
-        """Return the person of a session in which nothing says whose it is."""
-        if (session, str(trial)) in self._trials:
-            raise UserError(
-                f"'{session}' has the trial {trial} twice: it holds the trials of several people, "
-                "and nothing tells them apart. Give one file or list for each, or say --person."
-            )
-        self._trials.add((session, str(trial)))
-        return session
 
     def _parse_annotation(self, cells: Cells, session: str) -> ForeignAnswer:
         """Read an annotation of Potato: the labels of one of its schemas."""
@@ -215,82 +237,51 @@ class _Reader:
         schemas = cells["labels"]
         if not isinstance(schemas, Mapping):
             raise BadValueError("'labels' is not a mapping of schemas")
-        name = self.keys.response or next(iter(schemas), "")
         if len(schemas) > 1 and not self.keys.response:
             raise UserError(
                 f"Potato's annotations have the schemas {', '.join(schemas)}: say which one holds "
                 "the answer with --response."
             )
-        labels = schemas.get(name) or {}
+        labels = schemas.get(self.keys.response or next(iter(schemas), ""), {})
         if not isinstance(labels, Mapping):
-            labels = {str(labels): True}
+            raise BadValueError("a schema is not a mapping of labels")
         response = [label for label, value in labels.items() if value not in (None, "", False)]
-        # A text field has this name for a label, and what was typed for a value.
         if TEXT_FIELD in labels:
-            response = [labels[TEXT_FIELD]]
+            response = [str(labels[TEXT_FIELD] or "")]
         return ForeignAnswer(str(cells["user_id"]), str(cells["instance_id"]), response)
 
     def _parse_plain(self, cells: Cells, session: str) -> ForeignAnswer:
         """Read a row of anyone's making, or of the table that `seesay judge export` writes."""
-        person = cells.get(self.keys.person or "person")
-        item = cells.get(self.keys.item or "item")
-        if person in (None, "") or item in (None, ""):
+        person = str(cells.get(self.keys.person or "person") or "")
+        item = str(cells.get(self.keys.item or "item") or "")
+        if not person or not item:
             raise BadValueError("it names no person, or no item")
         response = cells.get(self.keys.response or "label") or cells.get("text")
         if isinstance(response, str):
             response = response.split("; ")
-        return ForeignAnswer(str(person), str(item), response, _seconds(cells.get("seconds")))
+        return ForeignAnswer(person, item, response, _seconds(cells.get("seconds")))
 
 
-class _Matcher:
-    """Finds the item and the option of each answer, and counts what has none."""
-
-    def __init__(self, study: Study, reader: _Reader) -> None:
-        self.study = study
-        self.reader = reader
-        self.numbers: dict[str, int] = {}
-        self.unknown_items: Counter[str] = Counter()
-        self.unknown_options: Counter[str] = Counter()
-
-    def match(self) -> ImportedAnswers:
-        """Return the judgements that can be told, with what is said about the others."""
-        by_place: dict[tuple[int, str], list[Judgement]] = {}
-        for answer in self.reader.answers:
-            judgement = self._judgement(answer)
-            if judgement is not None:
-                place = (judgement.person, judgement.item.id)
-                by_place.setdefault(place, []).append(judgement)
-        imported = ImportedAnswers()
-        repeated = 0
-        contradicted: list[str] = []
-        for (_, item), given in by_place.items():
-            if len({(judgement.value, judgement.text) for judgement in given}) > 1:
-                contradicted += [item] * len(given)
-                continue
-            repeated += len(given) - 1
-            imported.judgements.append(given[0])
-        imported.people = {number: person for person, number in self.numbers.items()}
-        imported.rejected = self._rejected(imported.people)
-        imported.notes = self._notes(imported, repeated, contradicted)
-        if not imported.judgements:
-            reasons = " ".join(imported.notes) or "There is none."
-            raise UserError(f"No answer to '{self.study.name}' can be used: {reasons}")
-        return imported
-
-    def _judgement(self, answer: ForeignAnswer) -> Judgement | None:
-        """Return an answer as a judgement; None where its item or option is not the study's."""
-        person = self.numbers.setdefault(answer.person, len(self.numbers) + 1)
-        item = self.study.items_by_id.get(answer.item)
+def _add_judgements(
+    imported: ImportedAnswers,
+    study: Study,
+    answers: Sequence[ForeignAnswer],
+) -> None:
+    """Add the answers that can be told as judgements, and report the others."""
+    by_place: dict[tuple[int, str], list[Judgement]] = {}
+    for answer in answers:
+        person = imported.numbers.setdefault(answer.person, len(imported.numbers) + 1)
+        item = study.items_by_id.get(answer.item)
         if item is None:
-            self.unknown_items[answer.item] += 1
-            return None
+            imported.report(f"answers are to no item of '{study.name}'", answer.item)
+            continue
         try:
             given = _as_item_answer(item, answer)
             item.check(given)
         except (BadValueError, RequestRejectedError):
-            self.unknown_options[str(answer.response)[:40]] += 1
-            return None
-        return Judgement(
+            imported.report("answers name no option", str(answer.response)[:40])
+            continue
+        judgement = Judgement(
             person,
             item,
             given.value,
@@ -301,138 +292,89 @@ class _Matcher:
             math.nan,
             given.text,
         )
+        by_place.setdefault((person, item.id), []).append(judgement)
+    for (_, name), given_twice in by_place.items():
+        if len({(judgement.value, judgement.text) for judgement in given_twice}) > 1:
+            imported.report(
+                "answers of one person to one item contradict one another, and none of them counts",
+                *[name] * len(given_twice),
+            )
+            continue
+        imported.report("answers were there twice", *[name] * (len(given_twice) - 1))
+        imported.judgements.append(given_twice[0])
 
-    def _rejected(self, people: Mapping[int, str]) -> dict[int, str]:
-        """Return who does not count by Prolific's export, if there is one."""
-        states = self.reader.states
-        if not states:
-            return {}
-        rejected = {}
-        for number, person in people.items():
-            if person not in states:
-                rejected[number] = "not in Prolific's export"
-            elif not states[person] & set(COUNTING_STATUSES):
-                rejected[number] = f"Prolific: {', '.join(sorted(states[person])).lower()}"
-        return rejected
 
-    def _notes(
-        self,
-        imported: ImportedAnswers,
-        repeated: int,
-        contradicted: Sequence[str],
-    ) -> list[str]:
-        """Return what was left out, and what is missing, in sentences."""
-        reader = self.reader
-        answered = {judgement.item.id for judgement in imported.judgements}
-        unanswered = [item.id for item in self.study.measured if item.id not in answered]
-        silent = [person for person in reader.states if person not in self.numbers]
-        absent = [
-            imported.people[number]
-            for number, reason in imported.rejected.items()
-            if reason.startswith("not in")
-        ]
-        problems: dict[str, Sequence[str]] = {
-            "rows cannot be read": [str(row) for row in reader.bad],
-            f"answers are to no item of '{self.study.name}'": list(self.unknown_items.elements()),
-            "answers name no option": list(self.unknown_options.elements()),
-            "answers of one person to one item contradict one another, and none of them counts": (
-                contradicted
-            ),
-            "items have no answer": unanswered,
-            "participants of Prolific's export gave no answer": silent,
-            "people with answers are not in Prolific's export, and do not count": absent,
-        }
-        counts = {
-            "rows ask nothing of the study": reader.other_rows,
-            "rows have no response": reader.without_response,
-            "answers were there twice": repeated,
-        }
-        notes = [f"{count:,} {problem}." for problem, count in counts.items() if count > 0]
-        for problem, subjects in problems.items():
-            if subjects:
-                names = list(dict.fromkeys(subjects))
-                more = " …" if len(names) > SHOWN else ""
-                notes.append(f"{len(subjects):,} {problem} ({'; '.join(names[:SHOWN])}{more}).")
-        return notes
+def _reject_by_state(imported: ImportedAnswers, states: Mapping[str, set[str]]) -> None:
+    """Reject who does not count by Prolific's export, if there is one."""
+    if not states:
+        return
+    for person, number in imported.numbers.items():
+        if person not in states:
+            imported.rejected[number] = "not in Prolific's export"
+            imported.report(
+                "people with answers are not in Prolific's export, and do not count", person
+            )
+        elif not states[person] & COUNTING_STATES:
+            imported.rejected[number] = f"Prolific: {', '.join(sorted(states[person])).lower()}"
+    silent = [person for person in states if person not in imported.numbers]
+    imported.report("participants of Prolific's export gave no answer", *silent)
 
 
 def _as_item_answer(item: StudyItem, answer: ForeignAnswer) -> ItemAnswer:
     """Return an answer in the form of the item's kind."""
-    how = item.how[0]
-    if isinstance(item, TypedItem):
-        responses = answer.response if isinstance(answer.response, list) else [answer.response]
-        return ItemAnswer(0, how, "; ".join(map(str, responses)).strip())
-    if not isinstance(item, ChoiceItem | SeveralItem):
-        raise BadValueError("an answer is no rating")
-    places = _option_places(item, answer)
-    if isinstance(item, SeveralItem):
-        return ItemAnswer(sum(1 << place for place in places), how)
-    if len(places) != 1:
-        raise BadValueError("it names several options")
-    return ItemAnswer(places[0], how)
-
-
-def _option_places(item: ChoiceItem | SeveralItem, answer: ForeignAnswer) -> list[int]:
-    """Return the places of the options that an answer names, each once."""
     response = answer.response
-    if isinstance(response, int) and not isinstance(response, bool):
-        names = answer.choices or item.options
+    if type(response) is int and not isinstance(item, TypedItem):
+        names = answer.choices or item.names
         if not 0 <= response < len(names):
             raise BadValueError("there is no such button")
         response = names[response]
-    places = []
-    for label in response if isinstance(response, list) else [response]:
-        places.append(_option_place(item, str(label)))
-    return list(dict.fromkeys(places))
+    labels = [str(label) for label in (response if isinstance(response, list) else [response])]
+    if isinstance(item, TypedItem):
+        return ItemAnswer(0, item.how[0], "; ".join(labels).strip())
+    if not isinstance(item, ChoiceItem | SeveralItem):
+        raise BadValueError("an answer is no rating")
+    places = {_option_place(item, label) for label in labels}
+    if isinstance(item, SeveralItem):
+        return ItemAnswer(sum(1 << place for place in places), item.how[0])
+    if len(places) != 1:
+        raise BadValueError("it names several options")
+    return ItemAnswer(places.pop(), item.how[0])
 
 
 def _option_place(item: ChoiceItem | SeveralItem, label: str) -> int:
     """Return the place of the option that a label is: as it is called, or as it was shown."""
-    for names in (item.options, item.option_texts):
-        spelled = [name.strip().casefold() for name in names]
-        matches = [place for place, name in enumerate(spelled) if name == label.strip().casefold()]
-        if label in names:
-            return names.index(label)
-        if len(matches) == 1:
-            return matches[0]
-    raise BadValueError("it is no option")
+    named = [*enumerate(item.options), *enumerate(item.option_texts)]
+    places = {place for place, name in named if name == label}
+    if not places:
+        spelling = label.strip().casefold()
+        places = {place for place, name in named if name.strip().casefold() == spelling}
+    if len(places) != 1:
+        raise BadValueError("it is no option, or several")
+    return places.pop()
 
 
-def _sessions(path: Path) -> Iterator[list[Row | BadRow]]:
-    """Yield the rows of a file, a list for each session that it keeps apart."""
-    if not path.name.removesuffix(".gz").lower().endswith((".json", ".txt", ".jsonl", ".ndjson")):
-        yield list(read_rows(path))
-        return
-    documents: list[Any]
+def _sessions(path: Path) -> list[list[Row | BadRow]]:
+    """Return the rows of a file, a list for each session that it keeps apart."""
+    if not path.name.removesuffix(".gz").lower().endswith(JSON_SUFFIXES):
+        return [list(read_rows(path))]
     try:
-        documents = [load_json(path)]
+        document = load_json(path)
     except NotJsonError:
-        documents = list(_json_lines(path))
-    rows: list[Row | BadRow] = []
-    sessions: list[list[Any]] = []
-    for document in documents:
-        if isinstance(document, list) and document and isinstance(document[0], list):
-            sessions += document
-        elif isinstance(document, list):
-            sessions.append(document)
-        elif isinstance(document, BadRow):
-            rows.append(document)
-        else:
-            rows.append(_as_row(len(rows) + 1, document))
-    if rows:
-        yield rows
-    number = 0
-    for session in sessions:
-        trials = []
-        for trial in session if isinstance(session, list) else [session]:
-            number += 1
-            trials.append(_as_row(number, trial))
-        yield trials
+        document = list(_json_lines(path))
+    values = document if isinstance(document, list) else [document]
+    # A list of lists has a list for each person; any other list is of rows.
+    sessions = [values]
+    if any(isinstance(value, list) for value in values):
+        sessions = [value if isinstance(value, list) else [value] for value in values]
+    return [
+        [_as_row(number, value) for number, value in enumerate(session, start=1)]
+        for session in sessions
+    ]
 
 
 def _json_lines(path: Path) -> Iterator[Any]:
     """Yield the JSON value of each line, or why it is none."""
-    for number, line in read_lines(path, longest=1 << 24):
+    for number, line in read_lines(path, longest=LONGEST_TEXT_LINE):
         if isinstance(line, BadRow):
             yield line
         elif line.strip():
@@ -446,6 +388,8 @@ def _as_row(number: int, value: Any) -> Row | BadRow:
     """Return a JSON value as a row, which must be an object."""
     if isinstance(value, dict):
         return Row(number, value)
+    if isinstance(value, BadRow):
+        return value
     return BadRow(number, "not a JSON object")
 
 
@@ -458,22 +402,16 @@ def _require(cells: Cells, names: frozenset[str]) -> None:
 
 def _only(
     cells: Cells,
+    key: str,
     names: Sequence[str],
     option: str,
-) -> Any:
-    """Return the value under any of these names; values that differ are the user's to decide."""
-    values = {name: cells[name] for name in names if cells.get(name) not in (None, "")}
-    if len({str(value) for value in values.values()}) > 1:
+) -> str:
+    """Return the value under the user's key, or any of these names; differing ones are refused."""
+    candidates = (key,) if key else names
+    values = {name: str(cells[name]) for name in candidates if cells.get(name) not in (None, "")}
+    if len(set(values.values())) > 1:
         raise UserError(f"A trial has {' and '.join(values)}, which differ: say {option}.")
-    return next(iter(values.values()), None)
-
-
-def _choices(cells: Cells) -> tuple[str, ...]:
-    """Return the labels of the buttons, where the trial stored them."""
-    for name in CHOICE_KEYS:
-        if isinstance(cells.get(name), list):
-            return tuple(map(str, cells[name]))
-    return ()
+    return next(iter(values.values()), "")
 
 
 def _seconds(value: Any, per_second: float = 1) -> float:

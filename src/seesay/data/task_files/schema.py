@@ -215,7 +215,7 @@ class PublishedFigure(Part):
     """The table that prints it, as in `Table 4`."""
 
 
-class Instructions(Part):
+class InstructionTexts(Part):
     """What is put around a question where a model is shown the options or answers freely, in the
     language of the task."""
 
@@ -345,7 +345,7 @@ class TaskFile(Part):
     qa_templates: Templates = Field(default={})
     """Whole questions, their options included, for a model that writes one of them; `trained` is
     the one that a model is tuned on."""
-    instructions: Instructions = Instructions()
+    instructions: InstructionTexts = InstructionTexts()
     """The words around a question for `--how choice` and `generate`, where the task is not in
     English."""
     linear_text: Text = ""

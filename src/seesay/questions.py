@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,27 @@ _CROSSED = " × "
 BETWEEN_SHOTS = "\n\n"
 THINGS_JOINT = "|"
 """Joins the things of an object that is several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """What is put around a question where a model is shown the options or answers freely.
+
+    `one_of` names the options, `few_words` stands where they are too many; `answer` is the cue
+    before the answer, `blank` stands before a sentence with a blank.
+    """
+
+    answer: str = "Answer:"
+    one_of: str = "Answer with one of these: {options}."
+    few_words: str = "Answer with one or two words."
+    blank: str = "Fill in the blank:"
+
+    def name_options(self, options: Sequence[str]) -> str:
+        """Return how to answer with one of these options."""
+        return fill(self.one_of, {"options": ", ".join(options)})
+
+
+ENGLISH = Instructions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +89,7 @@ def _prompt_key(
     picture: str | None,
     shots: tuple[object, ...],
     question: str | None,
+    instructions: Instructions,
 ) -> str:
     content: list[object] = [text, options, picture]
     # most prompts have none
@@ -75,6 +97,8 @@ def _prompt_key(
         content.append(shots)
     if question is not None:
         content.append(question)
+    if instructions != ENGLISH:
+        content.append(astuple(instructions))
     return json_digest(content, 12, ensure_ascii=False)
 
 
@@ -85,7 +109,7 @@ class Prompt:
     `fields` are the question's own, for a rule that needs the facts behind the text. `shots` are
     in-context examples; the text begins with them, for models that read nothing but text.
     `question` is the question's id where equal prompts are to be told apart: a model answers them
-    alike, but stored answers are to questions.
+    alike, but stored answers are to questions. `instructions` are the template's.
     """
 
     text: str
@@ -94,6 +118,7 @@ class Prompt:
     fields: Mapping[str, str] = field(default_factory=dict, compare=False)
     shots: tuple[Shot, ...] = ()
     question: str | None = None
+    instructions: Instructions = ENGLISH
 
     @property
     def question_text(self) -> str:
@@ -115,7 +140,14 @@ class Prompt:
     def key(self) -> str:
         """A digest of everything that the model sees: equal prompts are asked once."""
         shots = tuple((shot.text, shot.answer, shot.picture) for shot in self.shots)
-        return _prompt_key(self.text, self.options, self.picture, shots, self.question)
+        return _prompt_key(
+            self.text,
+            self.options,
+            self.picture,
+            shots,
+            self.question,
+            self.instructions,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +155,14 @@ class Template:
     """One way to put a question. `{field}` takes the question's fields, `[MASK]` marks the slot.
 
     `words` gives a label its word in this template (`{"larger": "bigger"}`), which may be a field
-    (`"{caption}"`); a label without one stands for itself.
+    (`"{caption}"`); a label without one stands for itself. `instructions` are what is put around
+    the question where options are shown or answers are free, if not in English.
     """
 
     name: str
     text: str
     words: Mapping[str, str] = field(default_factory=dict)
+    instructions: Instructions = ENGLISH
 
     def __post_init__(self) -> None:
         if self.text.count(SLOT) != 1:
@@ -156,6 +190,7 @@ class Template:
             question.picture,
             values,
             shots,
+            instructions=self.instructions,
         )
 
     def _word(self, label: str, values: Mapping[str, str]) -> str:
@@ -467,7 +502,9 @@ class Task:
         task."""
         digest = hashlib.blake2b(digest_size=8)
         for template in self.templates:
-            content = [template.name, template.text, sorted(template.words.items())]
+            content: list[object] = [template.name, template.text, sorted(template.words.items())]
+            if template.instructions != ENGLISH:
+                content.append(astuple(template.instructions))
             digest.update(json.dumps(content).encode())
         for question in self.questions:
             digest.update(json.dumps(_question_content(question)).encode())

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from tests.fuzz.samples import COCO, REGIONS, add, as_bytes, json_lines, npy, parquet
 from tests.fuzz.samples import READERS as READERS
+from tests.judge.studies import task as colour_task
 from tests.runs.logs.test_inspect import archive, summary
 from tests.runs.logs.test_lm_eval import sample
 from tests.runs.logs.test_pairing import rows as log_rows
@@ -23,10 +24,11 @@ from seesay.captions.parses.trees import read_trees
 from seesay.captions.scoring import score_parses
 from seesay.data import knowledge, viphy
 from seesay.data.colors import COLORS
+from seesay.judge.results.imported import import_answers
 from seesay.judge.signed_ids import SignedIds
 from seesay.judge.storage.studies import create_or_open_study, open_study
 from seesay.judge.study import StudyDesign
-from seesay.judge.study_builder import study_from_pairs
+from seesay.judge.study_builder import study_from_pairs, study_from_task
 from seesay.language.relations import published as relations_published
 from seesay.language.relations.correlation import read_human
 from seesay.language.relations.vectors import read_vectors
@@ -305,6 +307,43 @@ def _open_study(path: Path) -> None:
 
 
 add("study-file", "study.sqlite", [_study()], _open_study)
+
+
+def _import_people(path: Path) -> None:
+    """Read answers into a small study of every kind, beside a good file."""
+    good = path.with_name("good.csv")
+    for answer in ("choice", "several", "text"):
+        study = study_from_task(colour_task(3), StudyDesign(controls=0), answer=answer)
+        import_answers(study, [good, path])
+
+
+TRIAL = {"trial_type": "html-button-response", "trial_index": 1, "rt": 900, "item": "thing 0"}
+PEOPLE_BESIDE = {"good.csv": b"person,item,label\nann,thing 0,red\n"}
+for shape, file, seed in (
+    (
+        "jspsych",
+        "trials.json",
+        [
+            [{**TRIAL, "response": 1}, {"trial_type": "instructions", "trial_index": 2}],
+            [{**TRIAL, "response": {"Q0": "red"}, "subject": "b", "choices": ["red", "blue"]}],
+        ],
+    ),
+    (
+        "potato",
+        "annotations.jsonl",
+        json_lines(
+            {"instance_id": "thing 0", "user_id": "a", "labels": {"c": {"red": True}}},
+            {"instance_id": "thing 1", "user_id": "b", "labels": {"c": {"text_box": "blue"}}},
+        ),
+    ),
+    (
+        "prolific",
+        "prolific.csv",
+        "Submission id,Participant id,Status\ns,ann,APPROVED\nt,bob,RETURNED\n",
+    ),
+    ("plain", "people.csv", "person,item,label,seconds\na,thing 1,red; blue,1.5\nb,thing 2,,\n"),
+):
+    add(f"people-{shape}", file, [seed], _import_people, beside=PEOPLE_BESIDE)
 add(
     "prolific-keys",
     "jwks.json",

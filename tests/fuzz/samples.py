@@ -350,6 +350,57 @@ for suffix, seed in (
         lambda path: load_task(str(path.with_name("fruit.yaml"))).questions,
         beside={"fruit.yaml": task},
     )
+JOINED = """rows: rows.csv
+rules:
+  - {join: labels.json, on: {fruit: name}, take: taste, read: {key: name}}
+  - {spread: {said: [color, taste]}, into: [case, other], names: [look, tongue]}
+  - number: row
+id: [row, case]
+twin: [row, other]
+object: fruit
+options: {answers: said}
+gold: said
+templates: "{A fruit} is {a [MASK]}, I think."
+instructions: {answer: "Antwort:", one_of: "Eins von {options}!"}
+metrics: [accuracy, text_score]
+"""
+LABELS = {"lemon": {"taste": "sour"}, "apple": {"taste": "sweet"}, "lime": {"taste": "sour"}}
+add(
+    "task-joined",
+    "fruit.yaml",
+    [JOINED],
+    lambda path: check(path).problems,
+    beside={"rows.csv": TABLE.encode(), "labels.json": as_bytes(LABELS)},
+)
+add(
+    "task-labels",
+    "labels.json",
+    [LABELS, {"lemon": "sour", "apple": {"taste": "sweet", "x": [1, None]}}],
+    lambda path: load_task(str(path.with_name("fruit.yaml"))).questions,
+    beside={"fruit.yaml": JOINED.encode(), "rows.csv": TABLE.encode()},
+)
+add(
+    "task-rows-lines",
+    "pairs.txt",
+    ["The cats sleep.\nThe cats sleeps.\n\nA dog barks.\nA dog bark.\n"],
+    lambda path: load_task(str(path.with_name("pairs.yaml"))).questions,
+    beside={
+        "pairs.yaml": b"rows: pairs.txt\nread: {format: lines, columns: [good, bad]}\n"
+        b"pairs: {good: good, bad: bad}\n"
+    },
+)
+VOTES = """rows: votes.jsonl
+options: [red, green]
+gold: {votes: counts, says: order}
+templates: "{thing} is [MASK]."
+"""
+add(
+    "task-votes",
+    "votes.jsonl",
+    [json_lines({"thing": "lemon", "counts": [3, 0]}, {"thing": "x", "counts": "[1, 2]"})],
+    lambda path: load_task(str(path.with_name("votes.yaml"))).questions,
+    beside={"votes.yaml": VOTES.encode()},
+)
 add("task-draft", "table.csv", [TABLE], lambda path: draft_file(path).text)
 
 

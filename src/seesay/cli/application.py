@@ -65,7 +65,7 @@ _METAVARS = {
     "researcher": "NAME",
     "return_url": "URL",
     "revision": "REVISION",
-    "scope": "sentence|option",
+    "scope": "sentence|option|rest",
     "select": "MODEL",
     "start": "MODEL",
     "style": "qa|infill",

@@ -202,8 +202,8 @@ def probe(
     scope: Annotated[
         str,
         typer.Option(
-            help="What a causal model's score covers: sentence (option and what follows it) or "
-            "option."
+            help="What a causal model's score covers: sentence (option and what follows it), "
+            "option, or rest (what follows it, given the option)."
         ),
     ] = "sentence",
     length: Annotated[

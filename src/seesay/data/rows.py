@@ -1,4 +1,5 @@
-"""Rows of other people's files: CSV, TSV, JSON lines, JSON and Parquet, texts gzipped or not.
+"""Rows of other people's files: CSV, TSV, JSON lines, JSON, Parquet and plain lines, texts gzipped
+or not.
 
 Each format has one reader, and `read_rows` picks it by the file's name. All yield the same, in the
 order of the file: a `Row` (its number from 1, and its cells by name) or a `BadRow` (its number, and
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from seesay.data.cells import BadValueError, Cells, prompt_text
-from seesay.data.json_stream import parse_json
+from seesay.data.json_stream import DuplicateKeys, parse_json
 from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lines
 from seesay.errors import UserError, first_line
 from seesay.files import damage_as_user_error
@@ -25,7 +26,7 @@ from seesay.questions import BadRow
 
 T = TypeVar("T")
 
-FORMATS = ("csv", "tsv", "jsonl", "json", "parquet")
+FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "lines")
 # Files are other people's: a bound turns one that would fill the memory into a sentence.
 MOST_ROWS = 1_000_000
 # Blank lines are no rows, and a quoted cell may run over several: a file has more lines than rows.
@@ -60,6 +61,14 @@ class Row(NamedTuple):
     cells: dict[str, Any]
     file: str = ""
 
+    @property
+    def place(self) -> str:
+        """What tells the row from all others: its number, after its file where there are
+        several."""
+        if self.file:
+            return f"{self.file}/{self.number}"
+        return str(self.number)
+
     def bad(self, reason: str) -> BadRow:
         """This row as one that cannot be used."""
         return BadRow(self.number, reason, self.file)
@@ -92,14 +101,20 @@ def read_rows(
     columns: Sequence[str] = (),
     strip: bool = True,
     list_key: str = "",
+    key_column: str = "",
 ) -> Rows:
     """Read the rows of a file of any format: the given one, or the one that its name says.
 
-    `delimiter`, `columns` and `strip` are for CSV and TSV files, `list_key` is for JSON documents.
+    `delimiter`, `columns` and `strip` are for CSV and TSV files, `list_key` and `key_column` are
+    for JSON documents.
     """
     name = format or format_of(path)
     if name == "json":
-        return read_json(path, list_key)
+        return read_json(path, list_key, key_column)
+    if key_column:
+        raise UserError(f"{path} is not a JSON document: leave out `read: {{key: …}}`.")
+    if name == "lines":
+        return bound_rows(path, read_line_rows(path, columns))
     if name == "jsonl":
         return read_json_lines(path)
     if name == "parquet":
@@ -384,37 +399,96 @@ def json_rows(lines: Iterable[Line]) -> Rows:
                 yield BadRow(number, "not JSON")
 
 
-def read_json(path: Path, list_key: str = "") -> Rows:
+def read_line_rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """Read rows whose cells stand on lines of their own: as many lines as there are columns.
+
+    Blank lines may stand between rows. Anything that would shift the lines after it, such as a
+    line that is missing, makes the whole file unusable.
+    """
+    names = ", ".join(columns)
+    cells: list[str] = []
+    for number, line in read_lines(path, longest=LONGEST_ROW, most=MOST_LINES):
+        if isinstance(line, BadRow):
+            raise UserError(f"{path}, {line}: every line is part of a row ({names}).")
+        if line.strip():
+            cells.append(line)
+        elif cells:
+            raise UserError(
+                f"{path}, line {number} is blank, and a row has {len(columns)} lines ({names}): "
+                f"is one missing?"
+            )
+        if len(cells) == len(columns):
+            yield Row(number - len(columns) + 1, dict(zip(columns, cells, strict=True)))
+            cells = []
+    if cells:
+        raise UserError(
+            f"{path} ends with {len(cells)} of the {len(columns)} lines of a row ({names}): is one "
+            "missing?"
+        )
+
+
+def read_json(
+    path: Path,
+    list_key: str = "",
+    key_column: str = "",
+) -> Rows:
     """Read the rows of a JSON document that is a list, or has one under a key.
 
-    JSON lines are recognised, whatever the file's name says.
+    With `key_column` they are a mapping, whose keys become that column. JSON lines are recognised,
+    whatever the file's name says.
     """
     try:
         document = load_json(path)
     except NotJsonError:
-        if read_head(path, 1 << 12).lstrip()[:1] != b"{" or list_key:
+        begins_with_object = read_head(path, 1 << 12).lstrip()[:1] == b"{"
+        if not begins_with_object or list_key or key_column:
             raise
         yield from read_json_lines(path)
         return
-    rows = _rows_of_document(path, document, list_key)
+    if list_key:
+        if not isinstance(document, dict) or list_key not in document:
+            raise UserError(f"{path} has no rows under '{list_key}'.")
+        document = document[list_key]
+    if key_column:
+        yield from _mapped_rows(path, document, key_column)
+        return
+    rows = _rows_of_document(path, document, is_part=bool(list_key))
     refuse_too_many(path, len(rows))
     for number, value in enumerate(rows, start=1):
         yield _object_row(number, value)
 
 
+def _mapped_rows(
+    path: Path,
+    document: Any,
+    key_column: str,
+) -> Rows:
+    """Yield the rows of a mapping from keys to rows, or to single values, which are named so."""
+    if not isinstance(document, dict):
+        raise UserError(f"{path} is not a mapping of rows: leave out `read: {{key: …}}`.")
+    if isinstance(document, DuplicateKeys):
+        raise UserError(f"{path} has a key twice: which of its rows is meant?")
+    refuse_too_many(path, len(document))
+    for number, (key, value) in enumerate(document.items(), start=1):
+        cells = value if isinstance(value, dict) else {"value": value}
+        if key_column in cells:
+            yield BadRow(number, f"'{key}' has a '{key_column}' of its own beside its key")
+        else:
+            yield Row(number, {key_column: key, **cells})
+
+
 def _rows_of_document(
     path: Path,
     document: Any,
-    list_key: str,
+    *,
+    is_part: bool,
 ) -> list[Any]:
-    """Return the list of rows that a JSON document is, or has under a key."""
+    """Return the list of rows that a JSON document, or the part of one under a key, is."""
     rows = document
-    if list_key:
-        if not isinstance(document, dict) or list_key not in document:
-            raise UserError(f"{path} has no list of rows under '{list_key}'.")
-        rows = document[list_key]
-    elif isinstance(document, dict) and not any(
-        isinstance(value, list | dict) for value in document.values()
+    if (
+        not is_part
+        and isinstance(document, dict)
+        and not any(isinstance(value, list | dict) for value in document.values())
     ):
         # An object of plain values is one row, as a file of JSON lines with one line is.
         rows = [document]
@@ -425,6 +499,8 @@ def _rows_of_document(
         lists = [key for key, value in rows.items() if isinstance(value, list)]
         if lists:
             hint = f": give `read: {{list: {lists[0]}}}`"
+        elif all(isinstance(value, dict) for value in rows.values()):
+            hint = ", but a mapping of them: give `read: {key: id}`"
     raise UserError(f"{path} is not a list of rows{hint}.")
 
 

@@ -12,7 +12,7 @@ from seesay.data.splits import split_by_object
 from seesay.errors import UserError
 from seesay.export import copy_pictures, split_questions, yaml_text
 from seesay.files import write_json_lines, write_text
-from seesay.questions import Published, Question, Task, Template
+from seesay.questions import ENGLISH, Instructions, Published, Question, Task, Template
 
 RESERVED = ("id", "object", "twin", "options", "gold", "picture")
 
@@ -70,6 +70,7 @@ def write(task: Task, folder: Path) -> None:
         "templates": _templates(task.templates),
         "choice_templates": _templates(task.choice_templates),
         "qa_templates": _templates(task.qa_templates),
+        "instructions": _instructions(task.templates[0].instructions),
         "linear_text": task.training.linear_text,
         "neutral": dict(task.neutral),
         "metrics": list(task.metrics),
@@ -141,6 +142,13 @@ def _templates(templates: Sequence[Template]) -> dict[str, Any]:
         if template.words:
             entries[template.name] = {"text": template.text, "words": dict(template.words)}
     return entries
+
+
+def _instructions(instructions: Instructions) -> dict[str, str]:
+    """Return the instructions of a task's templates, which all have the same; none in English."""
+    if instructions == ENGLISH:
+        return {}
+    return asdict(instructions)
 
 
 def _figures(figures: Sequence[Published], how: str) -> list[dict[str, Any]]:

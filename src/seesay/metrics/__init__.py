@@ -15,6 +15,7 @@ from seesay.metrics.base import FloatArray, Metric, ScoredItems, chance, spread
 from seesay.metrics.bootstrap import Interval, Resamples
 from seesay.metrics.brier import BRIER
 from seesay.metrics.calibration_error import CALIBRATION_ERROR
+from seesay.metrics.group_score import GROUP_SCORE, IMAGE_SCORE, TEXT_SCORE
 from seesay.metrics.jensen_shannon import JENSEN_SHANNON
 from seesay.metrics.macro_f1 import MACRO_F1, MACRO_F1_SPACE
 from seesay.metrics.majority_accuracy import MAJORITY_ACCURACY, SHARED_ACCURACY
@@ -48,6 +49,9 @@ METRICS: dict[str, Metric[ScoredItems]] = {
         BRIER,
         CALIBRATION_ERROR,
         MIRROR_CONSISTENCY,
+        TEXT_SCORE,
+        IMAGE_SCORE,
+        GROUP_SCORE,
         MEAN_SCORE,
     )
 }

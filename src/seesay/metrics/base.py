@@ -30,7 +30,7 @@ class ScoredItems:
     labels are alike. `gold` holds weights, 0 for a label that is not gold. `ranks` says how many
     vocabulary entries score at least as high as the option (1 is the top, 0 unknown). `marks` holds
     sets of labels by name (`Question.marks`), and `twin` the scores of the same question asked in
-    another way (`Question.twin`), NaN where there is none.
+    another way (`Question.twin`), NaN where there is none, and `twin_gold` its gold weights.
     """
 
     scores: FloatArray
@@ -38,6 +38,7 @@ class ScoredItems:
     ranks: IntArray | None = None
     marks: Mapping[str, BoolArray] = field(default_factory=dict)
     twin: FloatArray | None = None
+    twin_gold: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.scores.ndim != 2 or self.gold.shape != self.scores.shape:
@@ -45,7 +46,8 @@ class ScoredItems:
                 f"gold must be shaped as scores, (n, L): got {self.gold.shape} and "
                 f"{self.scores.shape}"
             )
-        others = {"ranks": self.ranks, "twin": self.twin, **self.marks}
+        twins = {"twin": self.twin, "twin_gold": self.twin_gold}
+        others = {"ranks": self.ranks, **twins, **self.marks}
         for name, array in others.items():
             if array is not None and array.shape != self.scores.shape:
                 raise ValueError(
@@ -99,6 +101,7 @@ class ScoredItems:
             None if self.ranks is None else self.ranks[rows],
             {name: marked[rows] for name, marked in self.marks.items()},
             None if self.twin is None else self.twin[rows],
+            None if self.twin_gold is None else self.twin_gold[rows],
         )
 
 
@@ -125,6 +128,8 @@ class Metric(Generic[Data]):
     expected value of each item under a random order of its labels, where that differs from the
     value under equal scores. `is_mean`: the value is a weighted mean over items, the weight being
     the second statistic. `signed`: the value is a difference of shares, from -1 to 1.
+    `across_questions`: scores of different questions are compared, which means something only where
+    an option's score does not depend on the other options.
     """
 
     name: str
@@ -137,6 +142,7 @@ class Metric(Generic[Data]):
     guess: Callable[[Data], FloatArray] | None = None
     is_mean: bool = False
     signed: bool = False
+    across_questions: bool = False
 
     def defined(self, stats: FloatArray) -> BoolArray:
         """Return which items of (..., n, k) statistics count.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from seesay.errors import UserError
 from seesay.models.base import FilledScores, Model, TokenScores
-from seesay.models.options import ModelOptions
+from seesay.models.options import ModelOptions, Scope
 from seesay.models.source import MODELS, ModelSource
 
 __all__ = [
@@ -23,8 +24,22 @@ def load_model(name: str, options: ModelOptions | None = None) -> Model:
     options = options or ModelOptions()
     model = ModelSource.parse(name, options).load()
     if options.chat:
-        return through_chat(model, options.system)
+        model = through_chat(model, options.system)
+    if options.scope == Scope.REST:
+        _refuse_other_scope(model)
     return model
+
+
+def _refuse_other_scope(model: Model) -> None:
+    """Refuse a model that would be asked in another way than with `--scope rest`."""
+    from seesay.models.baselines import Baseline
+
+    # A baseline reads no text.
+    if model.scope != Scope.REST and not isinstance(model, Baseline):
+        raise UserError(
+            f"'{model.name}' does not score what follows an option: --scope rest is for causal "
+            "models and servers that complete texts."
+        )
 
 
 def through_chat(model: Model, system: str | None = None) -> Model:
@@ -34,4 +49,9 @@ def through_chat(model: Model, system: str | None = None) -> Model:
 
     if isinstance(model, Baseline):
         return model
+    if model.scope == Scope.REST:
+        raise UserError(
+            f"In a chat '{model.name}' scores its reply, and nothing follows it: leave out --scope "
+            "rest."
+        )
     return model if model.chat is not None else model.through_chat(system)

@@ -18,7 +18,7 @@ from seesay.condition import GREEDY as GREEDY
 from seesay.condition import Condition, StandIn
 from seesay.condition import Sampling as Sampling
 from seesay.errors import UserError
-from seesay.questions import Prompt, Scores, Task
+from seesay.questions import Prompt, Scores, Task, resolve_separator
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +101,17 @@ def choice_scores(prompt: Prompt, logp: Iterable[float]) -> Scores:
     return Scores(
         tuple(logp), tokens=(1,) * len(prompt.options), chars=tuple(map(len, prompt.options))
     )
+
+
+def scored_rest(prompt: Prompt) -> str:
+    """Return what follows the slot, which scope `rest` scores; a mark alone is nothing to score."""
+    _, after = prompt.parts
+    rest = resolve_separator(after, None)
+    if not any(character.isalnum() for character in rest):
+        raise UserError(
+            f"--scope rest scores what follows the option, and nothing does in {prompt.text!r}."
+        )
+    return rest
 
 
 def summed_scores(

@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from seesay.digests import json_digest
 from seesay.errors import UserError
 from seesay.models.multiple_choice import BLANK
 from seesay.models.template_process import TEMPLATES, TemplateError
-from seesay.questions import SLOT, Prompt, resolve_separator
+from seesay.questions import ENGLISH, SLOT, Instructions, Prompt, resolve_separator
 
 PLAIN_NOTE = (
     "'{name}' has a chat template and was asked without it, as a base model is: --chat asks "
@@ -37,7 +37,7 @@ def refuse_bare_slot(around: str) -> None:
         )
 
 
-def user_turn(text: str) -> str:
+def user_turn(text: str, instructions: Instructions = ENGLISH) -> str:
     """A text with a slot as one says it to somebody: a question as it is, anything else with a
     blank to fill.
 
@@ -48,19 +48,21 @@ def user_turn(text: str) -> str:
     """
     before, _, after = resolve_separator(text, None).partition(SLOT)
     refuse_bare_slot(before + after)
-    question = _CUE.sub("", before).rstrip()
+    question = _CUE.sub("", before).rstrip().removesuffix(instructions.answer).rstrip()
     if not after.strip(" .") and (question.endswith("?") or question != before.rstrip()):
         return _LABEL.sub("", question)
-    return f"Fill in the blank: {before}{BLANK}{after}"
+    return f"{instructions.blank} {before}{BLANK}{after}"
 
 
 def conversation(
     prompt: Prompt,
     system: str | None = None,
-    turn: Callable[[str, str | None], Any] = lambda text, picture: user_turn(text),
+    turn: Callable[[str, str | None], Any] | None = None,
 ) -> list[Message]:
     """The system's text, the examples, each with its reply, and the question; `turn` words a text
     and its picture."""
+    if turn is None:
+        turn = partial(_say, prompt.instructions)
     messages: list[Message] = []
     if system is not None:
         messages.append({"role": "system", "content": system})
@@ -68,6 +70,11 @@ def conversation(
         messages.append({"role": "user", "content": turn(shot.text, shot.picture)})
         messages.append({"role": "assistant", "content": shot.answer})
     return [*messages, {"role": "user", "content": turn(prompt.question_text, prompt.picture)}]
+
+
+def _say(instructions: Instructions, text: str, picture: str | None) -> str:
+    """Return a text as one says it to somebody; a picture is not part of it."""
+    return user_turn(text, instructions)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from seesay.errors import UserError
 
 
 class Scope(StrEnum):
-    """What a causal model scores: the option and the rest of its sentence, or the option alone."""
+    """What a causal model scores: the option and the rest of its sentence, the option alone, or the
+    rest alone, given the option."""
 
     SENTENCE = "sentence"
     OPTION = "option"
+    REST = "rest"
 
 
 class Style(StrEnum):

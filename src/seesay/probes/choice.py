@@ -134,7 +134,7 @@ class ChoiceModel(RephrasedModel):
         ) -> str:
             # examples before the question keep the order of their own options
             shown = options if offered == prompt.options else offered
-            return f"{question(text)} {lettered(shown)} Answer: {SLOT}"
+            return f"{question(text)} {lettered(shown)} {prompt.instructions.answer} {SLOT}"
 
         return replace(rephrase(prompt, with_letters), options=options)
 

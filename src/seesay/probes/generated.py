@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from seesay.answers import NO_ANSWER
 from seesay.condition import How, Sampling
@@ -22,7 +23,7 @@ from seesay.models.base import Model, Reply, choice_scores
 from seesay.models.baselines import Baseline
 from seesay.models.chat import user_turn
 from seesay.models.wrapped import RephrasedModel, rephrase
-from seesay.questions import SLOT, Prompt, Scores
+from seesay.questions import ENGLISH, SLOT, Instructions, Prompt, Scores
 
 LEAST = 1e-6  # what an option that no reply named is given
 MOST_SHOWN = 30  # options; a longer list is not shown
@@ -90,7 +91,7 @@ class GeneratedModel(RephrasedModel):
 
     def _put(self, prompt: Prompt) -> Prompt:
         """The prompt with its options named, and a cue for the answer at its end."""
-        return rephrase(prompt, request_text)
+        return rephrase(prompt, partial(request_text, instructions=prompt.instructions))
 
     def _match(self, reply: str, prompt: Prompt) -> NamedOptions:
         """The options that a reply to the prompt names."""
@@ -152,13 +153,13 @@ def _outcome(
 def request_text(
     text: str,
     options: Sequence[str],
+    instructions: Instructions = ENGLISH,
 ) -> str:
     """Return the text with its options named, and a cue for the answer at its end."""
+    how = instructions.few_words
     if len(options) <= MOST_SHOWN:
-        among = f"one of these: {', '.join(options)}"
-    else:
-        among = "one or two words"
-    return f"{user_turn(text)}\nAnswer with {among}.\nAnswer: {SLOT}"
+        how = instructions.name_options(options)
+    return f"{user_turn(text, instructions)}\n{how}\n{instructions.answer} {SLOT}"
 
 
 def note_misses(answered: Sequence[Scores]) -> list[str]:

@@ -24,7 +24,8 @@ def previews(
         "masked": prompt.text,
         "causal": f"{before}⟨{gold_word}⟩{after}",
         "encoder-decoder": with_options(prompt.text, prompt.options),
-        "choice": f"{question(choice.text)} {lettered(choice.options)} Answer:",
+        "choice": f"{question(choice.text)} {lettered(choice.options)} "
+        f"{choice.instructions.answer}",
     }
     if task.qa_templates:
         texts["qa"] = task.qa_templates[0].ask(example).parts[0].strip()

@@ -103,7 +103,7 @@ class StoredAnswers(Model):
         self.only_chooses = any(row.logp is None and len(row.texts) == 1 for row in answers)
         answered = {template for _, template in located}
         templates = tuple(
-            StoredTemplate(template.name, template.text, template.words)
+            StoredTemplate(template.name, template.text, template.words, template.instructions)
             for template in task.templates
             if template.name in answered
         )

@@ -19,7 +19,7 @@ import numpy as np
 
 import seesay
 from seesay import metrics
-from seesay.condition import Condition, label
+from seesay.condition import Condition, How, label
 from seesay.defaults import LARGEST_SEED, RESAMPLES
 from seesay.errors import UserError
 from seesay.files import lock_folder
@@ -40,6 +40,8 @@ FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 MANY_OPTIONS = 100
 MANY_OF_ONE = 20  # questions about one object: of those that have more, a limit of 100 takes few
+WEIGH_ALONE = ("completions", "dual-encoder", "encoder-decoder", "vision")
+"""Families that score an option by itself, besides those that score texts."""
 LIBRARIES = ("numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 log = logging.getLogger(__name__)
@@ -190,6 +192,8 @@ def prepare_task(
     task, settings = limit_task(model, task, settings)
     if model.only_chooses:
         task = drop_probabilities(task, model)
+    if not weighs_alone(model):
+        task = drop_comparisons(task, model)
     return task, settings
 
 
@@ -450,6 +454,29 @@ def drop_probabilities(
             f"{model.probabilities_hint}."
         )
     return replace(task, metrics=binary, neutral={})
+
+
+def weighs_alone(model: Model) -> bool:
+    """Return whether an option's score does not depend on the options beside it."""
+    if model.only_chooses or model.letters_options or model.condition.how is not How.CLOZE:
+        return False
+    return "score" in model.abilities or model.family in WEIGH_ALONE
+
+
+def drop_comparisons(
+    task: Task,
+    model: Model,
+) -> Task:
+    """Return the task without metrics that compare the scores of different questions."""
+    names = tuple(name for name in task.metrics if not metrics.get(name).across_questions)
+    if len(names) == len(task.metrics):
+        return task
+    others = ", ".join(name for name in task.metrics if name not in names)
+    problem = f"'{model.name}' weighs the options of a question against each other"
+    if not names:
+        raise UserError(f"{problem}, and {others} compares questions: ask another model.")
+    model.note(f"{problem}: there is no {others}, which compares questions.")
+    return replace(task, metrics=names)
 
 
 def pairs(

@@ -182,6 +182,15 @@ class _LabelMatrix:
                 range(size, len(rows), size),
             )
 
+    def gold_of_twins(self, task: Task) -> FloatArray:
+        """Return the gold weights of each question's twin, all 0 where it is not asked."""
+        rows = {question.id: row for row, question in enumerate(task.questions)}
+        gold = np.zeros(self.shape)
+        for row, question in enumerate(task.questions):
+            if question.twin in rows:
+                gold[row] = self.gold[rows[question.twin]]
+        return gold
+
     def _columns_of(self, labels: Iterable[str]) -> IntArray:
         """Return the columns of these labels."""
         return np.array([self._column[label] for label in labels], np.intp)
@@ -222,6 +231,7 @@ def items_by_template(
     labels = _LabelMatrix(task)
     columns = answers.columns
     has_twins = any(question.twin for question in task.questions)
+    twin_gold = labels.gold_of_twins(task) if has_twins else None
 
     def plain(places: IntArray, width: int) -> FloatArray:
         return adjust(columns.matrix(places, width), length)
@@ -247,6 +257,7 @@ def items_by_template(
             reduce(_best_ranks, ranks),
             labels.marks,
             twins,
+            twin_gold,
         )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from seesay.braces import double_braces
 from seesay.data.task_files.schema import PublishedFigure, TemplateFile, TemplateText
+from seesay.data.task_files.texts import with_article
 from seesay.data.task_files.yaml_text import read_yaml
-from seesay.questions import Published, Slice, Template, Training
+from seesay.errors import UserError
+from seesay.questions import ENGLISH, Instructions, Published, Slice, Template, Training
 
 FOLDER = Path(__file__).parents[1] / "data" / "templates"
 """The folder of the templates of tasks that are Python code: `NAME.yaml` for each."""
@@ -39,11 +42,28 @@ def read_template_file(name: str) -> Mapping[str, Any]:
 def build_templates(
     entries: Mapping[str, TemplateText],
     words: Mapping[str, str],
+    labels: Iterable[str] = (),
+    instructions: Instructions = ENGLISH,
 ) -> tuple[Template, ...]:
-    """Return the templates of declared entries; a template's own words override `words`."""
-    return tuple(
-        Template(name, entry.text, {**words, **entry.words}) for name, entry in entries.items()
-    )
+    """Return the templates of declared entries; a template's own words override `words`.
+
+    `labels` are all that any question offers: in a template that puts an article before its slot,
+    each of them gets the one that fits.
+    """
+    templates = []
+    for name, entry in entries.items():
+        own_words = {**words, **entry.words}
+        if entry.has_article:
+            if any("{" in word for word in own_words.values()):
+                raise UserError(
+                    f"The template '{name}' puts an article before words that differ from row to "
+                    "row: write the article into the column."
+                )
+            own_words = {
+                label: with_article(own_words.get(label, double_braces(label))) for label in labels
+            }
+        templates.append(Template(name, entry.plain_text, own_words, instructions))
+    return tuple(templates)
 
 
 def published_figures(name: str) -> tuple[Published, ...]:

@@ -32,6 +32,9 @@ class Pairs(Part):
     """The column with the sentence that is acceptable, or fits the picture."""
     bad: Column
     """The column with the sentence that is not, or does not."""
+    after: Column = ""
+    """A column with what follows either of the two, which are then its contexts; with `--scope
+    rest` it alone is scored."""
 
 
 def expand_pairs(fields: Any) -> Any:
@@ -48,11 +51,14 @@ def expand_pairs(fields: Any) -> Any:
         gold = {"column": pairs["good"]}
     # Each option is a whole sentence of the row, which fills the slot by itself.
     words = {place: f"{{{place}}}" for place in PLACES}
+    text = SLOT
+    if isinstance(pairs, dict) and pairs.get("after"):
+        text = f"{SLOT} {{{pairs['after']}}}"
     return {
         **fields,
         "options": list(PLACES),
         "gold": gold,
-        "templates": {"sentence": {"text": SLOT, "words": words}},
+        "templates": {"sentence": {"text": text, "words": words}},
     }
 
 

@@ -29,6 +29,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "pairs": Pairs,
     "rows": schema_rows.SplitRows,
     "published": schema.PublishedFigure,
+    "instructions": schema.InstructionTexts,
     **dict.fromkeys(schema.TEMPLATE_FIELDS, schema.TemplateText),
 }
 

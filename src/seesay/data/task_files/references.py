@@ -28,7 +28,7 @@ def _texts(file: TaskFile) -> Iterator[tuple[Steps, str]]:
     """Yield the texts that are put to models, which see the fields as well as the columns."""
     for place in TEMPLATE_FIELDS:
         for name, entry in getattr(file, place).items():
-            yield (place, name, "text"), entry.text
+            yield (place, name, "text"), entry.plain_text
     yield from file.word_texts
     for name in file.neutral:
         yield ("neutral", name), f"{{{name}}}"

@@ -5,12 +5,110 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, FiniteFloat, Tag, model_validator
 
-from seesay.data.task_files.schema_base import READS, Column, Columns, OneOrMore, Part, Text
+from seesay.data.task_files.schema_base import (
+    READS,
+    Column,
+    Columns,
+    ListBranch,
+    Names,
+    OneOrMore,
+    Part,
+    Text,
+    TextBranch,
+    as_names,
+    kind_of,
+)
+from seesay.data.task_files.schema_rows import Reading
 from seesay.defaults import LARGEST_SEED
+
+SplitName = Literal["train", "validation", "test"]
+
+
+class Join(Part):
+    """Add the columns of another file to the rows, such as labels that are apart from their
+    questions.
+
+    A row without a partner is a bad row; a key that the other file has twice is an error.
+    """
+
+    join: Annotated[
+        TextBranch | Annotated[dict[SplitName, Text], Tag("<mapping>")],
+        Discriminator(kind_of),
+    ]
+    """The other file, or one for each split."""
+    on: Annotated[
+        TextBranch | ListBranch | Annotated[dict[str, Text], Tag("<mapping>")],
+        Discriminator(kind_of),
+    ] = ()
+    """The columns in which partners are equal; `{column: other}` where the other file calls them
+    otherwise. Default: the first row with the first, and so on, as many as there are."""
+    take: OneOrMore = ()
+    """The columns to add. Default: all of the other file's."""
+    read: Reading = Reading()
+    """How the other file is written."""
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The columns in which partners are equal, each with the other file's name for it."""
+        if isinstance(self.on, dict):
+            return self.on
+        return {column: column for column in as_names(self.on)}
+
+    def columns_read(self) -> Iterator[tuple[str, str]]:
+        """Yield the columns of the rows; those of the other file are looked up there."""
+        for column in self.keys:
+            yield "on", column
+
+
+class Spread(Part):
+    """Make several rows of one, such as a question for each of its pictures.
+
+    `spread: {image: [image_0, image_1]}` makes two rows, whose column `image` is the first and the
+    second of these; the columns themselves stay.
+    """
+
+    spread: dict[str, Names] = Field(min_length=1)
+    """New columns, each with the columns that the rows take it from, one for each row."""
+    into: OneOrMore = Field(default=(), max_length=2)
+    """A column that says which of the rows it is (1, 2, …), and one that says which is the next; of
+    two rows that is the other one."""
+    names: Names = ()
+    """What `into` says instead of numbers."""
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        """Refuse columns that would make different numbers of rows, and a single one."""
+        counts = {len(columns) for columns in self.spread.values()}
+        if self.names:
+            counts.add(len(self.names))
+        if len(counts) > 1 or min(counts) < 2:
+            raise ValueError("'spread' needs as many columns for each name, two at least")
+        if self.names and not self.into:
+            raise ValueError("'names' goes with 'into'")
+        return self
+
+    @property
+    def case_names(self) -> Names:
+        """What the rows are called."""
+        count = len(next(iter(self.spread.values())))
+        return self.names or tuple(str(number) for number in range(1, count + 1))
+
+    def columns_read(self) -> Iterator[tuple[str, str]]:
+        """Yield the columns that values are taken from."""
+        for columns in self.spread.values():
+            for column in columns:
+                yield "spread", column
+
+
+class Number(Part):
+    """Write the number of each row in its file into a column, for rows that nothing else names."""
+
+    number: Text
+    """The new column."""
 
 
 class RowFilter(Part):
@@ -288,6 +386,9 @@ KINDS: dict[str, type[Part]] = {
     "draw_pairs": DrawPairs,
     "rank_pairs": RankPairs,
     "both_ways": BothWays,
+    "join": Join,
+    "spread": Spread,
+    "number": Number,
 }
 
 
@@ -308,7 +409,10 @@ def _kind(value: Any) -> str | None:
 
 
 Rule = Annotated[
-    Annotated[Drop, Tag("<drop>")]
+    Annotated[Join, Tag("<join>")]
+    | Annotated[Spread, Tag("<spread>")]
+    | Annotated[Number, Tag("<number>")]
+    | Annotated[Drop, Tag("<drop>")]
     | Annotated[Keep, Tag("<keep>")]
     | Annotated[Rename, Tag("<rename>")]
     | Annotated[ThresholdRule, Tag("<threshold>")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from seesay.data.cells import BadValueError, one_of, split_words
@@ -30,13 +29,15 @@ def columns_after(rule: Rule, columns: dict[str, None]) -> dict[str, None]:
             return shared | _two_sided(columns, shared)
         case rules.DrawPairs():
             return _two_sided(columns)
+        case rules.Number():
+            return columns | {rule.number: None}
         case rules.RankPairs():
             kinds: dict[str, None] = {"ratio": None}
             if rule.alike:
                 kinds["alike"] = None
             return _two_sided(columns) | kinds
         case _:
-            names = as_names(getattr(rule, "into", ()))
+            names = [*getattr(rule, "spread", ()), *as_names(getattr(rule, "into", ()))]
             return columns | dict.fromkeys(name for name in names if name)
 
 
@@ -55,7 +56,7 @@ def unknown_in(rule: Rule, columns: dict[str, None]) -> list[tuple[str, str]]:
 
 
 def apply(rule: Rule, table: Table) -> Table:
-    """Return the table with a rule applied to it."""
+    """Return the table with a rule applied to it; `join` is apart, since it reads a second one."""
     rows = table.rows
     bad = list(table.bad)
     notes = list(table.notes)
@@ -89,8 +90,7 @@ def apply(rule: Rule, table: Table) -> Table:
         case rules.BothWays():
             rows = list(_both_ways(rule, rows, bad))
         case _:
-            change = partial(_CHANGES[type(rule)], rule)
-            rows = list(_change_rows(change, rows, bad))
+            rows = list(_change_rows(rule, rows, bad))
     return Table(rows, columns_after(rule, table.columns), bad, notes)
 
 
@@ -118,7 +118,7 @@ def _describe_values(rule: rules.RowFilter) -> str:
     return " and ".join(bounds)
 
 
-def _key(value: Any) -> Any:
+def as_key(value: Any) -> Any:
     """Return a cell as something that can be the key of a dictionary."""
     if value is None or isinstance(value, str):
         return value
@@ -130,7 +130,7 @@ def _distinct(rule: rules.Unique, rows: Sequence[Row]) -> tuple[list[Row], list[
     first_rows: dict[Any, Row] = {}
     repeated: list[tuple[Row, Row]] = []
     for row in rows:
-        key = tuple(_key(row.cells.get(column)) for column in rule.unique)
+        key = tuple(as_key(row.cells.get(column)) for column in rule.unique)
         if rule.any_case:
             key = tuple(part.casefold() if isinstance(part, str) else part for part in key)
         first = first_rows.setdefault(key, row)
@@ -140,14 +140,20 @@ def _distinct(rule: rules.Unique, rows: Sequence[Row]) -> tuple[list[Row], list[
 
 
 def _change_rows(
-    change: Callable[[Cells], None],
+    rule: Rule,
     rows: Sequence[Row],
     bad: list[BadRow],
 ) -> Iterator[Row]:
-    """Yield every row changed; a row that cannot be is a bad one."""
+    """Yield what a rule makes of the rows one by one; a row that it cannot take is a bad one."""
+    if isinstance(rule, rules.Spread):
+        yield from _spread(rule, rows)
+        return
     for row in rows:
         try:
-            change(row.cells)
+            if isinstance(rule, rules.Number):
+                row.cells[rule.number] = row.place
+            else:
+                _CHANGES[type(rule)](rule, row.cells)
         except BadValueError as error:
             bad.append(row.bad(str(error)))
         else:
@@ -289,7 +295,7 @@ def _contradiction(
 
 def _place(rule: rules.BothWays, cells: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what tells a pair from all others: its scene, say, and its two things in order."""
-    return tuple(_key(cells.get(column)) for column in (*rule.within, *rule.things))
+    return tuple(as_key(cells.get(column)) for column in (*rule.within, *rule.things))
 
 
 def _reverse(rule: rules.BothWays, cells: Mapping[str, Any]) -> Cells:
@@ -337,6 +343,17 @@ def _number(cells: Cells, column: str) -> float:
     return number
 
 
+def _spread(rule: rules.Spread, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows that each row is made into."""
+    cases = rule.case_names
+    for row in rows:
+        for place, case in enumerate(cases):
+            cells = {name: row.cells.get(columns[place]) for name, columns in rule.spread.items()}
+            following = cases[(place + 1) % len(cases)]
+            cells |= zip(rule.into, (case, following), strict=False)
+            yield row._replace(cells=row.cells | cells)
+
+
 def _pair_up(
     rule: rules.PairUp,
     rows: Sequence[Row],
@@ -345,7 +362,7 @@ def _pair_up(
     """Yield one row for each two that share a value; any other number of rows is bad."""
     groups: dict[Any, list[Row]] = {}
     for row in rows:
-        key = _key(row.cells.get(rule.pair_up))
+        key = as_key(row.cells.get(rule.pair_up))
         groups.setdefault(key, []).append(row)
     for value, members in groups.items():
         if len(members) == 2 and value is not None:

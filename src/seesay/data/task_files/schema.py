@@ -23,8 +23,9 @@ from pydantic import (
 )
 
 from seesay import metrics
+from seesay.braces import references
 from seesay.data.task_files.pairs import STANDS_FOR, Pairs, expand_pairs
-from seesay.data.task_files.row_rules import Rule
+from seesay.data.task_files.row_rules import Join, Rule
 from seesay.data.task_files.schema_base import (
     READS,
     Column,
@@ -37,7 +38,7 @@ from seesay.data.task_files.schema_base import (
     kind_of,
 )
 from seesay.data.task_files.schema_rows import Reading, RowSources, Split, SplitRows
-from seesay.questions import SLOT
+from seesay.questions import ENGLISH, SLOT
 from seesay.registry import did_you_mean
 
 Source = str | list[str] | list[dict[str, Any]]
@@ -95,9 +96,10 @@ class Gold(Part):
     """The column with the label, or with a list of labels."""
     separator: Text = ""
     """What separates several right labels in that column."""
-    says: Literal["label", "index", "number", "letter", "column"] = "label"
+    says: Literal["label", "index", "number", "letter", "column", "order"] = "label"
     """What the column holds: the label itself, the option's index from 0 or number from 1, its
-    letter from A, or the name of its column."""
+    letter from A, or the name of its column. Of one column of weights or votes also `order`: a
+    number for each option, in the order of the options."""
     share: Column = ""
     """A column with the number of people who gave that label; its weight is their share."""
     of: FiniteFloat | None = Field(default=None, gt=0)
@@ -117,16 +119,38 @@ class Gold(Part):
             raise ValueError("'share' and 'of' go together: how many gave the label, of how many")
         if self.share and self.separator:
             raise ValueError("'share' goes with one label, not with a list")
+        if self.says == "order" and not isinstance(self.votes or self.weights, str):
+            raise ValueError("`says: order` goes with one column of 'votes' or 'weights'")
+        if self.says not in ("label", "order") and not self.column:
+            raise ValueError(f"`says: {self.says}` goes with 'column'")
         return self
+
+
+ARTICLE_SLOTS = (f"{{a {SLOT}}}", f"{{A {SLOT}}}")
+"""A slot whose word gets the article that fits it."""
 
 
 class TemplateText(Part):
     """A template with words of its own."""
 
     text: Text
-    """The text, with one [MASK] and columns in braces."""
+    """The text, with one [MASK] and columns in braces. `{a [MASK]}` gives every option the article
+    that fits it."""
     words: dict[str, Text] = Field(default={})
     """The word that stands for an option in this template."""
+
+    @property
+    def has_article(self) -> bool:
+        """Whether options get the article that fits them."""
+        return any(slot in self.text for slot in ARTICLE_SLOTS)
+
+    @property
+    def plain_text(self) -> str:
+        """The text with a slot for the word and its article, if it has one."""
+        text = self.text
+        for slot in ARTICLE_SLOTS:
+            text = text.replace(slot, SLOT)
+        return text
 
     @field_validator("text")
     @classmethod
@@ -189,6 +213,28 @@ class PublishedFigure(Part):
     """Whether the model was asked or a probe was trained."""
     place: str = ""
     """The table that prints it, as in `Table 4`."""
+
+
+class InstructionTexts(Part):
+    """What is put around a question where a model is shown the options or answers freely, in the
+    language of the task."""
+
+    answer: Text = ENGLISH.answer
+    """The cue before the answer."""
+    one_of: Text = ENGLISH.one_of
+    """How to answer, where the options are named; {options} stands for them."""
+    few_words: Text = ENGLISH.few_words
+    """How to answer, where they are too many to name."""
+    blank: Text = ENGLISH.blank
+    """What stands before a sentence with a blank, in a chat and for free answers."""
+
+    @field_validator("one_of")
+    @classmethod
+    def _check_options(cls, text: str) -> str:
+        """Refuse an instruction that does not name the options, or names anything else."""
+        if references(text) != ["options"]:
+            raise ValueError("'one_of' needs {options}, and nothing else in braces")
+        return text
 
 
 OptionSource = Annotated[
@@ -299,6 +345,9 @@ class TaskFile(Part):
     qa_templates: Templates = Field(default={})
     """Whole questions, their options included, for a model that writes one of them; `trained` is
     the one that a model is tuned on."""
+    instructions: InstructionTexts = InstructionTexts()
+    """The words around a question for `--how choice` and `generate`, where the task is not in
+    English."""
     linear_text: Text = ""
     """What is encoded for a linear probe."""
     neutral: dict[str, Text] = Field(default={})
@@ -314,6 +363,18 @@ class TaskFile(Part):
     def _expand_pairs(cls, fields: Any) -> Any:
         """Write `pairs` out as the fields that it stands for, before these are checked."""
         return expand_pairs(fields)
+
+    @field_validator("rules")
+    @classmethod
+    def _check_joins(cls, rules: list[Rule]) -> list[Rule]:
+        """Refuse to join row by row what another rule has changed the number or order of."""
+        is_changed = False
+        for rule in rules:
+            if not isinstance(rule, Join):
+                is_changed = True
+            elif is_changed and not rule.on:
+                raise ValueError("a 'join' without 'on' goes row by row: put it first")
+        return rules
 
     @field_validator("metrics")
     @classmethod

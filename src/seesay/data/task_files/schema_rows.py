@@ -60,18 +60,32 @@ class SplitRows(Part):
 class Reading(Part):
     """How the files of rows are written, where their names do not say it."""
 
-    format: Literal["csv", "tsv", "jsonl", "json", "parquet"] | None = None
-    """The format of the files. Default: what their names end in."""
+    format: Literal["csv", "tsv", "jsonl", "json", "parquet", "lines"] | None = None
+    """The format of the files; `lines` are rows whose cells stand on lines of their own, one for
+    each of `columns`. Default: what their names end in."""
     delimiter: Annotated[Text, Field(min_length=1, max_length=1)] = ","
     """What separates the cells of a CSV file, such as ';'."""
     columns: Names = ()
-    """The columns' names, for a CSV or TSV file without a first line that has them."""
+    """The columns' names, for lines, and for a CSV or TSV file without a first line that has
+    them."""
     list: Text = ""
-    """The key under which a JSON document has its list of rows."""
+    """The key under which a JSON document has its rows."""
+    key: Text = ""
+    """A column for the keys, where a JSON document's rows are a mapping; rows that are single
+    values are in the column `value`."""
     config: Text = ""
     """The configuration of a data set on the Hub."""
     strip: bool = True
     """Whether spaces at both ends of a value are removed."""
+
+    @model_validator(mode="after")
+    def _check_format(self) -> Self:
+        """Refuse lines whose cells have no names, and keys of what is no mapping."""
+        if self.format == "lines" and not self.columns:
+            raise ValueError("`format: lines` needs 'columns': a name for each line of a row")
+        if self.key and self.format not in (None, "json"):
+            raise ValueError("'key' goes with a JSON document")
+        return self
 
 
 class Split(Part):

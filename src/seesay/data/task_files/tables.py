@@ -56,6 +56,7 @@ def read_file(
         columns=columns,
         strip=reading.strip,
         list_key=reading.list,
+        key_column=reading.key,
     )
     table = _table(rows, reading, pictures)
     if kind in ("csv", "tsv"):

@@ -14,10 +14,10 @@ from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
 from seesay.judge import SliderStart
 from seesay.judge.commands import options
+from seesay.judge.commands.imports import import_files, print_export
 from seesay.judge.commands.plan import plan, preview
 
 if TYPE_CHECKING:
-    from seesay.judge.results.agreement import Coefficient
     from seesay.judge.study import Study
     from seesay.judge.web.server import ServerAddresses
 
@@ -27,6 +27,7 @@ app = Application(
 )
 app.command()(preview)
 app.command()(plan)
+app.command("import")(import_files)
 
 
 @app.command()
@@ -325,8 +326,6 @@ def export(
         seesay judge export core-color.judge.sqlite -o results
     """
     options.require_extra()
-    from seesay.cli.output import out, print_json, table
-    from seesay.judge.results.agreement import AGREEMENT_SCALE
     from seesay.judge.results.export import export_study
     from seesay.judge.results.quality import QualityCriteria
     from seesay.judge.storage.studies import open_study
@@ -349,47 +348,4 @@ def export(
             command=recorded_command(),
             adjudicated=adjudicated,
         )
-    report = exported.report
-    if as_json:
-        print_json(
-            {
-                "folder": str(output),
-                "run": str(exported.run.folder) if exported.run else None,
-                "no_run_reason": exported.no_run_reason or None,
-                "agreement": report.model_dump(mode="json"),
-            }
-        )
-        return
-    out.print(
-        f"{report.people_counted} of {report.people} people and {report.judgements_counted} of "
-        f"{report.judgements} judgements count: {report.judgements_per_item:.1f} for each of "
-        f"{report.items_judged} items."
-    )
-    for sentence in report.remarks:
-        out.print(sentence)
-    for excluded in report.excluded:
-        out.print(f"Excluded participant {excluded.person}: {'; '.join(excluded.reasons)}.")
-    if report.agreement:
-        rows = [(key, *_columns(coefficient)) for key, coefficient in report.agreement.items()]
-        out.print(table(["agreement", ">value", ">95 % interval"], rows))
-        for key, coefficient in report.agreement.items():
-            out.print(f"{key}: {coefficient.meaning}.")
-        out.print(AGREEMENT_SCALE)
-    if quiet:
-        return
-    out.print(f"Tables: {output}")
-    if exported.run:
-        out.print(f"Run: {exported.run.folder}")
-    else:
-        out.print(f"No run: {exported.no_run_reason}")
-
-
-def _columns(coefficient: Coefficient) -> tuple[str, str]:
-    """Return a coefficient's value and interval as a table shows them."""
-    value = "–"
-    interval = ""
-    if coefficient.value is not None:
-        value = f"{coefficient.value:.3f}"
-    if coefficient.low is not None:
-        interval = f"{coefficient.low:.3f}–{coefficient.high:.3f}"
-    return value, interval
+    print_export(exported, quiet=quiet, as_json=as_json)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from statistics import median
+from math import isnan
 from typing import Any
 
 import numpy as np
 
 from seesay.judge.results.competence import DawidSkene, dawid_skene
-from seesay.judge.results.quality import Judgement, by_item, by_participant
+from seesay.judge.results.quality import Judgement, by_item, by_participant, median_seconds
 from seesay.judge.study import Study
 from seesay.quantities import quantity
 
@@ -43,22 +43,24 @@ def annotator_columns(study: Study, judgements: Sequence[Judgement]) -> dict[int
     """
     measured = [judgement for judgement in judgements if not judgement.item.control]
     competence = _competence(study, measured)
-    median_seconds = {}
-    for item_id, group in by_item(measured).items():
-        median_seconds[item_id] = median(judgement.seconds for judgement in group)
+    item_seconds = {item: median_seconds(group) for item, group in by_item(measured).items()}
     columns: dict[int, dict[str, Any]] = {}
     for person, group in by_participant(measured).items():
         in_order = sorted(group, key=lambda judgement: judgement.answered_at)
         values = [(judgement.value, judgement.text.strip().lower()) for judgement in in_order]
+        timed = [judgement for judgement in group if not isnan(judgement.seconds)]
         fast = [
-            judgement.seconds < _FAST * median_seconds[judgement.item.id] for judgement in group
+            judgement.seconds < _FAST * (item_seconds[judgement.item.id] or 0)
+            for judgement in timed
         ]
+        # Of answers whose times are unknown, none is known to be fast or slow.
+        hasty = [judgement.seconds < HASTY_SECONDS for judgement in timed]
         columns[person] = {
             "competence": competence.get(person),
             "longest_run": max(len(list(run)) for _, run in groupby(values)),
             "same_share": max(map(values.count, set(values))) / len(values),
-            "fast_share": sum(fast) / len(fast),
-            "hasty_answers": sum(judgement.seconds < HASTY_SECONDS for judgement in group),
+            "fast_share": sum(fast) / len(fast) if timed else None,
+            "hasty_answers": sum(hasty) if timed else None,
         }
     return columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from math import log2
+from math import isnan, log2
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -17,7 +17,14 @@ from seesay.files import atomic_write, escape_formulas, write_csv
 from seesay.judge.items import SLIDER_MAX, StudyItem
 from seesay.judge.results.annotators import ANNOTATOR_COLUMNS, estimated_labels
 from seesay.judge.results.disputes import disputed_items
-from seesay.judge.results.quality import ExcludedParticipant, Judgement, by_item, by_participant
+from seesay.judge.results.quality import (
+    IMPORTED,
+    ExcludedParticipant,
+    Judgement,
+    by_item,
+    by_participant,
+    median_seconds,
+)
 from seesay.judge.study import Study
 
 TableRow = dict[str, Any]
@@ -56,9 +63,7 @@ def _item_row(item: StudyItem, judgements: Sequence[Judgement]) -> TableRow:
         row |= _number_columns(judgements)
     if item.has_labels:
         row |= _label_columns(judgements)
-    row["seconds"] = None
-    if judgements:
-        row["seconds"] = median(judgement.seconds for judgement in judgements)
+    row["seconds"] = median_seconds(judgements)
     return row
 
 
@@ -107,10 +112,13 @@ def judgement_rows(
         item = judgement.item
         start = judgement.start
         shown_at = None
-        if item.kind == "choice":
+        if item.kind == "choice" and judgement.how != IMPORTED:
             order = study.option_order(judgement.person, item)
             shown_at = 1 + order.index(judgement.value)
-        answered_at = datetime.fromtimestamp(judgement.answered_at, UTC)
+        answered_at = None
+        if not isnan(judgement.answered_at):
+            moment = datetime.fromtimestamp(judgement.answered_at, UTC)
+            answered_at = moment.isoformat(timespec="milliseconds")
         rows.append(
             {
                 "person": judgement.person,
@@ -122,9 +130,9 @@ def judgement_rows(
                 "text": judgement.text or None,
                 "start": None if start is None else start / SLIDER_MAX,
                 "how": judgement.how,
-                "seconds": judgement.seconds,
+                "seconds": None if isnan(judgement.seconds) else judgement.seconds,
                 "changes": judgement.changes,
-                "answered_at": answered_at.isoformat(timespec="milliseconds"),
+                "answered_at": answered_at,
                 "counts": judgement.person not in excluded_persons and not item.control,
             }
         )
@@ -156,7 +164,7 @@ def people_rows(
             "reason": reasons.get(person, ""),
             "judgements": len(group) - controls,
             "controls": controls,
-            "seconds": median(judgement.seconds for judgement in group),
+            "seconds": median_seconds(group),
         }
         row |= {name: columns.get(person, {}).get(name) for name in ANNOTATOR_COLUMNS}
         row |= {key: details.get(person, {}).get(key, "") for key in detail_keys}

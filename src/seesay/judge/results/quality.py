@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from operator import attrgetter
 from statistics import median
 from typing import Annotated
@@ -18,6 +19,8 @@ from seesay.judge.storage.studies import open_study
 from seesay.judge.study import Study
 
 Share = Annotated[float, Field(ge=0, le=1)]
+IMPORTED = "imported"
+"""How an answer was given that another program collected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +34,13 @@ class Judgement:
     start: int | None
     """The initial position of the slider."""
     how: str
-    """How it was answered: moved, confirmed, chosen or typed."""
+    """How it was answered: moved, confirmed, chosen, typed, or imported."""
     seconds: float
+    """How long it took; NaN where that is unknown."""
     changes: int
     """How often the answer was changed."""
     answered_at: float
+    """When; NaN where that is unknown."""
     text: str = ""
     """What was typed."""
 
@@ -108,6 +113,12 @@ def pilot_judgements(location: str) -> list[list[Judgement]]:
     return list(measured.values())
 
 
+def median_seconds(judgements: Sequence[Judgement]) -> float | None:
+    """Return the median of the times that are known; None where none is."""
+    times = [judgement.seconds for judgement in judgements if not isnan(judgement.seconds)]
+    return median(times) if times else None
+
+
 def by_item(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
     """Return the judgements of each item."""
     groups: dict[str, list[Judgement]] = {}
@@ -128,13 +139,19 @@ def exclude_careless(
     judgements: Sequence[Judgement],
     criteria: QualityCriteria,
     codes: Mapping[int, str] | None = None,
+    rejected: Mapping[int, str] | None = None,
 ) -> tuple[list[Judgement], list[ExcludedParticipant]]:
-    """Return the judgements that count, without controls, and the excluded participants."""
+    """Return the judgements that count, without controls, and the excluded participants.
+
+    `rejected`: participants who are excluded anyway, and why.
+    """
     counted: list[Judgement] = []
     excluded: list[ExcludedParticipant] = []
     for person, group in by_participant(judgements).items():
         measured = [judgement for judgement in group if not judgement.item.control]
         reasons = _failed_criteria(group, criteria)
+        if person in (rejected or {}):
+            reasons = ((rejected or {})[person], *reasons)
         if not reasons:
             counted += measured
             continue
@@ -168,7 +185,7 @@ def _failed_criteria(judgements: Sequence[Judgement], criteria: QualityCriteria)
             f"{sum(correct)} of {len(correct)} known answers correct, below "
             f"{criteria.known_below:.0%}"
         )
-    seconds = median(judgement.seconds for judgement in judgements)
-    if seconds < criteria.seconds_below:
+    seconds = median_seconds(judgements)
+    if seconds is not None and seconds < criteria.seconds_below:
         reasons.append(f"median time {seconds:.2f} s per item, below {criteria.seconds_below:g} s")
     return tuple(reasons)

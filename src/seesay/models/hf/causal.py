@@ -5,8 +5,9 @@ For an option o between the texts b and a, the score of scope `sentence` is
     log P(o a | b) = Σ_i log P(t_i | b, t_1 … t_i-1)
 
 over the tokens t of o and a as they are cut in the whole sentence, so that options which make what
-follows them unlikely lose; scope `option` stops the sum where the option ends. `CausalModel` plans
-batches, tokenizes, and sums; a `SpanScorer` gives the tokens their log-probabilities.
+follows them unlikely lose; scope `option` stops the sum where the option ends, and scope `rest`
+begins it there: log P(a | b o), one text under several contexts. `CausalModel` plans batches,
+tokenizes, and sums; a `SpanScorer` gives the tokens their log-probabilities.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from numpy.typing import NDArray
 
 from seesay.command_line import in_callers_words
 from seesay.errors import UserError
-from seesay.models.base import GREEDY, Reply, Sampling, TokenScores, summed_scores
+from seesay.models.base import (
+    GREEDY,
+    Reply,
+    Sampling,
+    TokenScores,
+    scored_rest,
+    summed_scores,
+)
 from seesay.models.batches import TokenBudget, batches_by_budget, text_batches, windows
 from seesay.models.chat import PLAIN_NOTE, ChatFormat, conversation
 from seesay.models.hf.base import TokenizerModel
@@ -57,7 +65,8 @@ BUDGET = 512  # tokens that a network reads at a time, unless the user says othe
 
 class CausalModel(TokenizerModel):
     """A decoder behind a span scorer. Scope `sentence` scores the option and what follows it,
-    `option` the option alone, `reply` the option where the reply begins in a chat."""
+    `option` the option alone, `rest` what follows it alone, `reply` the option where the reply
+    begins in a chat."""
 
     family = "causal"
     _format: ChatFormat | None = None
@@ -114,10 +123,15 @@ class CausalModel(TokenizerModel):
             prompts, self._planned, self._characters, lambda prompt: prompt.text
         )
 
+    @property
+    def _reads_rest(self) -> bool:
+        """Whether what follows the option is read."""
+        return self.scope in ("sentence", "rest")
+
     def _characters(self, prompt: Prompt) -> int:
         """How many characters are read: what precedes the slot is read once for all options."""
         before, after = prompt.parts
-        if self.scope != "sentence":
+        if not self._reads_rest:
             return len(before)
         return len(before) + sum(len(option) + len(after) for option in prompt.options)
 
@@ -131,19 +145,29 @@ class CausalModel(TokenizerModel):
         """Return the options of each prompt as tokens of its sentence."""
         tokenized = self._tokenize_options(
             self._render(prompts),
-            rest=self.scope == "sentence",
+            rest=self._reads_rest,
             rendered=self._format is not None,
         )
-        return [self._add_beginning(row) for row in tokenized]
+        rows = [self._add_beginning(row) for row in tokenized]
+        if self.scope != "rest":
+            return rows
+        lengths = [len(scored_rest(prompt).lstrip(" ")) for prompt in prompts]
+        return [
+            [replace(option, chars=chars) for option in row]
+            for row, chars in zip(rows, lengths, strict=True)
+        ]
 
     def _option_spans(self, rows: Sequence[Sequence[TokenizedOption]]) -> list[ScoredSpan]:
         """Return what of the options is scored; the rank of one among all words is that of its
         token, so that only options of one token have it."""
-        spans = [
-            ScoredSpan(option.ids, option.start, ranked=option.stop - option.start == 1)
-            for row in rows
-            for option in row
-        ]
+        options = [option for row in rows for option in row]
+        if self.scope == "rest":
+            spans = [ScoredSpan(option.ids, option.stop) for option in options]
+        else:
+            spans = [
+                ScoredSpan(option.ids, option.start, ranked=option.stop - option.start == 1)
+                for option in options
+            ]
         self._refuse_too_long(span.ids for span in spans)
         return spans
 
@@ -282,7 +306,7 @@ class CausalModel(TokenizerModel):
         shifted = []
         for option in row:
             # some tokenizers close every text, which is no part of an option
-            ids = option.ids if self.scope == "sentence" else option.ids[: option.stop]
+            ids = option.ids if self._reads_rest else option.ids[: option.stop]
             begun = self._begin(ids) if is_needed else ids
             shift = len(begun) - len(ids)
             shifted.append(

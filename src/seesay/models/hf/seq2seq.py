@@ -104,7 +104,10 @@ class EncoderDecoderModel(TransformersModel):
 
     def question_inputs(self, prompts: Sequence[Prompt]) -> dict[str, torch.Tensor]:
         """Return what the encoder reads where the answer is to be written."""
-        texts = [after_shots(prompt.shots, user_turn(prompt.question_text)) for prompt in prompts]
+        texts = []
+        for prompt in prompts:
+            turn = user_turn(prompt.question_text, prompt.instructions)
+            texts.append(after_shots(prompt.shots, turn))
         encoded = self._encode_questions(texts)
         return {name: encoded[name] for name in ("input_ids", "attention_mask")}
 

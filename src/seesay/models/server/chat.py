@@ -33,7 +33,7 @@ from seesay.models.server.replies import (
     score_reply,
 )
 from seesay.models.server.spending import estimated_tokens
-from seesay.questions import SLOT, Prompt, Scores, resolve_separator
+from seesay.questions import ENGLISH, SLOT, Prompt, Scores, resolve_separator
 
 # What a choice leaves for the options not taken: something, so that no score is minus infinity.
 REFUSED = math.log(1e-6)
@@ -118,9 +118,7 @@ class ChatServer(ServerModel):
 
     def _options_conversation(self, prompt: Prompt) -> list[Message]:
         """The conversation in which every question names its options."""
-        return conversation(
-            prompt, self.system, lambda text, _: self._request(text, prompt.options)
-        )
+        return conversation(prompt, self.system, lambda text, _: self._request(text, prompt))
 
     def _count_reported(self) -> int:
         """Return how many likeliest tokens the server reports; 0 where it reports none."""
@@ -182,7 +180,7 @@ class ChatServer(ServerModel):
 
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
-        texts = [self._request(prompt.text, prompt.options) for prompt in prompts]
+        texts = [self._request(prompt.text, prompt) for prompt in prompts]
         read = estimated_tokens(texts)
         return self._client.spending.estimate(len(texts), read, max_tokens or ESTIMATED_REPLY)
 
@@ -212,11 +210,14 @@ class ChatServer(ServerModel):
             return replace(choice_scores(prompt, reply.logp), hidden=reply.hidden)
         return choice_scores(prompt, _choice_logps(self._choose(prompt), prompt.options))
 
-    def _request(self, text: str, options: Sequence[str]) -> str:
+    def _request(self, text: str, prompt: Prompt) -> str:
         refuse_bare_slot(text.replace(SLOT, ""))
         text = resolve_separator(text, None).replace(SLOT, BLANK)
-        listed = ", ".join(options)
-        return f"{text}\n\nWhich of these fills the blank? Answer with one of them: {listed}."
+        listed = ", ".join(prompt.options)
+        how = f"Which of these fills the blank? Answer with one of them: {listed}."
+        if prompt.instructions != ENGLISH:
+            how = prompt.instructions.name_options(prompt.options)
+        return f"{text}\n\n{how}"
 
     def _choose(self, prompt: Prompt) -> str:
         messages = self._options_conversation(prompt)

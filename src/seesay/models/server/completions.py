@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from seesay.digests import json_digest
-from seesay.models.base import Model, without_bars
+from seesay.models.base import Model, scored_rest, without_bars
 from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import ChatServer
 from seesay.models.server.client import Client
@@ -25,7 +25,8 @@ them."""
 
 
 class CompletionsServer(ServerModel):
-    """Scope `sentence` scores the option and what follows it, `option` the option alone."""
+    """Scope `sentence` scores the option and what follows it, `option` the option alone, `rest`
+    what follows it alone."""
 
     endpoint = family = "completions"
 
@@ -105,27 +106,30 @@ class CompletionsServer(ServerModel):
         rows = [self._split(prompt) for prompt in prompts]
         scores = self._scorer.score(_pairs(rows))
         results = []
-        for context, targets in rows:
-            options = [scores[context, target] for target in targets]
+        for row in rows:
+            options = [scores[pair] for pair in row]
             results.append(
                 Scores(
                     logp=tuple(logp for logp, _ in options),
                     tokens=tuple(tokens for _, tokens in options),
-                    chars=tuple(len(target.lstrip(" ")) for target in targets),
+                    chars=tuple(len(target.lstrip(" ")) for _, target in row),
                 )
             )
         return results
 
-    def _split(self, prompt: Prompt) -> tuple[str, list[str]]:
-        """Return the context, and each option with the space before it (and what follows), as
-        tokenizers split texts."""
+    def _split(self, prompt: Prompt) -> list[Pair]:
+        """Return the context of each option, and the option with the space before it (and what
+        follows), as tokenizers split texts."""
         before, after = (resolve_separator(part, None) for part in prompt.parts)
         context = before.rstrip(" ")
         space = before[len(context) :] if context else ""
         ending = after if self.scope == "sentence" else ""
         if not context:
             context = self._open_text()
-        return context, [f"{space}{option}{ending}" for option in prompt.options]
+        if self.scope == "rest":
+            rest = scored_rest(prompt)
+            return [(f"{context}{space}{option}", rest) for option in prompt.options]
+        return [(context, f"{space}{option}{ending}") for option in prompt.options]
 
     def _open_text(self) -> str:
         """Return the context of an option that opens its text: what local models score it after,
@@ -144,9 +148,9 @@ class CompletionsServer(ServerModel):
         return f"bos:{self.beginning.removeprefix('none/')}"
 
 
-def _pairs(rows: Iterable[tuple[str, list[str]]]) -> list[Pair]:
-    """Return every context with each of its targets."""
-    return [(context, target) for context, targets in rows for target in targets]
+def _pairs(rows: Iterable[Sequence[Pair]]) -> list[Pair]:
+    """Return the contexts and targets of all prompts."""
+    return [pair for row in rows for pair in row]
 
 
 def _signed_beginning(beginning: str | None) -> str:

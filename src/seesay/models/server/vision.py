@@ -23,7 +23,7 @@ from seesay.models.server.base import ServerModel
 from seesay.models.server.chat import REFUSED, ChatServer, system_digest
 from seesay.models.server.client import Client, RefusedError
 from seesay.models.server.replies import ReplyToken, positions, required_positions
-from seesay.questions import Prompt, Scores
+from seesay.questions import ENGLISH, Prompt, Scores
 
 TOP = 20
 REPLY = 8  # tokens of a reply where no log-probabilities are reported
@@ -75,7 +75,10 @@ class VisionServer(ChatServer):
         """Log-probability of every option as the reply's beginning; without log-probabilities, the
         one choice."""
         options = prompt.options
-        messages = self._conversation(prompt, f" Answer with one word: {' or '.join(options)}.")
+        how = f"Answer with one word: {' or '.join(options)}."
+        if prompt.instructions != ENGLISH:
+            how = prompt.instructions.name_options(options)
+        messages = self._conversation(prompt, f" {how}")
         body = self._body(messages, logprobs=self._logprobs)
         if self._logprobs:
             tokens = self._client.post(self.endpoint, body, reuse=True, read=required_positions)

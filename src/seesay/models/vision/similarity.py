@@ -1,9 +1,9 @@
 """Dual encoders (CLIP, SigLIP) as models that answer: the option whose text fits the picture best.
 
-An option's text is the prompt with the option in its slot. Its logit is the cosine of text and
-picture times the network's learnt scale, and its probability the softmax over the options, as CLIP
-classifies pictures (Radford et al. 2021, section 3.1.2); SigLIP's bias is the same for every option
-and cancels.
+An option's text is the prompt with the option in its slot. Its score is the cosine of text and
+picture, less 1 and times the network's learnt scale: 0 at best, and comparable between pictures.
+Probabilities are the softmax over the options, as CLIP classifies pictures (Radford et al. 2021,
+section 3.1.2); SigLIP's bias is the same for every option and cancels.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SimilarityModel(Model):
         self._pictures: dict[str, Vectors] = {}
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """The log-probability of every option by its similarity with the picture."""
+        """The score of every option by its similarity with the picture."""
         if any(prompt.shots for prompt in prompts):
             raise UserError(
                 f"'{self.name}' compares one picture with one text: ask it without --shots."
@@ -58,15 +58,16 @@ class SimilarityModel(Model):
         rows = np.split(self._encoder.texts(texts), ends[:-1])
         scores = []
         for prompt, options, picture in zip(prompts, rows, pictures, strict=True):
-            scores.append(choice_scores(prompt, self.log_probabilities(options, picture)))
+            scores.append(choice_scores(prompt, self.similarities(options, picture)))
         return scores
 
-    def log_probabilities(self, texts: Vectors, picture: Vectors) -> list[float]:
-        """The log-softmax over texts of their scaled similarity with one picture."""
+    def similarities(self, texts: Vectors, picture: Vectors) -> list[float]:
+        """The scaled similarities of texts with one picture, at most 0."""
         # CLIP's scale is about 100, so that float32 would leave few digits of a difference
         cosines = texts.astype(np.float64) @ picture.astype(np.float64)
-        logits: NDArray[np.float64] = self._encoder.scale * cosines
-        return [float(logp) for logp in logits - np.logaddexp.reduce(logits)]
+        # Of unit vectors in float32 a cosine may come out a little above 1.
+        logits: NDArray[np.float64] = self._encoder.scale * (np.minimum(cosines, 1.0) - 1.0)
+        return [float(logit) for logit in logits]
 
     def picture(self, path: str | None) -> Vectors:
         """The vector of a picture, encoded once; without one, of a plain gray picture."""

@@ -21,7 +21,16 @@ from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, check_text, column_of, with_article
 from seesay.data.task_files.yaml_text import Problem, TaskFileError
 from seesay.errors import UserError
-from seesay.questions import BadRow, Provenance, Question, Splits, Task, Training
+from seesay.questions import (
+    BadRow,
+    Instructions,
+    Provenance,
+    Question,
+    Splits,
+    Task,
+    Template,
+    Training,
+)
 from seesay.tasks.from_file.questions import QuestionBuilder
 from seesay.tasks.from_file.sources import RowSources
 from seesay.tasks.template_files import build_templates, select_figures
@@ -205,7 +214,17 @@ class _Builder:
         if self.file.nested_by and self.file.nested_by not in self.file.tag_sources:
             self.declaration.add(f"there is no tag '{self.file.nested_by}'", "nested_by")
         self._note_pictures(builder)
+        self._note_twins(questions)
         return self._assemble(builder, parts, test.notes)
+
+    def _note_twins(self, questions: Questions) -> None:
+        """Note questions whose twin is not asked: metrics that compare the two leave them out."""
+        ids = {question.id for question in questions}
+        alone = [question.id for question in questions if question.twin not in ids]
+        if self.file.twin is not None and alone:
+            self.sources.notes.append(
+                f"{len(alone):,} questions have no twin among the others, such as {alone[0]}"
+            )
 
     def _note_pictures(self, builder: QuestionBuilder) -> None:
         """Note pictures that are missing, and questions that have none."""
@@ -240,14 +259,14 @@ class _Builder:
             name=self.declaration.name,
             version=file.version,
             title=file.title,
-            templates=build_templates(file.templates, file.words),
+            templates=self._templates(builder, parts, "templates"),
             questions=parts["test"],
             metrics=file.metrics or (builder.default_metric(),),
             neutral=_neutral(file),
             published=select_figures(published, "cloze"),
             nested_by=file.nested_by,
-            choice_templates=build_templates(file.choice_templates, file.words),
-            qa_templates=build_templates(file.qa_templates, file.words),
+            choice_templates=self._templates(builder, parts, "choice_templates"),
+            qa_templates=self._templates(builder, parts, "qa_templates"),
             provenance=Provenance(
                 data=data,
                 notes=(*self.sources.notes, *notes),
@@ -262,6 +281,24 @@ class _Builder:
                 load_splits=self._splits(builder, parts),
             ),
         )
+
+    def _templates(
+        self,
+        builder: QuestionBuilder,
+        parts: Splits,
+        place: str,
+    ) -> tuple[Template, ...]:
+        """Return the templates that a field of the file declares."""
+        entries = getattr(self.file, place)
+        labels: dict[str, None] = {}
+        if any(entry.has_article for entry in entries.values()):
+            tables = [self.sources.table(name) for name in self.sources.other_splits()]
+            others = [builder.questions(table)[0] for table in tables if table is not None]
+            questions = [question for part in parts.values() for question in part]
+            questions += [question for rows in others for _, question in rows]
+            labels = dict.fromkeys(label for question in questions for label in question.options)
+        instructions = Instructions(**self.file.instructions.model_dump())
+        return build_templates(entries, self.file.words, labels, instructions)
 
     def _columns_exist(self, table: Table) -> bool:
         """Return whether everything that the file refers to is there."""
@@ -416,7 +453,7 @@ def _neutral(file: TaskFile) -> dict[str, str]:
     """
     filling = dict(file.neutral)
     for entry in (*file.templates.values(), *file.choice_templates.values()):
-        for name in references(entry.text):
+        for name in references(entry.plain_text):
             column = column_of(name, file.neutral)
             if column is None or name in filling:
                 continue

@@ -167,8 +167,7 @@ class QuestionBuilder:
         if self._id is not None:
             key = self._id(cells)
         else:
-            file = f"{row.file}/" if row.file else ""
-            key = f"{prefix}{file}{row.number}"
+            key = f"{prefix}{row.place}"
         options: Labels
         if self.file.pairs is not None:
             options = PLACES
@@ -244,7 +243,7 @@ class QuestionBuilder:
         file = self.file
         declared = {name: source_getter(source, columns) for name, source in file.fields.items()}
         templates = [getattr(file, place) for place in TEMPLATE_FIELDS]
-        texts = [entry.text for entries in templates for entry in entries.values()]
+        texts = [entry.plain_text for entries in templates for entry in entries.values()]
         texts.append(file.linear_text)
         texts += [word for _, word in file.word_texts]
         self._references = dict.fromkeys([name for text in texts for name in references(text)])
@@ -379,7 +378,7 @@ class QuestionBuilder:
         if source is None:
             what = "votes"
             source = self.gold.votes
-        cells_by_label = self._cells_by_label(cells, source or ())
+        cells_by_label = self._cells_by_label(cells, source or (), options)
         weights: dict[str, float] = {}
         for label, value in cells_by_label.items():
             # An empty cell is how a table says that nobody gave this label.
@@ -407,16 +406,33 @@ class QuestionBuilder:
         self,
         cells: Cells,
         source: str | Labels | dict[str, str],
+        options: Labels,
     ) -> dict[str, Any]:
         """Return the weights or votes of the labels as the row has them.
 
         A column per label, columns that are named as the labels, or one column that holds them all.
         """
+        if isinstance(source, str) and self.gold.says == "order":
+            return self._in_option_order(cells.get(source), source, options)
         if isinstance(source, str):
             return self._in_one_column(cells.get(source), source)
         if isinstance(source, dict):
             return {label: cells.get(column) for label, column in source.items()}
         return {column: cells.get(column) for column in source}
+
+    def _in_option_order(
+        self,
+        value: Any,
+        column: str,
+        options: Labels,
+    ) -> dict[str, Any]:
+        """Return weights by label of a list that has one for each option, in their order."""
+        numbers = entries(value, self.gold.separator or ";", column)
+        if len(numbers) != len(options):
+            raise BadValueError(
+                f"'{column}' has {len(numbers)} numbers, and there are {len(options)} options"
+            )
+        return dict(zip(options, numbers, strict=True))
 
     def _in_one_column(self, value: Any, column: str) -> dict[str, Any]:
         """Return weights by label of one cell: a mapping, JSON of one, or a list of votes."""

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from seesay.data import store
 from seesay.data.task_files import hub, rules, tables
+from seesay.data.task_files.joins import join_columns
 from seesay.data.task_files.reader import Declaration
+from seesay.data.task_files.row_rules import Join, Spread
 from seesay.data.task_files.schema import TaskFile
 from seesay.data.task_files.tables import Table
+from seesay.data.task_files.texts import no_column
 from seesay.data.task_files.yaml_text import Steps
 from seesay.errors import UserError
 from seesay.questions import BadRow, DataSource
@@ -55,9 +58,49 @@ class RowSources:
             ]
             if self.report_unknown(unknown):
                 return None
-            table = rules.apply(rule, table)
+            if isinstance(rule, Join):
+                joined = self._join(rule, number, table, split)
+                if joined is None:
+                    return None
+                table = joined
+            else:
+                table = rules.apply(rule, table)
         self.tables[split] = table
         return table
+
+    def _join(
+        self,
+        rule: Join,
+        number: int,
+        table: Table,
+        split: str,
+    ) -> Table | None:
+        """Return the rows of a split with the columns of another file.
+
+        None where that file lacks a column that the rule names.
+        """
+        if isinstance(rule.join, str):
+            name = rule.join
+        else:
+            names = {str(part): file for part, file in rule.join.items()}
+            if split not in names:
+                raise UserError(f"'join' has no file for the rows of '{split}'.")
+            name = names[split]
+        path = self._path(name)
+        # A file given in place of the rows has its labels beside it.
+        if path == self.data:
+            path = tables.inside(path.parent, name)
+        self.names_by_path[path] = name
+        other = tables.read_file(path, rule.read)
+        unknown: list[tuple[Steps, str]] = []
+        for field, columns in (("on", rule.keys.values()), ("take", rule.take)):
+            for column in columns:
+                if column not in other.columns:
+                    message = f"{name}: {no_column(column, other.columns)}"
+                    unknown.append((("rules", number, field), message))
+        if self.report_unknown(unknown):
+            return None
+        return join_columns(rule, table, other, name)
 
     def refuse_unusable(self, bad: Sequence[BadRow]) -> None:
         """Refuse rows given by a user of which none can be used."""
@@ -114,9 +157,15 @@ class RowSources:
             path = self._path(source)
             self.names_by_path[path] = source
             table = tables.read_file(path, self.file.read, pictures=pictures)
-        if self.file.picture in table.pictures:
+        if table.pictures & self._picture_columns():
             self.picture_folder = hub.picture_folder()
         return table
+
+    def _picture_columns(self) -> set[str]:
+        """Return the columns that questions may have their pictures from."""
+        column = self.file.picture or ""
+        spreads = [rule.spread for rule in self.file.rules if isinstance(rule, Spread)]
+        return {column}.union(*(spread.get(column, ()) for spread in spreads))
 
     def _path(self, name: str) -> Path:
         """Return where a file of rows is: never outside the folder it belongs to."""

@@ -21,5 +21,8 @@ NO_PICTURE = "none"
 FEWEST_OBJECTS = 10
 """A figure of fewer objects is marked: its interval is too narrow."""
 
+FEW_OBJECTS = 30
+"""A figure of fewer objects has an interval that Student's t widens: percentiles are too narrow."""
+
 LARGEST_SEED = 2**32 - 1
 """The largest seed that every generator in use takes (NumPy's legacy one takes no larger)."""

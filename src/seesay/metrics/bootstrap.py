@@ -222,7 +222,7 @@ class Resamples:
 
 def widen(point: float, resampled: FloatArray, ratio: float) -> FloatArray:
     """Return resamples that lie farther from the figure by a ratio; shares stay between 0 and 1."""
-    if ratio == 1:
+    if ratio == 1 or np.isnan(resampled).all():
         return resampled
     widened = point + ratio * (resampled - point)
     is_share = np.nanmin(resampled) >= 0 and np.nanmax(resampled) <= 1

@@ -173,13 +173,10 @@ def test_coverage(name: str) -> None:
     assert 0.90 <= covered / 200 <= 0.99
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("objects", [10, 15, 20, 30, 60])
-@pytest.mark.parametrize(("easiness", "spread"), [(0.0, 1.0), (1.5, 1.0), (0.0, 2.0)])
-def test_coverage_of_few_objects(objects: int, easiness: float, spread: float) -> None:
-    """Objects are easy or hard; each has three questions in three templates.
+def coverage(objects: int, easiness: float, spread: float) -> float:
+    """The share of 2,000 worlds in which an interval holds the truth.
 
-    Percentiles alone hold the truth in 88 to 92 % of the worlds with ten objects.
+    Objects are easy or hard; each has three questions in three templates.
     """
     worlds = 2_000
     rng = np.random.default_rng([objects, int(10 * easiness), int(spread)])
@@ -194,9 +191,29 @@ def test_coverage_of_few_objects(objects: int, easiness: float, spread: float) -
         shares = draw_shares(objects)[names]
         right = rng.random((3, len(names))) < shares
         ours = interval(means(right.astype(float)), names, weighted_mean, resamples=400, seed=seed)
+        ours = not_degenerate(ours, objects)
         covered += ours.low <= truth <= ours.high
     print(f"{objects} objects, {easiness} ± {spread}: {covered / worlds:.3f}")
-    assert 0.92 <= covered / worlds <= 0.97
+    return covered / worlds
+
+
+WORLDS_OF_OBJECTS = [(0.0, 1.0), (1.5, 1.0), (0.0, 2.0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objects", [10, 15, 20, 30, 60])
+@pytest.mark.parametrize(("easiness", "spread"), WORLDS_OF_OBJECTS)
+def test_coverage_of_few_objects(objects: int, easiness: float, spread: float) -> None:
+    """Percentiles alone hold the truth in 88 to 92 % of the worlds with ten objects."""
+    assert 0.92 <= coverage(objects, easiness, spread) <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objects", [2, 3, 5, 7, 9])
+@pytest.mark.parametrize(("easiness", "spread"), WORLDS_OF_OBJECTS)
+def test_coverage_of_fewer_than_ten(objects: int, easiness: float, spread: float) -> None:
+    """Such figures are marked, and their intervals are no promise."""
+    assert coverage(objects, easiness, spread) >= 0.87
 
 
 def test_no_figures_have_no_intervals() -> None:

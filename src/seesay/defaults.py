@@ -19,7 +19,10 @@ NO_PICTURE = "none"
 """What `--picture` calls questions that are asked without one."""
 
 FEWEST_OBJECTS = 10
-"""A figure of fewer objects is marked: its interval is too narrow."""
+"""A figure of fewer objects is marked: its interval cannot be relied on."""
+
+FEW_OBJECTS = 30
+"""A figure of fewer objects has an interval that Student's t widens: percentiles are too narrow."""
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed that every generator in use takes (NumPy's legacy one takes no larger)."""

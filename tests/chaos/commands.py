@@ -11,6 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from seesay.export import TARGETS
+
+PICTURE_TARGETS = ("lmms-eval", "vlmevalkit")
+"""Targets that take no task without pictures."""
+
 
 def _nothing(folder: Path) -> None:
     pass
@@ -374,7 +379,17 @@ _LISTED = [
             "out",
             imports=("seesay.export", *(("datasets",) if to == "datasets" else ())),
         )
-        for to in ("seesay", "lm-eval", "inspect", "datasets")
+        for to in TARGETS
+        if to not in PICTURE_TARGETS
+    ),
+    *(
+        Command(
+            f"tasks export {to} with pictures",
+            ("tasks", "export", "prior-color", "--to", to, "-n", "6", "-o", "out", "--quiet"),
+            "out",
+            imports=("seesay.export", *(("datasets",) if to == "datasets" else ())),
+        )
+        for to in TARGETS
     ),
     Command(
         "data add",

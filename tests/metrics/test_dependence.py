@@ -82,7 +82,7 @@ class World:
 @pytest.mark.parametrize(("things", "pairs"), [(40, 120), (100, 500), (300, 600)])
 def test_intervals_of_pairs_cover_what_they_should(things: int, pairs: int, effect: float) -> None:
     """Without things that are shared, coverage is .56 to .80 where their effect is strong."""
-    worlds = 1_000
+    worlds = 2_000
     covered = 0
     for seed in range(worlds):
         world = World(seed, things, pairs, effect)
@@ -90,7 +90,7 @@ def test_intervals_of_pairs_cover_what_they_should(things: int, pairs: int, effe
         interval = draw.interval(world.answers(), weighted_mean)
         covered += interval.low <= 0.5 <= interval.high
     print(f"{things} things, {pairs} pairs, effect {effect}: {covered / worlds:.3f}")
-    assert 0.92 <= covered / worlds <= 0.975
+    assert 0.92 <= covered / worlds <= 0.97
 
 
 @pytest.mark.slow

@@ -99,6 +99,17 @@ def test_one_model_does_not_differ_from_itself() -> None:
     assert sign_flip(one, one, np.arange(50), get("macro_f1").value, flips=500) == 1.0
 
 
+@pytest.mark.parametrize("objects", [10, 100])
+def test_four_to_none_shows_nothing(objects: int) -> None:
+    """McNemar's p of 4 to 0 is 0.125, however many objects both models are right about."""
+    a = np.ones((1, objects))
+    b = np.ones((1, objects))
+    b[0, :4] = 0
+    ours = paired_bootstrap(means(a), means(b), Resamples(np.arange(objects)), weighted_mean)
+    assert ours.low < 0 < ours.difference < ours.high
+    assert ours.p > 0.05
+
+
 def test_both_tests_are_symmetric_and_seeded() -> None:
     metric = get("relaxed_accuracy")
     a, b = (metric.stats(random_items(seed))[None] for seed in (0, 1))

@@ -48,9 +48,13 @@ def test_p_is_what_the_interval_implies() -> None:
 
 
 def test_few_objects_show_less() -> None:
-    """Ten objects: Student's t has 2.262 where the normal has 1.960, and the spread of ten is
-    estimated √(10/9) too small; 1.960 / (2.262 / 1.960 · 1.054) = 1.611, of which p is 0.107."""
-    assert p_of_chance(figure(0.6, 0.5, 0.7, objects=10)) == pytest.approx(0.107, abs=1e-3)
+    """Forty objects: Student's t has 2.023 where the normal has 1.960, and the spread of forty is
+    estimated √(40/39) too small; 1.960 / (2.023 / 1.960 · 1.013) = 1.875, of which p is 0.061."""
+    assert p_of_chance(figure(0.6, 0.5, 0.7, objects=40)) == pytest.approx(0.061, abs=1e-3)
+
+
+def test_the_interval_of_fewer_objects_has_students_t_already() -> None:
+    assert p_of_chance(figure(0.6, 0.5, 0.7, objects=29)) == pytest.approx(0.05, abs=1e-6)
 
 
 def test_rounding_is_no_difference() -> None:

@@ -20,7 +20,7 @@ from seesay.runs.compare import compare
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run
 
-WORLDS = 1_000
+WORLDS = 2_000
 RESAMPLES = 400
 ALMOST = 0.05 + 3 * (0.05 * 0.95 / WORLDS) ** 0.5
 """A rate of 5 % in truth is above this once in a thousand simulations."""
@@ -113,8 +113,9 @@ def test_equal_models_are_told_apart_in_one_case_of_twenty(
     assert shares["p_signflip"] <= ALMOST
     assert shares["p_mcnemar"] <= ALMOST
     assert shares["p_bootstrap"] <= 0.08
-    # of ten right-or-wrong answers, few resamples differ
-    assert 0.9 <= shares["covered"] <= 0.99
+    # so few right-or-wrong answers have few outcomes: 4 to 0 covers 0 or does not
+    most = 0.99 if objects * questions * templates < 20 else 0.97
+    assert 0.92 <= shares["covered"] <= most
 
 
 @pytest.mark.slow
@@ -136,7 +137,7 @@ def test_models_that_are_equal_on_the_whole_only(objects: int, templates: int) -
     assert shares["p_signflip"] <= ALMOST
     assert shares["p_mcnemar"] <= ALMOST
     assert shares["p_bootstrap"] <= 0.08
-    assert 0.92 <= shares["covered"] <= 0.98
+    assert 0.92 <= shares["covered"] <= 0.97
 
 
 @pytest.mark.slow
@@ -157,7 +158,7 @@ def test_equal_models_on_pairs_that_share_things(effect: float) -> None:
     assert shares["p_signflip"] <= 0.08
     assert shares["p_bootstrap"] <= 0.08
     assert told_apart["p_mcnemar"] == 0
-    assert 0.92 <= shares["covered"] <= 0.99
+    assert 0.92 <= shares["covered"] <= 0.97
 
 
 @pytest.mark.slow

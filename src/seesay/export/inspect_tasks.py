@@ -171,7 +171,7 @@ def _intervals(values: Sequence[float], samples: Sequence[dict[str, Any]]) -> di
     """Return the figures of each part of the samples, given their values and metadata."""
     import numpy as np
 
-    from seesay.metrics.bootstrap import Resamples, not_degenerate, present
+    from seesay.metrics.bootstrap import Resamples, not_degenerate
     from seesay.metrics.relaxed_accuracy import RELAXED_ACCURACY
     from seesay.questions import THINGS_JOINT
 
@@ -184,7 +184,7 @@ def _intervals(values: Sequence[float], samples: Sequence[dict[str, Any]]) -> di
     for part in sorted(set(parts.tolist())):
         sums = draw.sums(statistics[None], parts == part)
         (resampled,) = draw.intervals([(sums, RELAXED_ACCURACY.value)])
-        ends = not_degenerate(resampled, present(sums))
+        ends = not_degenerate(resampled, draw.count_objects(sums))
         prefix = f"{part} " if part else ""
         if part:
             figures[f"{prefix}accuracy"] = ends.value

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -220,40 +220,65 @@ class SplitHalf:
     spearman_brown: float
 
 
+class Correlates(NamedTuple):
+    """What is correlated over items, row by row: a row is a split, or a person."""
+
+    a: FloatArray
+    b: FloatArray
+    where: BoolArray
+    """The items of a row that count."""
+
+
 def split_half(ratings: FloatArray, *, splits: int = 200, seed: int = 0) -> SplitHalf:
     """Return how far two random halves of each item's ratings agree.
 
     That is Spearman's correlation of the halves' means over items, averaged over splits.
-
-    People judge different items, so the split is made item by item. Spearman–Brown corrects to the
-    full number of people.
+    Spearman–Brown corrects to the full number of people.
     """
-    usable = ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
-    if len(usable) < 3:
-        return SplitHalf(float("nan"), float("nan"))
-    draw = np.random.default_rng(seed)
-    rated = ~np.isnan(usable)
+    halves = split_halves(ratings, splits=splits, seed=seed)
+    mean = float(rank_correlations(*halves).mean())
+    return SplitHalf(mean, step_up(mean))
+
+
+def split_halves(ratings: FloatArray, *, splits: int, seed: int = 0) -> Correlates:
+    """Split each item's ratings at random, and return the means of the halves.
+
+    People judge different items, so the split is made item by item. Fewer than three items with
+    two ratings are not correlated.
+    """
+    rated = ~np.isnan(ratings)
     judged = rated.sum(axis=1, keepdims=True)
-    correlations = []
+    is_usable = judged[:, 0] >= 2
+    if is_usable.sum() < 3:
+        is_usable[:] = False
+    draw = np.random.default_rng(seed)
+    firsts = []
+    seconds = []
     for _ in range(splits):
         # a random order of each item's ratings; those that are missing stand last
-        keys = np.where(rated, draw.random(usable.shape), np.inf)
+        keys = np.where(rated, draw.random(ratings.shape), np.inf)
         order = keys.argsort(axis=1).argsort(axis=1)
         # an odd number is rounded up or down by a coin, lest one half always be the larger
-        coins = draw.integers(0, 2, (len(usable), 1))
+        coins = draw.integers(0, 2, (len(ratings), 1))
         half = (judged + coins) // 2
         first = rated & (order < half)
-        second = rated & ~first
-        correlations.append(rank_correlation(_means(usable, first), _means(usable, second)))
-    mean = float(np.mean(correlations))
-    if mean <= -1:
-        return SplitHalf(mean, float("nan"))
-    return SplitHalf(mean, 2 * mean / (1 + mean))
+        firsts.append(_means(ratings, first))
+        seconds.append(_means(ratings, rated & ~first))
+    where = np.tile(is_usable, (splits, 1))
+    return Correlates(np.array(firsts), np.array(seconds), where)
+
+
+def step_up(correlation: float) -> float:
+    """Return what Spearman–Brown makes of the correlation of two halves, for all the people."""
+    if correlation <= -1:
+        return float("nan")
+    return 2 * correlation / (1 + correlation)
 
 
 def _means(ratings: FloatArray, where: BoolArray) -> FloatArray:
-    """Return the mean of each item's ratings that count."""
-    return np.asarray(np.where(where, ratings, 0.0).sum(axis=1) / where.sum(axis=1))
+    """Return the mean of each item's ratings that count; 0 where there are none."""
+    total = np.where(where, ratings, 0.0).sum(axis=1)
+    return np.asarray(total / np.maximum(where.sum(axis=1), 1))
 
 
 def one_against_others(ratings: FloatArray) -> float:
@@ -264,19 +289,25 @@ def one_against_others(ratings: FloatArray) -> float:
 
     A model above this value agrees with people better than one careful person does with the others.
     """
-    rated = ~np.isnan(ratings)
-    total = np.where(rated, ratings, 0.0).sum(axis=1)
-    judged = rated.sum(axis=1)
-    correlations = []
-    for person, has_rated in zip(ratings.T, rated.T, strict=True):
-        rows = has_rated & (judged >= 2)
-        if rows.sum() >= 3:
-            others = (total[rows] - person[rows]) / (judged[rows] - 1)
-            correlations.append(rank_correlation(person[rows], others))
-    defined = [value for value in correlations if not np.isnan(value)]
-    if not defined:
+    correlations = rank_correlations(*each_against_others(ratings))
+    defined = correlations[~np.isnan(correlations)]
+    if not defined.size:
         return float("nan")
-    return float(np.mean(defined))
+    return float(defined.mean())
+
+
+def each_against_others(ratings: FloatArray) -> Correlates:
+    """Return each person's ratings, and the means of the others on the same items.
+
+    A person who shares fewer than three items with others is not correlated.
+    """
+    rated = ~np.isnan(ratings)
+    total = np.where(rated, ratings, 0.0).sum(axis=1, keepdims=True)
+    judged = rated.sum(axis=1, keepdims=True)
+    others = (total - ratings) / np.maximum(judged - 1, 1)
+    where = rated & (judged >= 2)
+    where &= where.sum(axis=0) >= 3
+    return Correlates(ratings.T, others.T, where.T)
 
 
 def leave_one_out(counts: IntArray, offered: FloatArray) -> tuple[ScoredItems, IntArray]:

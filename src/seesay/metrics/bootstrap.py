@@ -16,10 +16,10 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from seesay.defaults import FEWEST_OBJECTS, LEVEL, RESAMPLES
+from seesay.defaults import FEW_OBJECTS, FEWEST_OBJECTS, LEVEL, RESAMPLES
 from seesay.metrics.base import BoolArray, FloatArray, IntArray, Measurement, Value
 from seesay.metrics.counts import Counts, draw_counts
-from seesay.metrics.dependence import ThingsInCommon, influence
+from seesay.metrics.dependence import ThingsInCommon, influence, small_sample_ratio
 
 # counts are kept for further figures up to this size, and drawn anew beyond it
 _KEPT_BYTES = 1 << 27
@@ -128,8 +128,12 @@ class Resamples:
         """Return several figures in one pass, each given as its `sums` and its value function."""
         intervals = []
         for (sums, value), (point, resampled) in zip(figures, self.values(figures), strict=True):
-            widening = self.widening(sums, value)
-            intervals.append(summarise(point, widen(point, resampled, widening), level))
+            ratio = self.widening(sums, value)
+            objects = self.count_objects(sums)
+            # where objects share things, few things are allowed for already
+            if ratio == 1 and is_small(objects):
+                ratio = small_sample_ratio(objects)
+            intervals.append(summarise(point, widen(point, resampled, ratio), level))
         return intervals
 
     def widening(self, sums: FloatArray, value: Value, minus: FloatArray | None = None) -> float:
@@ -218,7 +222,7 @@ class Resamples:
 
 def widen(point: float, resampled: FloatArray, ratio: float) -> FloatArray:
     """Return resamples that lie farther from the figure by a ratio; shares stay between 0 and 1."""
-    if ratio == 1:
+    if ratio == 1 or np.isnan(resampled).all():
         return resampled
     widened = point + ratio * (resampled - point)
     is_share = np.nanmin(resampled) >= 0 and np.nanmax(resampled) <= 1
@@ -249,10 +253,19 @@ def _has_statistics(sums: FloatArray) -> BoolArray:
     return np.asarray(sums.any(axis=other_axes))
 
 
-def too_few(objects: int) -> bool:
-    """Whether a figure rests on so few objects that its interval is too narrow.
+def is_small(objects: int) -> bool:
+    """Whether a figure rests on so few objects that percentiles of its resamples are too narrow.
 
-    In simulation, 95 % intervals of 2 to 5 objects hold the truth in 51 to 86 % of the cases.
+    In simulation, those of 10 to 15 objects hold the truth in 88 to 93 % of the cases, and those
+    of 30 or more in 93 to 95 %.
+    """
+    return objects < FEW_OBJECTS
+
+
+def too_few(objects: int) -> bool:
+    """Whether a figure rests on so few objects that its interval cannot be relied on.
+
+    In simulation, 95 % intervals of 2 to 9 objects hold the truth in 90 to 100 % of the cases.
     """
     return objects < FEWEST_OBJECTS
 

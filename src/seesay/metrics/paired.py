@@ -21,12 +21,14 @@ from seesay.metrics.bootstrap import (
     Resamples,
     not_degenerate,
     summarise,
+    too_few,
     wilson,
 )
 from seesay.metrics.dependence import small_sample_ratio
 
 _NOISE = 1e-12  # differences below this are rounding
 _CELLS = 1 << 18
+_FEWEST_DIFFERING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,13 @@ def paired_bootstrap(
     sums_b = resamples.sums(b, where)
     figure_a, figure_b = resamples.values([(sums_a, value), (sums_b, value)])
     widening = resamples.widening(sums_a, value, minus=sums_b)
-    objects = resamples.count_objects(sums_a)
-    return difference(figure_a, figure_b, objects=objects, widening=widening)
+    return difference(
+        figure_a,
+        figure_b,
+        objects=resamples.count_objects(sums_a),
+        differing=resamples.count_objects(sums_a - sums_b),
+        widening=widening,
+    )
 
 
 def difference(
@@ -68,19 +75,21 @@ def difference(
     b: tuple[float, FloatArray],
     *,
     objects: int,
+    differing: int,
     widening: float = 1.0,
 ) -> Difference:
     """Return two figures as one difference.
 
-    Each is given as it is and under the same resamples of so many objects. `widening` is the ratio
-    by which differences are too close together because objects share things; where they share
-    none, that of so few objects takes its place.
+    Each is given as it is and under the same resamples of so many objects; on those that are
+    `differing` the two figures differ. `widening` is the ratio by which differences are too close
+    together because objects share things; where they share none, that of so few objects takes its
+    place.
     """
     value_a, resampled_a = a
     value_b, resampled_b = b
     point = value_a - value_b
     # where objects share things, few things are allowed for already
-    ratio = widening if widening > 1 else small_sample_ratio(objects)
+    ratio = widening if widening > 1 else _few_objects_ratio(objects, differing)
     differences = point + ratio * (resampled_a - resampled_b - point)
     between = _not_certain(summarise(point, differences), objects)
     defined = differences[~np.isnan(differences)]
@@ -97,6 +106,17 @@ def difference(
         between.high,
         p,
     )
+
+
+def _few_objects_ratio(objects: int, differing: int) -> float:
+    """Return by how much resampled differences of so few objects are too close together.
+
+    Where fewer than ten objects tell the figures apart, there is no more evidence than these give,
+    however many agree. Resamples of fewer than four of them are wide enough with the ratio of four.
+    """
+    if too_few(differing):
+        return small_sample_ratio(max(differing, _FEWEST_DIFFERING))
+    return small_sample_ratio(objects)
 
 
 def _not_certain(between: Interval, objects: int) -> Interval:

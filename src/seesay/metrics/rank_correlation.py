@@ -42,6 +42,17 @@ def rank_correlations(a: FloatArray, b: FloatArray, where: BoolArray | None = No
     return _quotient(covariance, variance_x, variance_y)
 
 
+def standard_ranks(values: FloatArray, where: BoolArray) -> FloatArray:
+    """Return ranks, row by row, with mean 0 and variance 1 over those that count.
+
+    All are 0 where all values are equal.
+    """
+    ranks = _centred_ranks(values, where)
+    size = np.maximum(where.sum(axis=1, keepdims=True), 1)
+    deviation = np.sqrt((ranks**2).sum(axis=1, keepdims=True) / size)
+    return np.asarray(ranks / np.where(deviation > 0, deviation, 1.0))
+
+
 def kendall(items: ScoredItems) -> FloatArray:
     """Return Kendall's tau-b of each item.
 

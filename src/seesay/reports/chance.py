@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from seesay.metrics.bootstrap import is_small
 from seesay.metrics.dependence import small_sample_ratio
 from seesay.metrics.paired import holm
 from seesay.questions import Slice
@@ -48,7 +49,7 @@ def p_of_chance(figure: Figure) -> float:
 
     The half of the interval that reaches towards chance is 1.96 standard errors (Altman & Bland
     2011, BMJ 343:d2304). A standard error from few objects is itself uncertain, which Student's t
-    allows for.
+    allows for, in the interval or here.
     """
     if figure.chance is None:
         return 1.0
@@ -58,5 +59,7 @@ def p_of_chance(figure: Figure) -> float:
     is_number = math.isfinite(distance) and math.isfinite(reach)
     if not is_number or abs(distance) < _ROUNDING or reach < _ROUNDING:
         return 1.0
-    z = abs(distance) / (reach * small_sample_ratio(figure.objects)) * _REACH
+    if not is_small(figure.objects):
+        reach *= small_sample_ratio(figure.objects)
+    z = abs(distance) / reach * _REACH
     return 2 * (1 - NormalDist().cdf(z))

@@ -363,10 +363,12 @@ def _compare_metric(
         sums_a = sample.draw.sums(stats_a, where)
         sums_b = sample.draw.sums(stats_b, where)
         widening = sample.draw.widening(sums_a, metric.value, minus=sums_b)
+        objects = sample.draw.count_objects(sums_a)
         between = difference(
             resampled_a,
             resampled_b,
-            objects=sample.draw.count_objects(sums_a),
+            objects=objects,
+            differing=sample.draw.count_objects(sums_a - sums_b),
             widening=widening,
         )
         # not defined for one of the two
@@ -383,7 +385,6 @@ def _compare_metric(
             is_mean=metric.is_mean,
             widening=widening,
         )
-        objects = sample.draw.count_objects(sums_a)
         p_mcnemar = None
         if metric.binary and sample.has_independent_answers:
             p_mcnemar = _number_or_none(mcnemar(stats_a, stats_b, where=where))

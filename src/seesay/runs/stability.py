@@ -2,8 +2,9 @@
 
 Each template ranks the models by the headline figure. Stability is Kendall's tau-b between two
 templates' rankings, the mean over all pairs of templates, with an interval from a bootstrap in
-which all models and templates share the resampled objects. A template decides the ranking if the
-models' order changes once it is left out.
+which all models and templates share the resampled objects; where objects share things, as pairs do,
+resampled figures lie farther apart. A template decides the ranking if the models' order changes
+once it is left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -19,10 +21,10 @@ from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.metrics import FloatArray, Resamples
-from seesay.metrics.base import ratio
+from seesay.metrics.base import Value, ratio
 from seesay.metrics.bootstrap import summarise
 from seesay.runs.ask import validate_resampling
-from seesay.runs.figures import items_by_template, shared, statistics
+from seesay.runs.figures import items_by_template, resample_questions, shared, statistics
 from seesay.runs.run import Run, run_labels
 
 _AT_ONCE = 500  # resamples
@@ -95,8 +97,7 @@ def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None
         return None
     metric = metrics.get(task.metrics[0])
     shared_task = replace(task, questions=tuple(questions))
-    objects = [question.object for question in questions]
-    draw = Resamples(objects, resamples, seed)
+    draw = resample_questions(questions, resamples, seed)
     figures = []
     for run in runs:
         answers = run.answers.select(
@@ -117,6 +118,10 @@ def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None
     by_template = sign * np.array([value for value, _ in values]).reshape(shape).T
     # resamples × templates × models
     resampled = sign * np.array([drawn for _, drawn in values]).reshape(*shape, -1).T
+    sums = [figure_sums for figure_sums, _ in figures]
+    by_run = [sums[start : start + len(names)] for start in range(0, len(sums), len(names))]
+    widening = _widening(draw, by_run, metric.value)
+    resampled = by_template + widening * (resampled - by_template)
     taus = [
         mean_tau(resampled[start : start + _AT_ONCE])
         for start in range(0, len(resampled), _AT_ONCE)
@@ -139,6 +144,19 @@ def _of_task(runs: Sequence[Run], resamples: int, seed: int) -> Stability | None
         tuple(rankings),
         _decisive(rankings),
     )
+
+
+def _widening(draw: Resamples, sums: Sequence[Sequence[FloatArray]], value: Value) -> float:
+    """Return by how much resampled figures are too close together where objects share things.
+
+    The order of two models rests on their difference: the ratio is the largest of any two models
+    in any template, whose sums per object are given run by run.
+    """
+    ratios = []
+    for run_a, run_b in combinations(sums, 2):
+        for sums_a, sums_b in zip(run_a, run_b, strict=True):
+            ratios.append(draw.widening(sums_a, value, minus=sums_b))
+    return max(ratios)
 
 
 def _rank_by_template(

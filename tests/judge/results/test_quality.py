@@ -11,6 +11,7 @@ import pytest
 from tests.judge.annotators import Rater, always_middle, always_similar, at_random, careful, judge
 from tests.judge.studies import choice_study, rating_study
 
+from seesay.judge.items import RatingItem
 from seesay.judge.results.agreement import agreement_coefficients
 from seesay.judge.results.export_tables import item_rows
 from seesay.judge.results.quality import Judgement, QualityCriteria, exclude_careless
@@ -147,3 +148,35 @@ def test_exclusion_raises_agreement(tmp_path: Path) -> None:
         assert high is not None
         assert high > low, name
     assert after["split_half_spearman_brown"].value == pytest.approx(0.98, abs=0.02)
+
+
+def test_pairs_that_share_words_say_less_of_agreement(tmp_path: Path) -> None:
+    """Each person has a view of their own of every word, and so of all its pairs."""
+    names = list(combinations(range(12), 2))
+    chance = np.random.default_rng(0)
+    views = 50 + 8 * chance.normal(size=12) + 8 * chance.normal(size=(6, 12))
+    agreement = {}
+    for name, pairs in {
+        "shared": [(WORDS[a], WORDS[b]) for a, b in names],
+        "apart": [(f"a{number}", f"b{number}") for number in range(len(names))],
+    }.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
+        study = study_from_pairs(path, StudyDesign(judgements=6, per_page=10, pages=1))
+        rows = {pair: number for number, pair in enumerate(pairs)}
+        judgements = []
+        for item in study.measured:
+            assert isinstance(item, RatingItem)
+            a, b = names[rows[item.words]]
+            for person, view in enumerate(views):
+                value = int(np.clip((view[a] + view[b]) / 2, 0, 100))
+                judgements.append(Judgement(person, item, value, 50, "moved", 4.0, 0, 0.0))
+        agreement[name] = agreement_coefficients(study, judgements, resamples=500)
+    for name in ("krippendorff_alpha_interval", "split_half", "leave_one_out_spearman"):
+        widths = []
+        for coefficients in agreement.values():
+            coefficient = coefficients[name]
+            assert coefficient.low is not None
+            assert coefficient.high is not None
+            widths.append(coefficient.high - coefficient.low)
+        assert widths[0] > 1.3 * widths[1], name

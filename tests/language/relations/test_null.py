@@ -14,7 +14,7 @@ import pytest
 from seesay.language.relations.correlation import HumanRatings, correlate
 from seesay.language.relations.vectors import WordVectors
 
-WORLDS = 500
+WORLDS = 2_000
 WORDS = tuple(f"w{number:02}" for number in range(20))
 
 
@@ -43,5 +43,7 @@ def test_unrelated_vectors_correlate_in_one_case_of_twenty(effect: float) -> Non
         covered += result.low <= 0 <= result.high
     print(f"effect {effect}: p {significant / WORLDS:.3f}, interval {covered / WORLDS:.3f}")
     assert significant / WORLDS <= 0.05 + 3 * (0.05 * 0.95 / WORLDS) ** 0.5
-    # a bootstrap over pairs that knows nothing of shared words covered 0.94 and 0.57 of 200 worlds
-    assert covered / WORLDS >= 0.86
+    # a bootstrap over pairs that knows nothing of shared words covered 0.94 and 0.57 of 200 worlds;
+    # where words have no effect, what pairs may share makes the interval wider than it need be
+    most = 0.97 if effect else 0.99
+    assert 0.92 <= covered / WORLDS <= most

@@ -16,22 +16,26 @@ from seesay.judge.study import Study
 from seesay.metrics import METRICS, FloatArray, Resamples
 from seesay.metrics.agreement import (
     AgreementStatistics,
+    each_against_others,
     fleiss,
     krippendorff,
     krippendorff_counts,
     leave_one_out,
-    one_against_others,
     split_half,
+    split_halves,
+    step_up,
 )
 from seesay.metrics.base import IntArray, ratio
+from seesay.metrics.correlation_interval import correlation_interval
+from seesay.questions import THINGS_JOINT
 
 AGREEMENT_SCALE = (
     "1 is perfect agreement. Kappa and alpha are 0 where people agree as often as chance would "
     "have it, and below 0 where they agree less; from 0.8 labels are usually called reliable, from "
     "0.67 usable (Krippendorff 2004)."
 )
-_REDRAWS = 200
-"""Bootstrap samples of statistics that are computed anew for each of them."""
+_SPLITS = 20
+"""Splits of the people behind the interval of split halves."""
 LEAVE_ONE_OUT_METRICS = ("relaxed_accuracy", "true_confidence", "macro_f1")
 
 
@@ -40,7 +44,8 @@ class Coefficient(Document):
 
     value: float | None
     low: float | None = None
-    """The lower end of the interval (bootstrap over items)."""
+    """The lower end of the interval (bootstrap over objects, widened by the things that they share;
+    of rank correlations, by leaving out words)."""
     high: float | None = None
     """The upper end of the interval."""
     meaning: str
@@ -118,9 +123,11 @@ def agreement_coefficients(
     items = [item for item in study.measured if item.id in judged]
     if not items:
         return {}
-    draw = Resamples(_objects(study, items), resamples, seed)
+    objects = _objects(study, items)
+    things = [name.split(THINGS_JOINT) for name in objects]
+    draw = Resamples(objects, resamples, seed, things)
     if study.kind == "rating":
-        return _rating_coefficients(_ratings(judgements, items), draw, seed)
+        return _rating_coefficients(_ratings(judgements, items), things, draw, seed)
     assert study.task is not None
     labels = study.task.labels
     counts = _choice_counts(judgements, items, labels)
@@ -133,15 +140,22 @@ def agreement_coefficients(
     return _choice_coefficients(counts, offered, draw)
 
 
-def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[str, Coefficient]:
+def _rating_coefficients(
+    table: FloatArray,
+    things: Sequence[Sequence[str]],
+    draw: Resamples,
+    seed: int,
+) -> dict[str, Coefficient]:
     """Return the coefficients of ratings, items by participants."""
     interval = krippendorff(table, "interval")
     # Without an interval: its statistics grow with the square of the number of different ratings.
     ordinal = krippendorff(table, "ordinal")()
     halves = split_half(table, seed=seed)
-    resampled = [table[rows] for rows in _item_draws(len(table), seed)]
-    # Two splits each, since as many as above would take a hundred times as long.
-    resampled_halves = [split_half(rows, splits=2, seed=n) for n, rows in enumerate(resampled)]
+    # Fewer splits: each is taken once more for every word that is left out.
+    between_halves = correlation_interval(
+        *split_halves(table, splits=_SPLITS, seed=seed), things=things
+    )
+    alone = correlation_interval(*each_against_others(table), things=things)
     return {
         "krippendorff_alpha_interval": _interval(interval, draw, "Krippendorff's alpha, interval"),
         "krippendorff_alpha_ordinal": _coefficient(
@@ -152,17 +166,20 @@ def _rating_coefficients(table: FloatArray, draw: Resamples, seed: int) -> dict[
         ),
         "split_half": _coefficient(
             halves.correlation,
-            *_percentiles([half.correlation for half in resampled_halves]),
+            between_halves.low,
+            between_halves.high,
             "Spearman correlation of two halves of the people, mean of 200 splits",
         ),
         "split_half_spearman_brown": _coefficient(
             halves.spearman_brown,
-            *_percentiles([half.spearman_brown for half in resampled_halves]),
+            step_up(between_halves.low),
+            step_up(between_halves.high),
             "the same, stepped up to all of the people",
         ),
         "leave_one_out_spearman": _coefficient(
-            one_against_others(table),
-            *_percentiles(list(map(one_against_others, resampled))),
+            alone.value,
+            alone.low,
+            alone.high,
             "Spearman correlation of one person with the mean of the others, mean over people",
         ),
     }
@@ -265,7 +282,7 @@ def agreement_report(
 def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
     """Return the clusters of the bootstrap.
 
-    They are a task's objects, so that questions about one object stay together, or pairs.
+    They are a task's objects, so that questions about one object stay together, or pairs of words.
     """
     objects = {}
     if study.task:
@@ -276,22 +293,6 @@ def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
 def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) -> Coefficient:
     interval = draw.interval(statistics.rows[None], statistics.value)
     return _coefficient(interval.value, interval.low, interval.high, meaning)
-
-
-def _item_draws(items: int, seed: int) -> list[IntArray]:
-    """Draw items anew, for statistics that are not sums over items."""
-    rng = np.random.default_rng(seed)
-    return [rng.integers(0, items, items) for _ in range(_REDRAWS)]
-
-
-def _percentiles(resampled: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a statistic, from its values in resamples."""
-    values = np.array(resampled)
-    defined = values[~np.isnan(values)]
-    if not defined.size:
-        return math.nan, math.nan
-    low, high = np.quantile(defined, [0.025, 0.975])
-    return float(low), float(high)
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:

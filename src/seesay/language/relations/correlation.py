@@ -21,9 +21,8 @@ from seesay.defaults import RESAMPLES
 from seesay.errors import UserError
 from seesay.files import damage_as_user_error, read_json
 from seesay.language.relations.vectors import WordVectors, cosine
-from seesay.metrics.agreement import rank_correlation
 from seesay.metrics.base import BoolArray, FloatArray
-from seesay.metrics.dependence import ThingsInCommon
+from seesay.metrics.correlation_interval import correlation_interval
 from seesay.metrics.rank_correlation import rank_correlations
 
 # The columns that may hold the rating of a pair, in order of preference.
@@ -56,9 +55,8 @@ class HumanRatings:
 class Correlation:
     """Spearman's rho over pairs, its interval and its p-value.
 
-    Pairs that share a word are not independent: the interval from a bootstrap over pairs is widened
-    by what they have in common (`metrics.dependence`), and `p_words` shuffles words (Mantel's
-    test).
+    Pairs that share a word are not independent: the interval leaves out words, with all their
+    pairs (`metrics.correlation_interval`), and `p_words` shuffles words (Mantel's test).
     """
 
     rho: float
@@ -103,7 +101,7 @@ def correlate(
 ) -> Correlation | None:
     """Return the correlation over the pairs whose words all have vectors.
 
-    It is None for fewer than three pairs.
+    It is None for fewer than three pairs. `resamples` are the shuffles behind its p-value.
     """
     rated = ratings.where([vectors.index.keys() >= set(pair) for pair in ratings.pairs])
     if len(rated) < 3:
@@ -113,9 +111,9 @@ def correlate(
     first, second = np.array([(index[a], index[b]) for a, b in rated.pairs]).T
     matrix = cosine(vectors.take(words).rows)
     similarities = matrix[first, second]
-    rho = rank_correlation(similarities, rated.values)
+    interval = correlation_interval(similarities[None], rated.values[None], things=rated.pairs)
+    rho = interval.value
     rng = np.random.default_rng(seed)
-    low, high = _interval(similarities, rated, rho, resamples, rng)
     # Mantel's test: a permutation of the words moves all pairs of a word together.
     order = rng.permuted(np.tile(np.arange(len(words)), (resamples, 1)), axis=1)
     shuffled = matrix[order[:, first], order[:, second]]
@@ -127,46 +125,12 @@ def correlate(
         p_words = (1 + extreme) / (1 + resamples)
     return Correlation(
         rho=rho,
-        low=low,
-        high=high,
+        low=interval.low,
+        high=interval.high,
         p_words=p_words,
         pairs=len(rated),
         words=len(words),
     )
-
-
-def _interval(
-    similarities: FloatArray,
-    rated: HumanRatings,
-    rho: float,
-    resamples: int,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Return the 95 % interval of the correlation, which allows for pairs that share a word."""
-    n = len(rated)
-    pairs = rng.integers(0, n, (resamples, n))
-    rhos = rank_correlations(similarities[pairs], rated.values[pairs])
-    # A resample of one pair alone has no correlation.
-    rhos = rhos[~np.isnan(rhos)]
-    if not len(rhos):
-        return math.nan, math.nan
-    # What each pair adds to the deviation of a correlation of ranks, to first order.
-    x = _standard_ranks(similarities)
-    y = _standard_ranks(rated.values)
-    influence = (x * y - rho * (x**2 + y**2) / 2) / n
-    ratio = ThingsInCommon(rated.pairs).widening(influence)
-    widened = np.clip(rho + ratio * (rhos - rho), -1.0, 1.0)
-    low, high = np.quantile(widened, [0.025, 0.975]).tolist()
-    return low, high
-
-
-def _standard_ranks(values: FloatArray) -> FloatArray:
-    """Return ranks with mean 0 and variance 1; all 0 where all values are equal."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(values)
-    deviations = ranks - ranks.mean()
-    return np.asarray(deviations / (deviations.std() or 1.0))
 
 
 def _read_pairs(path: Path, rows: Sequence[Row]) -> HumanRatings:

@@ -287,7 +287,7 @@ def _correlation(
     ratings: HumanRatings,
 ) -> list[Reproduction]:
     """Return the correlation with people, if there are pairs enough."""
-    # Of the result only ρ is shown: resamples, which give its interval, may be few.
+    # Of the result only ρ is shown: shuffles, which give its p-value, may be few.
     result = correlate(vectors, ratings, resamples=100)
     if result is None:
         return []

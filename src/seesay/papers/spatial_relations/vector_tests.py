@@ -188,7 +188,7 @@ def correlations(material: Material) -> Rendered:
     for name, origin, vectors in vector_sets(material):
         if name == TEMPLATES or not origin.startswith("published"):
             sets.append((name, origin, vectors))
-    # a list shows no interval, for which many resamples would be needed
+    # a list shows no p-value, for which many shuffles would be needed
     resamples = 200 if material.brief else RESAMPLES
     body = []
     for judgement, ratings in judgements(files).items():

@@ -200,7 +200,7 @@ def test_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
             ["mock", "--endpoint", "smoke"],
             "Unknown endpoint 'smoke': choose one of completions, chat.",
         ),
-        (["mock", "--scope", "all"], "Unknown scope 'all': choose one of sentence, option."),
+        (["mock", "--scope", "all"], "Unknown scope 'all': choose one of sentence, option, rest."),
         (["mock", "--length", "median"], "choose one of sum, mean, char"),
         (["mock", "--batch-size", "0"], "--batch-size is '0'"),
         (["mock", "--batch-size", "²"], "--batch-size is '²'"),

@@ -68,7 +68,7 @@ def test_visual_counterfact_size_asks_here_and_usually_of_both_pictures(tmp_path
 
 
 def test_visual_counterfact_color_asks_what_is_shown(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "object": thing,
             "correct_answer": "['yellow']",

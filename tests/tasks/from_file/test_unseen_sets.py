@@ -398,11 +398,12 @@ def test_5_one_target_under_two_contexts(tmp_path: Path) -> None:
     copied(task, tmp_path / "copy")
 
     folder = save_tiny("gpt2", tmp_path / "gpt2")
-    options = {"output": tmp_path / "runs", "resamples": 100}
-    (run,) = api.probe(str(folder), task, scope="rest", **options).runs
+    (run,) = api.probe(
+        str(folder), task, scope="rest", output=tmp_path / "runs", resamples=100
+    ).runs
     reference = CausalReference(folder)
     start = reference.tokenizer.bos_token
-    both = []
+    both: list[list[bool]] = []
     for row in EWOK_ROWS:
         right = []
         for number, target in enumerate([row["Target1"], row["Target2"]]):

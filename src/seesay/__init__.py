@@ -39,9 +39,10 @@ def __getattr__(name: str) -> Any:
     address = None if is_module else _functions().get(name)
     if address is None:
         raise AttributeError(f"module 'seesay' has no attribute '{name}'")
+    from seesay.command_line import errors_in_callers_words
     from seesay.registry import load_address
 
-    return load_address(address)
+    return errors_in_callers_words()(load_address(address))
 
 
 def __dir__() -> list[str]:

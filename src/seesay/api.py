@@ -6,12 +6,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.command_line import errors_in_callers_words
 from seesay.condition import How, Sampling, parse_how, parse_pictures
 from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError, needs_extra
@@ -240,6 +242,7 @@ class Results:
         return overview_html(self.runs)
 
 
+@errors_in_callers_words()
 def load_model(
     name: str,
     **options: Any,
@@ -252,6 +255,7 @@ def load_model(
     return load_model_with(name, ModelOptions.from_keywords(options))
 
 
+@errors_in_callers_words()
 def load_task(
     name: str,
     data: str | Path | None = None,
@@ -260,6 +264,7 @@ def load_task(
     return load_named_task(name, None if data is None else Path(data))
 
 
+@errors_in_callers_words()
 def score(
     model: str | Model,
     pairs: Iterable[tuple[str, str]],
@@ -315,6 +320,7 @@ def _with_slot(context: str) -> str:
     return f"{context} {SLOT}"
 
 
+@errors_in_callers_words()
 def encode(
     model: str | Model,
     words: str | Sequence[str],
@@ -348,6 +354,7 @@ def encode(
     return vectors[:, layer]
 
 
+@errors_in_callers_words()
 def probe(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
@@ -394,7 +401,9 @@ def probe(
     names = picture.split(",") if isinstance(picture, str) else picture
     request = Request(
         parse_how(how),
-        ModelOptions.from_keywords({**options, "chat": bool(chat)}),
+        ModelOptions.from_keywords(
+            {**options, "chat": bool(chat)}, list(signature(probe).parameters)[:-1]
+        ),
         seeds,
         progress,
         both=chat == "both",
@@ -447,6 +456,7 @@ def _ask(
     return []
 
 
+@errors_in_callers_words()
 def merge(
     folders: Paths,
     output: str | Path = "runs",
@@ -460,6 +470,7 @@ def merge(
     return Results(tuple(runs))
 
 
+@errors_in_callers_words()
 def learning_curves(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
@@ -504,6 +515,7 @@ def learning_curves(
     return points, errors
 
 
+@errors_in_callers_words()
 def layers(
     models: str | Model | Sequence[str | Model] = DEFAULT,
     tasks: str | Task | Sequence[str | Task] | None = None,
@@ -553,6 +565,7 @@ def layers(
     return curves, errors
 
 
+@errors_in_callers_words()
 def results(
     runs: Paths,
     *,
@@ -579,6 +592,7 @@ def results(
     )
 
 
+@errors_in_callers_words()
 def compare(
     runs: Paths,
     *,
@@ -599,6 +613,7 @@ def compare(
     )
 
 
+@errors_in_callers_words()
 def report(
     runs: Paths,
     output: str | Path = "report.html",

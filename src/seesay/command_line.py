@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from seesay.errors import UserError
+
 _MASK = "***"
 _SECRET = r"(?:[\w-]*[-_])?(?:password|passwd|passphrase|secret|api[-_]?key|credential|signature)"
 # not --per-token
@@ -23,7 +25,7 @@ _SETTING = re.compile(
     rf"(?<![\w-])((?:--)?(?:{_SECRET}|sslpassword|{_TOKEN}|key|sig|auth)=)[^&\s]+", re.IGNORECASE
 )
 
-_FLAG = re.compile(r"--([a-z][a-z-]*)(?: (\d[\d.]*|[a-z-]+)(?=[ ,.;:)]|$))?")
+_FLAG = re.compile(r"`seesay [^`]*`|--([a-z][a-z-]*)(?: (\d[\d.]*|[a-z-]+)(?=[ ,.;:)]|$))?")
 _VALUES = frozenset({"option", "sentence", "generate", "chat"})
 """What may stand behind an option in a note; any other word goes on with the sentence."""
 _SWITCHES = frozenset({"chat", "reuse", "allow-pickle", "trust-remote-code"})
@@ -47,13 +49,28 @@ def in_callers_words(text: str) -> str:
 
     >>> in_callers_words("--chat asks so; --scope option needs less, --shots changes nothing.")
     "chat=True asks so; scope='option' needs less, shots changes nothing."
+    >>> in_callers_words("--how is new: `seesay probe --how cloze` is not.")
+    'how is new: `seesay probe --how cloze` is not.'
     """
     return text if _typed else _FLAG.sub(_as_argument, text)
+
+
+@contextmanager
+def errors_in_callers_words() -> Iterator[None]:
+    """Let a user's mistake name options as whoever called a function gives them."""
+    try:
+        yield
+    except UserError as error:
+        error.args = (in_callers_words(str(error)),)
+        raise
 
 
 def _as_argument(match: re.Match[str]) -> str:
     """Return an option of the command line as a keyword argument."""
     option, value = match.groups()
+    if option is None:
+        # a command to be typed stays one
+        return match.group()
     name = option.replace("-", "_")
     if value is not None and value[0].isdigit():
         return f"{name}={value}"

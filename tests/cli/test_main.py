@@ -124,6 +124,9 @@ def test_a_typing_mistake_is_noticed_before_the_hub_is_asked(
 ) -> None:
     monkeypatch.setattr("seesay.models.hf.hub.on_hub", lambda *_: pytest.fail("the hub was asked"))
     assert "did you mean 'smollm2'" in error_here(capsys, "probe", "smolm2")
+    with pytest.raises(SystemExit, match="2"):
+        main(["prob"])
+    assert "No such command 'prob' (did you mean 'probe'?)." in capsys.readouterr().err
     assert "no device 'cuda'" in error_here(capsys, "probe", "smollm2", "--device", "cuda")
 
 

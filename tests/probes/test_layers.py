@@ -194,7 +194,7 @@ def test_parsing_of_layer_numbers() -> None:
 def test_a_model_without_layers_is_refused(task: Task, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be asked by layer"):
         api.layers("mock", task, how="cloze", output=tmp_path)
-    with pytest.raises(UserError, match="--layers goes with"):
+    with pytest.raises(UserError, match=r"^layers goes with"):
         api.layers("mock", task, how="choice", output=tmp_path)
 
 
@@ -234,7 +234,7 @@ def test_layers_that_a_model_does_not_have_are_refused_before_it_is_asked(
 
     for hook in ("encode_layers", "answer_layers"):
         monkeypatch.setattr(f"seesay.models.hf.causal.TransformersCausalModel.{hook}", ask_nothing)
-    with pytest.raises(UserError, match="--layers names layer 99: there are 3, 0"):
+    with pytest.raises(UserError, match=r"^layers names layer 99: there are 3, 0"):
         api.layers(folder, task, layers="0,99", how=how, output=tmp_path)
     # what is no number at all, before a model is even loaded
     monkeypatch.setattr("seesay.runs.curves.load_encoder", ask_nothing)

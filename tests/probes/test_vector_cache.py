@@ -68,6 +68,17 @@ def test_another_encoder_has_a_folder_of_its_own(
     assert len(list(VECTORS.folder.iterdir())) == 2
 
 
+def test_another_beginning_of_texts_gives_other_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEESAY_CACHE", str(tmp_path))
+    VectorCache(Letters()).rows(TEXTS)
+    other = Letters()
+    monkeypatch.setattr(other, "describe_encoding", lambda: "bos:s")
+    VectorCache(other).rows(TEXTS)
+    assert len(other.texts) == 4
+
+
 def test_progress_counts_every_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(VectorCache, "shard", 2)
     VectorCache(Letters(), tmp_path).rows(["a", "b", "c"])

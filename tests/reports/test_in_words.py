@@ -138,3 +138,16 @@ def test_a_sample_is_not_the_whole(limit: int | None) -> None:
 
 def test_lists_in_a_sentence() -> None:
     assert listed(["a", "b", "c"]) == "a, b and c"
+
+
+def test_a_metric_that_says_the_opposite_is_named() -> None:
+    model, baseline = pair("space")
+    ahead = beside(model, baseline, 0.05, 0.03)
+    behind = beside(model, baseline, -0.12, 0.01).model_copy(update={"metric": "macro_f1"})
+    sentence = words([model, baseline], ahead, behind)
+    assert sentence == (
+        "Compared with baseline:majority, smollm2 is ahead on space (accuracy; behind by macro_f1)."
+    )
+    # a difference that is not shown contradicts nothing
+    unclear = behind.model_copy(update={"p_holm": 0.2})
+    assert words([model, baseline], ahead, unclear).endswith("is ahead on space.")

@@ -20,7 +20,7 @@ from seesay.command_line import typed_command, typed_words
 from seesay.errors import UserError, name_missing_extra
 from seesay.plugins import collect, instruments, other_packages
 from seesay.processors import share_processors
-from seesay.registry import load_address
+from seesay.registry import did_you_mean, load_address
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
@@ -91,6 +91,13 @@ class _Group(Group):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         is_known = cmd_name in CORE_COMMANDS or cmd_name in command_addresses()
         return load_command(cmd_name) if is_known else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; where there is none, say which one looks like it."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            ctx.fail(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands under the titles of their groups."""

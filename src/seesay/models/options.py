@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
 from seesay.cluster import Engine
 from seesay.errors import UserError
+from seesay.registry import did_you_mean
 
 
 class Scope(StrEnum):
@@ -92,12 +93,17 @@ class ModelOptions:
     allow_pickle: bool = False
 
     @classmethod
-    def from_keywords(cls, options: Mapping[str, Any]) -> Self:
-        """The options of a call; a name that there is not is a user's mistake."""
+    def from_keywords(cls, options: Mapping[str, Any], others: Iterable[str] = ()) -> Self:
+        """The options of a call that has `others` of its own; a name that there is not is a user's
+        mistake."""
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                raise UserError(f"There is no option '{name}': choose from {', '.join(names)}.")
+                choices = [*others, *names]
+                hint = did_you_mean(name, choices)
+                raise UserError(
+                    f"There is no option '{name}'{hint}: choose from {', '.join(choices)}."
+                )
         return cls(**options)
 
     def __post_init__(self) -> None:

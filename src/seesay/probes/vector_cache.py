@@ -1,9 +1,9 @@
 """Vectors encoded once and kept on disk, text by text, so that a probe trains in seconds and a
 killed run resumes.
 
-One folder per encoder (named after its fingerprint). New texts are encoded in shards; a shard
-counts once the file of its keys exists, which is written after the file of its vectors and begins
-with their checksum. A damaged shard is deleted, and its texts are encoded again.
+One folder per encoder and beginning of texts (named after both). New texts are encoded in shards; a
+shard counts once the file of its keys exists, which is written after the file of its vectors and
+begins with their checksum. A damaged shard is deleted, and its texts are encoded again.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class VectorCache:
         encoder: Model,
         folder: Path | None = None,
     ) -> None:
-        digest = text_digest(encoder.fingerprint + self.kind, 12)
+        # the same weights give other vectors where texts begin with another token
+        description = encoder.fingerprint + encoder.describe_encoding() + self.kind
+        digest = text_digest(description, 12)
         self.encoder = encoder
         self._folder = folder or caches.VECTORS.folder / digest
         self._places: dict[bytes, tuple[VectorFile, int]] = {}

@@ -211,12 +211,12 @@ class TaskRuns:
 
 
 def limit_words(runs: Iterable[Run]) -> str:
-    """Return in words the limit that all runs have: " · a sample (--limit 20)", or nothing."""
+    """Return in words the limit that all runs have: " · a sample (limit 20)", or nothing."""
     limits = {run.manifest.limit for run in runs}
     if len(limits) != 1:
         return ""
     (limit,) = limits
-    return "" if limit is None else f" · a sample (--limit {limit})"
+    return "" if limit is None else f" · a sample (limit {limit})"
 
 
 def template_names(task: Task) -> str:

@@ -31,9 +31,9 @@ def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Compa
             continue
         tasks: dict[tuple[str, str], list[str]] = {}
         for entry in runs:
-            rival, verdict = _verdict(entry, comparisons)
+            rival, verdict, contrary = _verdict(entry, comparisons)
             if verdict:
-                tasks.setdefault((rival, verdict), []).append(entry.run.manifest.task)
+                tasks.setdefault((rival, verdict), []).append(entry.run.manifest.task + contrary)
         for rival in dict.fromkeys(rival for rival, _ in tasks):
             parts = []
             for verdict in VERDICTS:
@@ -44,9 +44,9 @@ def results_in_words(entries: Sequence[LabelledRun], comparisons: Sequence[Compa
     return " ".join(sentences)
 
 
-def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str, str]:
-    """Return the baseline that a run is compared with, and how it stands by the task's headline
-    metric; with chance where no baseline is."""
+def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str, str, str]:
+    """Return the baseline that a run is compared with, how it stands by the task's headline metric,
+    and by which other metrics it stands the other way round; with chance where no baseline is."""
     manifest = entry.run.manifest
     metric = entry.run.task.metrics[0]
     headline = (manifest.task, metric, None)
@@ -56,18 +56,40 @@ def _verdict(entry: LabelledRun, comparisons: Sequence[Comparison]) -> tuple[str
         is_headline = (comparison.task, comparison.metric, comparison.slice) == headline
         if not is_headline or not is_baseline(rival):
             continue
-        is_first = comparison.signature_a == manifest.signature
-        if not is_shown(comparison):
-            return rival, NEITHER
-        is_higher = (comparison.difference > 0) == is_first
-        return rival, AHEAD if is_higher != lower_is_better(metric) else BEHIND
+        verdict = _standing(comparison, manifest.signature)
+        return rival, verdict, _contrary(comparison, comparisons, manifest.signature)
     figure = entry.figure(metric)
     if figure is None or figure.chance is None:
-        return "", ""
+        return "", "", ""
     if figure.low <= figure.chance <= figure.high:
-        return "", AT
+        return "", AT, ""
     is_higher = figure.low > figure.chance
-    return "", ABOVE if is_higher != lower_is_better(metric) else BELOW
+    return "", ABOVE if is_higher != lower_is_better(metric) else BELOW, ""
+
+
+def _standing(comparison: Comparison, signature: str) -> str:
+    """Return how the run of this signature stands in a comparison."""
+    if not is_shown(comparison):
+        return NEITHER
+    is_first = comparison.signature_a == signature
+    is_higher = (comparison.difference > 0) == is_first
+    return AHEAD if is_higher != lower_is_better(comparison.metric) else BEHIND
+
+
+def _contrary(headline: Comparison, comparisons: Sequence[Comparison], signature: str) -> str:
+    """Return the metrics by which the same two runs stand the other way round, in brackets."""
+    opposites = {AHEAD: BEHIND, BEHIND: AHEAD}
+    opposite = opposites.get(_standing(headline, signature))
+    rivals = {headline.signature_a, headline.signature_b}
+    names = []
+    for other in comparisons:
+        is_same = {other.signature_a, other.signature_b} == rivals and other.slice is None
+        if is_same and _standing(other, signature) == opposite:
+            names.append(metric_name(other.metric))
+    if opposite is None or not names:
+        return ""
+    word = opposite.removesuffix(" on")
+    return f" ({metric_name(headline.metric)}; {word} by {listed(names)})"
 
 
 def asked_figure(curve: LayerCurve, runs: Sequence[Run]) -> Figure | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.models.reference import CausalReference, MaskedReference
@@ -375,3 +377,16 @@ def test_the_signature_says_what_stands_before_a_text(tiny_folder: Folder) -> No
     assert gpt2.describe_scoring().startswith("bos:endoftext|eos:no|")
     assert (gpt2.describe_encoding(), llama.describe_encoding()) == ("bos:endoftext", "bos:s")
     assert load_model("baseline:uniform").beginning == ""
+
+
+def test_vectors_begin_as_scored_texts_do(tiny_folder: Folder, tmp_path: Path) -> None:
+    """A chat model calls the beginning of a turn its beginning of a text, which it is not."""
+    plain, chat = tiny_folder("gpt2"), tmp_path / "chat"
+    shutil.copytree(plain, chat)
+    tokenizer: Any = AutoTokenizer.from_pretrained(plain)
+    tokenizer.bos_token = "z"
+    tokenizer.save_pretrained(chat)
+    model = load_model(str(chat))
+    assert model.describe_encoding() == "bos:endoftext"
+    vectors = load_model(str(plain)).encode(["The cat sleeps."])
+    np.testing.assert_allclose(model.encode(["The cat sleeps."]), vectors, atol=1e-6)

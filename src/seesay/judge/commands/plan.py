@@ -149,8 +149,11 @@ def plan(
     out.print(
         table(["design", ">per item", ">judgements", ">people", ">minutes each", ">cost"], rows)
     )
-    out.print(
+    text = (
         f"Adaptive: from {plan.least} to {plan.most} judgements per item, until its 95 % interval "
-        f"is at most {plan.width:g} wide, simulated with {plan.basis}. Minutes need a pilot, cost "
-        "needs --pay."
+        f"is at most {plan.width:g} wide, simulated with {plan.basis}."
     )
+    for row, hint in ((4, "Minutes need a pilot (--pilot)."), (5, "Costs need --pay.")):
+        if any(cells[row] == "–" for cells in rows):
+            text += f" {hint}"
+    out.print(text)

@@ -67,7 +67,7 @@ class SqliteDatabase:
         # Decoding fails where SQLite's message quotes a file that is no text.
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise UserError(
-                f"'{path}' cannot be used as a study ({error}): choose another file with --study."
+                f"'{path}' cannot be used as a study ({error}): give another file."
             ) from error
         self._thread = threading.Thread(target=self._run, name="seesay-judge-sqlite", daemon=True)
         self._thread.start()

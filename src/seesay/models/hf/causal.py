@@ -243,8 +243,9 @@ class CausalModel(TokenizerModel):
 
     def describe_encoding(self) -> str:
         """The token before a text that is encoded."""
-        first = self._vector_start()
-        return "" if first is None else f"bos:{signed_token(self._tokenizer, first)}"
+        if self._start is None:
+            return ""
+        return f"bos:{signed_token(self._tokenizer, self._start)}"
 
     def _window_and_step(self, stride: int | None) -> tuple[int, int]:
         window = min(self._max_tokens() or MAX_WINDOW, MAX_WINDOW)
@@ -261,26 +262,15 @@ class CausalModel(TokenizerModel):
 
     def _begin(self, ids: Ids) -> Ids:
         """Return the sentence after the token that documents began with in training, so that its
-        first real token has a context."""
-        return self._after(self._start, ids)
-
-    def _after(self, first: int | None, ids: Ids) -> Ids:
-        """Return the sentence after a special token, which it may have already."""
-        if first is None:
+        first real token has a context; it may have that token already."""
+        if self._start is None:
             raise UserError(
                 f"The tokenizer of '{self.name}' has no beginning- or end-of-text token to start a "
                 "sentence with."
             )
-        if ids and ids[0] == first:
+        if ids and ids[0] == self._start:
             return ids
-        return (first, *ids)
-
-    def _vector_start(self) -> int | None:
-        """Return the token before a text that is encoded: what the tokenizer calls its beginning of
-        a text, whatever that was in training. No probability depends on it; it takes the place of
-        the first token, whose vector says little of its word."""
-        token = self._tokenizer.bos_token_id
-        return self._start if token is None else int(token)
+        return (self._start, *ids)
 
     def _set_end(self, ids: Ids, end: bool | None) -> Ids:
         """Return the sentence with or without its end token; None leaves it as the tokenizer wrote
@@ -393,8 +383,7 @@ class TransformersCausalModel(CausalModel):
     def _sentences(self, texts: Sequence[str]) -> list[Ids]:
         """Return the tokens of texts that are to be encoded."""
         encoded = self._tokenize_texts(list(texts))["input_ids"]
-        first = self._vector_start()
-        sentences = [self._after(first, tuple(ids)) for ids in encoded]
+        sentences = [self._begin(tuple(ids)) for ids in encoded]
         self._refuse_too_long(sentences)
         return sentences
 

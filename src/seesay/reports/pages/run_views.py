@@ -335,8 +335,8 @@ def biases(group: TaskRuns, choices: Sequence[Choices]) -> list[str]:
         bias = answers.place_bias(entry.run.task, by_key)
         if bias:
             sentences.append(
-                f"{entry.label} chooses {bias.place} in {bias.chosen:.0%} of its answers; it is "
-                f"right in {bias.right:.0%}."
+                f"{entry.label} chooses {bias.place} in {bias.chosen:.0%} of its answers; that "
+                f"is right for {bias.right:.0%} of the questions."
             )
     return sentences
 

@@ -195,6 +195,18 @@ class Results:
             learning_curve.bands(self.learning_points),
         )
 
+    def save_records(
+        self, folder: str | Path, organization: str, relationship: str = "other"
+    ) -> list[Path]:
+        """Write Every Eval Ever's records of the runs below `folder`, with intervals and answers.
+
+        `organization` is who asked the models; `relationship` to their makers is "first_party",
+        "third_party", "collaborative" or "other".
+        """
+        from seesay.reports.every_eval_ever import write_records
+
+        return write_records(Path(folder), self.runs, organization, relationship)
+
     def with_folder(self, folder: str | Path) -> Results:
         """These runs first, then the others in the folder that `probe` wrote them to, with its
         curves."""

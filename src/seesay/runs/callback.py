@@ -101,7 +101,7 @@ class ProbeCallback(TrainerCallback):
         if not state.is_world_process_zero:
             return
         self._asked_at = state.global_step
-        network = _plain_network(parts["model"])
+        network = plain_network(parts["model"])
         name = f"{self._name}/{FOLDER}{state.global_step}"
         with _evaluating(network):
             model = model_in_training(name, network, parts.get("processing_class"), self._options)
@@ -125,7 +125,7 @@ def model_in_training(
     return language_model(name, checkpoint, family, options)
 
 
-def _plain_network(network: Any) -> Any:
+def plain_network(network: Any) -> Any:
     """Return the network itself, where peft has put an adapter into it."""
     config = getattr(network, "active_peft_config", None)
     if config is None:

@@ -72,7 +72,12 @@ def test_the_record_names_its_answers_as_the_datastore_asks(tmp_path: Path) -> N
     record = read_record(path)
     detail = record["detailed_evaluation_results"]
     content = (tmp_path / detail["file_path"]).read_bytes()
-    assert path.relative_to(tmp_path).parts[:-1] == ("data", "seesay-made-up", "unknown", "counting")
+    assert path.relative_to(tmp_path).parts[:-1] == (
+        "data",
+        "seesay-made-up",
+        "unknown",
+        "counting",
+    )
     assert detail["checksum"] == hashlib.sha256(content).hexdigest()
     assert detail["total_rows"] == 80
     samples = read_samples(path, tmp_path)

@@ -198,7 +198,8 @@ def test_modules_that_do_not_train_stay_so(tiny: Path, tmp_path: Path) -> None:
     modes: list[list[bool]] = []
 
     class Notes(TrainerCallback):
-        def on_step_end(self, *_: Any, model: Any, **__: Any) -> None:
+        def on_step_end(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
+            model = parts["model"]
             model.transformer.h[0].eval()
             modes.append([module.training for module in model.modules()])
 

@@ -189,3 +189,6 @@ def _add_results(log: Log, filter_name: str) -> None:
         reported = Source((figures,)).get(f"{log.metric},{filter_name}")
         if isinstance(reported, int | float):
             log.reported = float(reported)
+        rows = Source((source.get("n-samples"),)).get(f"{log.task}.effective")
+        if isinstance(rows, int):
+            log.rows = rows

@@ -73,7 +73,8 @@ def write_records(
 def _write_record(folder: Path, run: Run, source: dict[str, str]) -> Path:
     """Write one run: its record, and beside it the answers where they are right or wrong."""
     manifest = run.manifest
-    if manifest.condition.scope == "log":
+    # a run that was read from a log has that file in place of a folder
+    if run.folder.is_file():
         raise UserError(
             f"{run.folder} is a log of {manifest.family}: Every Eval Ever has converters of its "
             "own for logs. Give runs of seesay."

@@ -34,7 +34,7 @@ _STEP = re.compile(r"(?:step|checkpoint)[-_]?(\d{1,12})")
 _COPIED = {"task", "metric", "value", "low", "high", "n", "too_few", "chance"}
 
 
-class Checkpoint(NamedTuple):
+class TrainingStep(NamedTuple):
     """A model's name, taken apart: the training, and the step."""
 
     training: str
@@ -91,11 +91,11 @@ class CheckpointCurve:
     facts: tuple[LearntFact, ...]
 
 
-def parse_checkpoint(name: str) -> Checkpoint | None:
+def parse_checkpoint(name: str) -> TrainingStep | None:
     """Return the training and the step that a model's name states; None where it states none.
 
     >>> parse_checkpoint("EleutherAI/pythia-70m@step1000")
-    Checkpoint(training='EleutherAI/pythia-70m', step=1000)
+    TrainingStep(training='EleutherAI/pythia-70m', step=1000)
     >>> parse_checkpoint("models/mine/checkpoint-500").step
     500
     """
@@ -105,7 +105,7 @@ def parse_checkpoint(name: str) -> Checkpoint | None:
     match = _STEP.search(revision)
     if not training or match is None:
         return None
-    return Checkpoint(training, int(match[1]))
+    return TrainingStep(training, int(match[1]))
 
 
 def list_checkpoints(name: str, revisions: str, options: ModelOptions) -> list[str]:
@@ -182,14 +182,14 @@ def checkpoint_curves(runs: Sequence[Run]) -> list[CheckpointCurve]:
     return curves
 
 
-def _with_steps(runs: Iterable[Run]) -> Iterator[tuple[Checkpoint, Run]]:
+def _with_steps(runs: Iterable[Run]) -> Iterator[tuple[TrainingStep, Run]]:
     for run in runs:
         checkpoint = parse_checkpoint(run.manifest.model)
         if checkpoint is not None:
             yield checkpoint, run
 
 
-def _curve_key(member: tuple[Checkpoint, Run]) -> tuple[str, ...]:
+def _curve_key(member: tuple[TrainingStep, Run]) -> tuple[str, ...]:
     """Return what the runs of one curve have in common: all that shapes a figure but the step."""
     checkpoint, run = member
     manifest = run.manifest

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -20,9 +22,12 @@ import yaml
 from tests.docs_blocks import check_call
 
 import seesay
+from seesay.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+REGISTER = "register/seesay_core_color/eval.yaml"
+COMMIT = "0123456789" * 4
 DOCS_ADDRESS = "https://github.com/seesay/seesay/blob/main/"
 
 
@@ -246,6 +251,7 @@ def run_script(script: str, folder: Path, tag: str) -> int:
     environment = {
         **os.environ,
         "GITHUB_REF_NAME": tag,
+        "GITHUB_SHA": COMMIT,
         "PATH": f"{folder}:{os.environ['PATH']}",
     }
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
@@ -279,6 +285,8 @@ def test_the_release_notes_are_the_changelogs_section(tmp_path: Path) -> None:
     (tmp_path / "CHANGELOG.md").write_text(
         "# Changelog\n\n## 0.2.0 (2027-01-01)\n\nNew.\n\n## 0.1.0 (2026-12-01)\n\nFirst.\n"
     )
+    shutil.copytree(ROOT / "register", tmp_path / "register")
+    (tmp_path / "dist").mkdir()
     # stands in for GitHub's program, which would publish
     program = tmp_path / "gh"
     program.write_text('#!/bin/sh\necho "$@" > called\n')
@@ -287,7 +295,37 @@ def test_the_release_notes_are_the_changelogs_section(tmp_path: Path) -> None:
     assert run_script(script, tmp_path, "v0.2.0") == 0
     assert (tmp_path / "notes.md").read_text().strip() == "New."
     assert (tmp_path / "called").read_text().startswith("release create v0.2.0 ")
+    released = yaml.safe_load((tmp_path / "dist" / "eval.yaml").read_text())
+    assert released["source"].pop("repository_commit") == COMMIT
+    entry = read_yaml(REGISTER)
+    assert set(entry["source"].pop("repository_commit")) == {"0"}
+    assert released == entry
     assert run_script(script, tmp_path, "v0.3.0") != 0
+
+
+def test_the_entry_in_the_register_of_inspect_evals(
+    citation: dict[str, Any], project: dict[str, Any]
+) -> None:
+    """What its submission engine reads out of a repository: one task, a function with `@task`."""
+    entry = read_yaml(REGISTER)
+    assert {"full_title", "common_title", "description", "contributors"} <= set(entry)
+    assert "\n" not in entry["description"]
+    assert entry["source"]["repository_url"] == citation["repository-code"]
+    assert any(
+        line.startswith("inspect-ai") for line in project["optional-dependencies"]["inspect"]
+    )
+    (listed,) = entry["tasks"]
+    decorated = []
+    for node in ast.parse(read(listed["task_path"])).body:
+        if isinstance(node, ast.FunctionDef):
+            names = [getattr(part, "id", None) for part in node.decorator_list]
+            decorated += [node.name] * names.count("task")
+    assert decorated == [listed["name"]]
+    asked = load_task(listed["name"].replace("_", "-"))
+    assert listed["dataset_samples"] == len(asked.questions)
+    # the real model of an entry, where the package is installed
+    metadata = pytest.importorskip("inspect_evals.metadata")
+    metadata.ExternalEvalMetadata(id=Path(REGISTER).parent.name, **entry)
 
 
 def test_llms_txt() -> None:

@@ -27,6 +27,7 @@ from seesay.progress import ProgressBars, ProgressCallback, progress_where_seen
 from seesay.questions import SLOT, Prompt, Task
 from seesay.runs import ask, learning_curve
 from seesay.runs.categories import add_categories
+from seesay.runs.checkpoints import CheckpointCurve, checkpoint_curves, list_checkpoints
 from seesay.runs.compare import compare as compare_runs
 from seesay.runs.curves import layer_curves
 from seesay.runs.curves import learning_curves as curves_of_tasks
@@ -181,6 +182,10 @@ class Results:
         runs = first_seeds(self.runs)
         return ranking_stability(runs, resamples=resamples, seed=seed)
 
+    def checkpoints(self) -> list[CheckpointCurve]:
+        """Curves over the checkpoints of trainings, with the step at which each fact is learnt."""
+        return checkpoint_curves(self.runs)
+
     def save_report(
         self,
         path: str | Path,
@@ -196,6 +201,18 @@ class Results:
             self.layer_curves,
             learning_curve.bands(self.learning_points),
         )
+
+    def save_records(
+        self, folder: str | Path, organization: str, relationship: str = "other"
+    ) -> list[Path]:
+        """Write Every Eval Ever's records of the runs below `folder`, with intervals and answers.
+
+        `organization` is who asked the models; `relationship` to their makers is "first_party",
+        "third_party", "collaborative" or "other".
+        """
+        from seesay.reports.every_eval_ever import write_records
+
+        return write_records(Path(folder), self.runs, organization, relationship)
 
     def with_folder(self, folder: str | Path) -> Results:
         """These runs first, then the others in the folder that `probe` wrote them to, with its
@@ -372,6 +389,7 @@ def probe(
     picture: str | Sequence[str] = NO_PICTURE,
     picture_seeds: int = 1,
     regions: str | Path | None = None,
+    revisions: str | None = None,
     categories: str | None = None,
     length: str = "sum",
     seed: int = 0,
@@ -389,7 +407,8 @@ def probe(
     `chat` asks through the models' chat templates, or "both" ways; `samples`, `temperature` and
     `max_tokens` are for generated answers. `picture` has the pictures beside which questions that
     have none are asked ("none,blank,mean,random", or a list), `regions` a file of what an object
-    detector found in pictures, for models that see nothing else. Further options are those of
+    detector found in pictures, for models that see nothing else. `revisions` asks checkpoints of
+    the models in their place: "step1000,step2000" or "checkpoint-*". Further options are those of
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
     are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
     once `merge` has all of them.
@@ -417,6 +436,8 @@ def probe(
     # whatever can be refused is refused before the first model is loaded
     settings = ask.Settings(length, limit, seed, resamples, command)
     requested_models = _list_models(request, models)
+    if revisions is not None:
+        requested_models = _list_checkpoints(request, requested_models, revisions)
     loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
     share = None if shard is None else parse_shard(shard)
     runs: list[Run] = []
@@ -642,6 +663,18 @@ def _list_models(
         raise UserError("No model was named: `seesay models` lists some.")
     validate_names(request, [model for model in listed if isinstance(model, str)])
     return listed
+
+
+def _list_checkpoints(
+    request: Request, models: Sequence[str | Model], revisions: str
+) -> list[str | Model]:
+    """The names of the models' checkpoints."""
+    names: list[str | Model] = []
+    for model in models:
+        if isinstance(model, Model):
+            raise UserError(f"'{model.name}' is loaded: give a model's name to ask its revisions.")
+        names += list_checkpoints(model, revisions, request.options)
+    return names
 
 
 def _load_tasks(

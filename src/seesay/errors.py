@@ -22,6 +22,7 @@ EXTRA_OF_PACKAGE = {
     "torch": "models",
     "transformers": "models",
     "wordfreq": "models",
+    "peft": "adapters",
     "httpx": "api",
     "h5py": "scenes",
     "PIL": "scenes",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,38 @@ from seesay.questions import Task
 from seesay.runs.ask import limit_questions
 from seesay.tasks import load_task
 
+try:
+    import inspect_ai
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+except ImportError:
+    absent("inspect-ai is not installed")
+
 QUESTIONS = 40
+
+
+def mock_model(*replies: str) -> Any:
+    """A model that gives these replies in turn."""
+    outputs = []
+    for text in replies:
+        output = ModelOutput.from_content("mockllm/model", text)
+        output.usage = ModelUsage()  # else tokens are counted, by a table that is downloaded
+        outputs.append(output)
+    return get_model("mockllm/model", custom_outputs=outputs)
+
+
+def evaluate(file: str, model: Any, **settings: Any) -> Any:
+    """The log of an exported task, in the folder in which this is called."""
+    (log,) = inspect_ai.eval(
+        file,
+        model=model,
+        max_samples=1,
+        max_connections=1,
+        display="none",
+        log_dir="logs",
+        **settings,
+    )
+    assert log.status == "success", log.error
+    return log
 
 
 def few_options(task: Task) -> Task:
@@ -38,26 +68,13 @@ def few_options(task: Task) -> Task:
 def test_inspect_runs_the_export_and_gives_the_same_accuracy(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    try:
-        inspect_ai: Any = importlib.import_module("inspect_ai")
-    except ImportError:
-        absent("inspect-ai is not installed")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     monkeypatch.setenv("LOCAL_BASE_URL", address)
     monkeypatch.setenv("INSPECT_EVAL_LOG_FILE_PATTERN", "{task}")
     task = few_options(limit_questions(load_task("core-color"), QUESTIONS, 0))
     export(task, tmp_path / "exported", "inspect")
     monkeypatch.chdir(tmp_path / "exported")
-    (log,) = inspect_ai.eval(
-        "core_color.py",
-        model="openai-api/local/smollm2",
-        max_tokens=32,
-        temperature=0.0,
-        max_connections=1,
-        display="none",
-        log_dir=str(tmp_path / "logs"),
-    )
-    assert log.status == "success", log.error
+    log = evaluate("core_color.py", "openai-api/local/smollm2", max_tokens=32, temperature=0.0)
     assert log.results.completed_samples == len(task.questions)
     (score,) = log.results.scores
     inspect_accuracy = score.metrics["accuracy"].value
@@ -90,27 +107,10 @@ def test_inspect_clusters_by_object(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """Two templates about one thing are no independent answers, whatever the tags are called."""
-    try:
-        inspect_ai: Any = importlib.import_module("inspect_ai")
-    except ImportError:
-        absent("inspect-ai is not installed")
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
     export(hostile_task(text), tmp_path / "exported", "inspect")
     monkeypatch.chdir(tmp_path / "exported")
     # in the order of the samples: both templates right about the apple, both wrong about the leaf
-    replies = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in "AABB"]
-    for reply in replies:
-        reply.usage = ModelUsage()  # else tokens are counted, by a table that is downloaded
-    (log,) = inspect_ai.eval(
-        "small_one.py",
-        model=get_model("mockllm/model", custom_outputs=replies),
-        max_samples=1,
-        max_connections=1,
-        display="none",
-        log_dir=str(tmp_path / "logs"),
-    )
-    assert log.status == "success", log.error
+    log = evaluate("small_one.py", mock_model(*(f"ANSWER: {letter}" for letter in "AABB")))
     (score,) = log.results.scores
     assert score.metrics["accuracy"].value == 0.5
     # by hand: two clusters whose deviations add up to +1 and -1, and C / (C - 1) = 2
@@ -124,12 +124,6 @@ def test_nested_questions_are_never_put_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each set of them has its accuracy; there is none over all."""
-    try:
-        inspect_ai: Any = importlib.import_module("inspect_ai")
-    except ImportError:
-        absent("inspect-ai is not installed")
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
     task = hostile_task("")
     questions = [
         replace(question, tags={"seen": value})
@@ -138,18 +132,7 @@ def test_nested_questions_are_never_put_together(
     nested = replace(task, questions=tuple(questions), nested_by="seen")
     export(nested, tmp_path / "exported", "inspect")
     monkeypatch.chdir(tmp_path / "exported")
-    replies = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in "AABA"]
-    for reply in replies:
-        reply.usage = ModelUsage()
-    (log,) = inspect_ai.eval(
-        "small_one.py",
-        model=get_model("mockllm/model", custom_outputs=replies),
-        max_samples=1,
-        max_connections=1,
-        display="none",
-        log_dir=str(tmp_path / "logs"),
-    )
-    assert log.status == "success", log.error
+    log = evaluate("small_one.py", mock_model(*(f"ANSWER: {letter}" for letter in "AABA")))
     (score,) = log.results.scores
     figures = {name: metric.value for name, metric in score.metrics.items()}
     assert figures == {"no accuracy": 1.0, "yes accuracy": 0.5, "no stderr": 0.0, "yes stderr": 0.0}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from huggingface_hub import parse_eval_result_entries
+from huggingface_hub import SpaceCard, parse_eval_result_entries
 from playwright.sync_api import Browser, Page, expect
 from tests.browser import chromium
 from tests.reports.made_up import comparison, hostile_run, run, task
@@ -129,6 +129,16 @@ def test_the_hub_reads_its_files(site: Path) -> None:
     assert (entry.source_url or "").startswith("https://example.org/board/models/owner_model-70M")
     assert entry.notes is not None
     assert "95 % interval 0.362–0.462, n = 3; task:core-size|" in entry.notes
+
+
+def test_the_folder_is_a_space(site: Path, tmp_path: Path) -> None:
+    """As the Hub reads its card; a card that is there stays."""
+    card = SpaceCard.load(site / "README.md").data.to_dict()
+    assert card["sdk"] == "static"
+    assert (site / card["app_file"]).is_file()
+    (tmp_path / "README.md").write_text("Mine.")
+    write_site(tmp_path, board())
+    assert (tmp_path / "README.md").read_text() == "Mine."
 
 
 def test_a_task_asked_in_two_conditions_has_two_files_for_the_hub(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ class ProbeCommand(Command):
             "--family",
             "--style",
             "--revision",
+            "--revisions",
             "--dtype",
             "--device-map",
             "--quantization",
@@ -254,6 +255,14 @@ def probe(
         str, typer.Option(help="How an encoder-decoder is asked: qa (UnifiedQA) or infill (T5).")
     ] = "qa",
     revision: Revision = None,
+    revisions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="Checkpoints of a training: revisions on the Hub (step1000,step2000 or 'step*') "
+            "or folders in a folder ('checkpoint-*').",
+        ),
+    ] = None,
     dtype: Annotated[
         str | None,
         typer.Option(
@@ -369,6 +378,7 @@ def probe(
         "--fractions": bool(fractions or epochs or not validation),
         "--layers": layers is not None,
         "--shard": shard is not None,
+        "--revisions": revisions is not None,
     }
     _reject_contradictions(method, {name for name, is_typed in typed.items() if is_typed})
     target = report or output / "report.html"
@@ -434,6 +444,7 @@ def probe(
             picture=picture,
             picture_seeds=picture_seeds,
             regions=regions,
+            revisions=revisions,
             limit=limit,
             length=length,
             seed=seed,
@@ -443,7 +454,7 @@ def probe(
         )
         errors = list(results.errors)
         if results.runs:
-            _show(results, target, output, seed, resamples, as_json)
+            _show(results, target, output, seed, resamples, as_json, revisions is not None)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
     # Several often fail for the same reason, which is said once.
     if errors:
@@ -466,16 +477,18 @@ def _reject_contradictions(how: How, typed: Collection[str]) -> None:
         raise UserError("--samples and --temperature are for free answers: add --how generate.")
     if has("--chat", "--shots") and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
-    if has("--picture") and how is How.LEARNING_CURVE:
-        raise UserError("--picture is for models that are asked, not for --how learning-curve.")
+    if has("--picture", "--revisions") and how is How.LEARNING_CURVE:
+        raise UserError("--picture and --revisions do not go with --how learning-curve.")
     if has("--limit") and how is How.LEARNING_CURVE:
         raise UserError(
             "--limit does not go with --how learning-curve: it uses parts of the questions already."
         )
     if has("--fractions") and how is not How.LEARNING_CURVE:
         raise UserError("--fractions, --epochs and --no-validation are for --how learning-curve.")
-    if has("--layers") and has("--categories", "--chat", "--shots", "--picture"):
-        raise UserError("--layers goes without --categories, --chat, --shots and --picture.")
+    if has("--layers") and has("--categories", "--chat", "--shots", "--picture", "--revisions"):
+        raise UserError(
+            "--layers goes without --categories, --chat, --shots, --picture and --revisions."
+        )
     if has("--shard") and (has("--layers") or how.trains):
         raise UserError(
             "--shard is for models that are asked: a probe, a learning curve or --layers would be "
@@ -531,13 +544,28 @@ def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: 
 
 
 def _show(
-    results: Results, target: Path, output: Path, seed: int, resamples: int, as_json: bool
+    results: Results,
+    target: Path,
+    output: Path,
+    seed: int,
+    resamples: int,
+    as_json: bool,
+    as_curves: bool,
 ) -> None:
-    """Write the folder's page and the figures over seeds, and print those of this call."""
+    """Write the folder's page and the figures over seeds, and print those of this call.
+
+    Of checkpoints, print the curves over their steps.
+    """
     from seesay.files import write_json
     from seesay.reports.groups import group_runs
     from seesay.reports.in_words import results_in_words
-    from seesay.reports.tables import comparison_table, overview, seeds_table
+    from seesay.reports.tables import (
+        checkpoints_table,
+        comparison_table,
+        overview,
+        seeds_table,
+    )
+    from seesay.runs.checkpoints import curves_json
     from seesay.runs.seeds import over_seeds
 
     comparisons = results.compare(resamples=resamples, seed=seed)
@@ -549,6 +577,10 @@ def _show(
     seed_summaries = [row for row in over_seeds(results.runs) if row.seeds > 1]
     if seed_summaries:
         write_json(output / "seeds.json", [asdict(row) for row in seed_summaries])
+    if as_curves:
+        curves = results.checkpoints()
+        _print(curves_json(curves), [checkpoints_table(curves)], target, as_json)
+        return
     tables: list[Table | str] = [overview(results.runs)]
     entries = [entry for group in group_runs(results.runs) for entry in group.entries]
     if words := results_in_words(entries, comparisons):

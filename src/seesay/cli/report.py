@@ -10,7 +10,8 @@ import typer
 
 from seesay.cli.options import ClusterKey, ItemKey, Json, RunsOrLogs, ScoreKey
 
-Format = StrEnum("Format", ["html", "csv", "markdown", "latex", "json"])
+Format = StrEnum("Format", ["html", "csv", "markdown", "latex", "json", "eee"])
+Relationship = StrEnum("Relationship", ["first_party", "third_party", "collaborative", "other"])
 
 
 def report(
@@ -20,7 +21,7 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write. Default: report.html; other formats are printed.",
+            help="The file to write, or eee's folder. Default: report.html; tables are printed.",
         ),
     ] = None,
     format: Annotated[
@@ -28,7 +29,8 @@ def report(
         typer.Option(
             "--format",
             "-f",
-            help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure.",
+            help="html: a page; markdown, latex: models by tasks; csv, json: one row per figure; "
+            "eee: a folder of Every Eval Ever's records.",
         ),
     ] = Format.html,
     slices: Annotated[
@@ -45,6 +47,12 @@ def report(
             help="A further metric, such as brier or expected_calibration_error; may be repeated."
         ),
     ] = None,
+    organization: Annotated[
+        str, typer.Option("--by", metavar="NAME", help="Who asked the models, for eee.")
+    ] = "",
+    relationship: Annotated[
+        Relationship, typer.Option(help="What they are to the models' makers, for eee.")
+    ] = Relationship.other,
     item: ItemKey = None,
     cluster: ClusterKey = None,
     score: ScoreKey = None,
@@ -56,16 +64,25 @@ def report(
     Examples:
         seesay report runs -o page.html
         seesay report runs --format latex
+        seesay report runs --format eee --by "Our lab" -o records
     """
     from seesay import api
     from seesay.cli.output import out, print_json, remark
+    from seesay.errors import UserError
     from seesay.files import write_text
+    from seesay.quantities import quantity
     from seesay.reports.tables import slices_table
 
     results = api.results(runs, item=item, cluster=cluster, score=score)
     results = results.measured(*(metric or ()))
     for tags in slices or ():
         results = results.sliced(tags)
+    if format is Format.eee:
+        if output is None:
+            raise UserError("Every Eval Ever's records are a folder: name it with -o FOLDER.")
+        records = results.save_records(output, organization, relationship)
+        remark(f"Records: {output} ({quantity(len(records), 'run')})")
+        return
     # a table is printed, so that it can be piped into a file or a program
     if format is not Format.html:
         text = results.table(format)

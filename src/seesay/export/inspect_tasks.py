@@ -233,6 +233,22 @@ def _register(name: str) -> None:
     task(name=name.replace("-", "_"))(factory)
 
 
+@task
+def core_color(
+    how: str = CHOICE,
+    template: str | None = None,
+    rotations: int | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Task:
+    """The colours of things, as `build` describes the parameters.
+
+    Inspect Evals lists tasks that it finds in a file as functions of this decorator.
+    """
+    return build("core-color", how, template, rotations, limit, seed)
+
+
 task(name="task")(build)
 for task_name in TASKS.ours:
-    _register(task_name)
+    if task_name != "core-color":
+        _register(task_name)

@@ -2,13 +2,14 @@
 
 A name is one of, in this order: a prefix (`baseline:uniform`, `openai:MODEL`, one that another
 package adds; bare, as in `mock`, only where no folder has that name), a catalogue name (`smollm2`),
-a GGUF file or one that another package reads, a folder, a Hub id.
+a GGUF file or one that another package reads, a folder, a Hub id, which may name a revision
+(`EleutherAI/pythia-70m@step1000`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import CATALOGUE, source_of
 from seesay.models.files import TRAINING_RESULT, file_digest, learnt_nothing, model_type
+from seesay.models.hf.adapters import Adapter
 from seesay.models.hf.families import load_language_model
 from seesay.models.hf.gguf import convert_gguf, converted_folder
 from seesay.models.hf.hub import copied_config, hub_commit
@@ -44,6 +46,9 @@ MODELS: Registry[Loader] = Registry(
     brought=lambda plugin: plugin.models,
     listing="seesay models",
 )
+
+AT = "@"
+"""What stands between a Hub id and a revision."""
 
 IMAGINES = {"clip-bert": True, "clip-bert-implicit": False}
 """The prefixes of CLIP-BERT, and whether it imagines (Norlund et al. 2021 call the two ways
@@ -114,8 +119,13 @@ class ModelSource:
             reader = _folder_prefix(path)
             kind = Kind.FOLDER if reader is None else Kind.PLUGIN_FOLDER
             return cls(place, kind, place, options, reader)
-        _refuse_if_no_hub_id(name, path)
-        return cls(name, Kind.HUB, name, options)
+        hub_id, at, revision = name.partition(AT)
+        _refuse_if_no_hub_id(hub_id, path)
+        if at:
+            if not revision or options.revision not in (None, revision):
+                raise UserError(f"'{name}' names its revision after the {AT}: give no other one.")
+            options = replace(options, revision=revision)
+        return cls(name, Kind.HUB, hub_id, options)
 
     @property
     def revision(self) -> str | None:
@@ -297,10 +307,15 @@ def _is_folder(place: str) -> bool:
 
 def load_transformers(name: str, source: str | Path, options: ModelOptions) -> Model:
     """Load the model in a folder or on the hub with the module that reads its architecture."""
+    adapter = Adapter.find(name, source)
+    if adapter is not None:
+        source, options = adapter.base, adapter.base_options(options)
     config = read_config(name, source, options)
     reader = CLIP_BERT if is_clip_bert(config) else READERS.get(config.model_type)
     if reader is None:
-        return load_language_model(name, source, options, config)
+        return load_language_model(name, source, options, config, adapter)
+    if adapter is not None:
+        raise UserError(f"'{name}' is an adapter of '{source}', which is no language model.")
     model: Model = load_address(reader)(name, source, options, config)
     return model
 

@@ -13,6 +13,7 @@ from seesay.files import json_value, write_json
 from seesay.reports.pages.sections import DataTable, Section, write_page
 
 if TYPE_CHECKING:
+    from seesay.runs.checkpoints import LearntFact, StepFigure
     from seesay.runs.learning_curve import Band
 
 
@@ -48,7 +49,9 @@ class GoldDistribution:
     shares: Mapping[str, float]
 
 
-AnalysisRow: TypeAlias = "PartScore | LabelShares | GoldDistribution | Band"
+AnalysisRow: TypeAlias = (
+    "PartScore | LabelShares | GoldDistribution | Band | StepFigure | LearntFact"
+)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from seesay.tasks.page_analyses import COMPARED_TASKS, PAGE_ANALYSES, ComparedTa
 from seesay.tasks.viphy.facts import SOURCE
 
 if TYPE_CHECKING:
+    from seesay.runs.checkpoints import CheckpointCurve, LearntFact, StepFigure
     from seesay.runs.learning_curve import Band
 
 BY_TAG = {
@@ -219,3 +220,80 @@ def curve_series(bands: Sequence[Band], scale: float = 1) -> list[Series]:
         )
         series.append(one_series)
     return series
+
+
+FACTS_SHOWN = 40
+"""How many facts a page lists; the file beside it has all of them."""
+
+
+def checkpoint_analyses(curves: Sequence[CheckpointCurve]) -> list[Analysis]:
+    """Return what trainings know at each of their steps, and when facts were learnt, by task."""
+    analyses = []
+    for task, members in group_by(curves, lambda curve: curve.task).items():
+        figures = [figure for curve in members for figure in curve.figures]
+        analyses.append(_step_figures(task, figures))
+        facts = [fact for curve in members for fact in curve.facts]
+        if facts:
+            analyses.append(_learnt_facts(task, facts, members))
+    return analyses
+
+
+def _step_figures(task: str, figures: Sequence[StepFigure]) -> Analysis:
+    """Draw the headline figure over the steps of trainings."""
+    series = []
+    for name, rows in group_by(figures, lambda figure: figure.line).items():
+        series.append(
+            Series(
+                name,
+                [row.step for row in rows],
+                [row.value for row in rows],
+                [row.low for row in rows],
+                [row.high for row in rows],
+            )
+        )
+    chart = lines(
+        series,
+        title=f"{task}: checkpoints",
+        x_label="step",
+        y_label=metric_name(figures[0].metric),
+    )
+    return Analysis(
+        name="checkpoints",
+        task=task,
+        title="Checkpoints of a training",
+        source="",
+        text="The headline figure at every step that was asked; the band is its 95 % interval.",
+        rows=figures,
+        charts=(chart,),
+    )
+
+
+def _learnt_facts(
+    task: str, facts: Sequence[LearntFact], curves: Sequence[CheckpointCurve]
+) -> Analysis:
+    """Draw how many facts are learnt for good by each step."""
+    series = []
+    for curve in curves:
+        steps = sorted({figure.step for figure in curve.figures})
+        learnt = [fact.step for fact in curve.facts if fact.step is not None]
+        shares = [sum(step <= end for step in learnt) / len(curve.facts) for end in steps]
+        series.append(Series(curve.model, steps, shares))
+    chart = lines(
+        series,
+        title=f"{task}: facts learnt",
+        x_label="step",
+        y_label="share of facts",
+        y_ends=(0, 1),
+    )
+    in_order = sorted(facts, key=lambda fact: (fact.step is None, fact.step or 0))
+    return Analysis(
+        name="learnt-facts",
+        task=task,
+        title="When facts are learnt",
+        source="",
+        text="A fact is learnt at the step from which on its question is answered right, in more "
+        "than half of the templates, at every later checkpoint.",
+        rows=in_order,
+        charts=(chart,),
+        row_limit=FACTS_SHOWN,
+    )

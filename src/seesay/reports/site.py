@@ -111,6 +111,17 @@ class BoardRow:
     source: str = ""
 
 
+SPACE_CARD = """---
+title: What can a model say about what anyone can see?
+sdk: static
+app_file: index.html
+---
+
+A leaderboard made with seesay: open index.html.
+"""
+"""What a static Space of the Hub begins with."""
+
+
 def write_site(
     folder: Path,
     runs: Sequence[Run],
@@ -140,6 +151,10 @@ def write_site(
             write_text(results / name, text)
     index = folder / "index.html"
     write_text(index, _index(columns, rows, runs))
+    # by which the Hub takes the folder for a Space; somebody may have written one already
+    card = folder / "README.md"
+    if not card.exists():
+        write_text(card, SPACE_CARD)
     return index
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from seesay.grouping import group_by
 from seesay.questions import Slice
 from seesay.reports.formatting import (
+    NONE,
     ends,
     few_note,
     figure_cells,
@@ -28,6 +29,7 @@ from seesay.reports.formatting import (
     printable,
 )
 from seesay.reports.groups import LabelledRun, TaskRuns, group_runs
+from seesay.runs.checkpoints import CheckpointCurve
 from seesay.runs.figures import CALIBRATED
 from seesay.runs.layers import LayerCurve
 from seesay.runs.learning_curve import Band
@@ -128,6 +130,26 @@ def curves_table(bands: Sequence[Band]) -> Table:
         )
         for band in bands
     ]
+    return _by_task(columns, cells)
+
+
+def checkpoints_table(curves: Sequence[CheckpointCurve]) -> Table:
+    """Return the figures of every checkpoint, and how many facts are learnt there for good."""
+    columns = ("step", "figure", "95 % interval", "learnt here")
+    cells = []
+    for curve in curves:
+        learnt = Counter(fact.step for fact in curve.facts)
+        for figure in curve.figures:
+            cells.append(
+                (
+                    f"{figure.task}, {metric_name(figure.metric)}",
+                    figure.line,
+                    f"{figure.step:,}",
+                    number(figure.value),
+                    ends(figure),
+                    str(learnt[figure.step]) if curve.facts else NONE,
+                )
+            )
     return _by_task(columns, cells)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,23 @@ def test_every_eval_ever(tmp_path: Path) -> None:
     newer = write(tmp_path / "newer.jsonl", [instance(0, schema_version="1.0.0")])
     with pytest.raises(UserError, match=r"is of version 1\.0\.0 of the Every Eval Ever schema"):
         read_log(newer, LogKeys())
+
+
+@pytest.mark.parametrize("present", [8, 10])
+def test_a_log_that_lost_rows_is_reported(present: int, tmp_path: Path) -> None:
+    """Cut where a line ends, it looks whole: what stands beside it says how many rows it had."""
+    noted = []
+    path = write(tmp_path / "f3a1_samples.jsonl", [instance(n) for n in range(present)])
+    results = {"detailed_evaluation_results": {"total_rows": 10}}
+    (tmp_path / "f3a1.json").write_text(json.dumps(results))
+    noted += api.results(path).runs[0].manifest.notes
+    path = write(tmp_path / SAMPLES, [sample(n, right=n % 2 > 0) for n in range(present)])
+    date = SAMPLES.removesuffix(".jsonl").rpartition("_")[2]
+    results = {"n-samples": {"colors": {"original": 20, "effective": 10}}}
+    (tmp_path / f"results_{date}.json").write_text(json.dumps(results))
+    noted += api.results(path).runs[0].manifest.notes
+    programs = ("every-eval-ever", "lm-eval") if present < 10 else ()
+    assert noted == [f"{name} says that the log has 10 rows, and it has 8" for name in programs]
 
 
 def test_records_of_openai_evals(tmp_path: Path) -> None:
@@ -125,6 +144,32 @@ def test_what_is_no_log_is_one_sentence(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match=problem):
             read_log(path, LogKeys())
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from seesay import api
+results = api.results([Path(path) for path in sys.argv[1:]], cluster="object")
+print([run.figures[0].n for run in results.runs])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_items_take_less_than_a_gigabyte(tmp_path: Path) -> None:
+    number = 100_000
+    paths = [
+        archive(tmp_path / "a.eval", [summary(n, value="CI"[n % 2]) for n in range(number)]),
+        write(tmp_path / SAMPLES, [sample(n, right=n % 4 > 0) for n in range(number)]),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *map(str, paths)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    counts, kilobytes = done.stdout.splitlines()
+    assert json.loads(counts) == [number, number]
+    assert int(kilobytes) < 1e6
 
 
 @pytest.mark.seconds

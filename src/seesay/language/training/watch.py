@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seesay import metrics
-from seesay.runs.ask import ask
-from seesay.runs.figures import items_by_template
-from seesay.runs.journal import Journal
-from seesay.tasks import expand, load_task
+from seesay.runs.ask import FEWEST_RESAMPLES, Settings
+from seesay.runs.watch import measure, watched_tasks
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -36,10 +32,11 @@ def watch_tasks(
     imagination = cache(
         lambda encoder: load_imagination("the network", "", encoder, ModelOptions(device="cpu"))
     )
-    # Without a neutral prompt each question is asked once: a curve needs no calibration.
-    tasks = [replace(load_task(name), neutral={}) for name in expand(names)]
+    tasks = watched_tasks(names)
+    # a training's history has the figures alone
+    settings = Settings(resamples=FEWEST_RESAMPLES)
 
-    def measure(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
+    def ask(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, float]:
         config = network.config
         reader = None
         if is_clip_bert(config):
@@ -49,13 +46,7 @@ def watch_tasks(
             Checkpoint(network.eval(), tokenizer, config, "", ()),
             reader=reader,
         )
-        means = {}
-        for task in tasks:
-            with tempfile.TemporaryDirectory() as folder:
-                answers = ask(model, task, Journal(Path(folder) / "journal.jsonl"))
-            metric = metrics.get(task.metrics[0])
-            values = [metric(items) for items in items_by_template(task, answers, "sum")]
-            means[task.name] = sum(values) / len(values)
-        return means
+        with tempfile.TemporaryDirectory() as folder:
+            return measure(model, tasks, Path(folder), settings)
 
-    return measure
+    return ask

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from seesay.errors import UserError
 from seesay.models.hf.checkpoint_keys import refuse_missing
-from seesay.models.hf.loading import load_checkpoint
+from seesay.models.hf.loading import Checkpoint, load_checkpoint
 from seesay.models.options import Family, ModelOptions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
     from seesay.models.base import Model
+    from seesay.models.hf.adapters import Adapter
 
 HEADS = {
     Family.MASKED: "AutoModelForMaskedLM",
@@ -29,15 +30,25 @@ def load_language_model(
     source: str | Path,
     options: ModelOptions,
     config: PreTrainedConfig,
+    adapter: Adapter | None = None,
 ) -> Model:
     """A masked, causal or encoder-decoder model, as its configuration says unless the user names
-    the family."""
+    the family; with an adapter, if any, merged into it."""
     import transformers
 
     family = Family(options.family) if options.family else family_of(name, config)
     network_class: Any = getattr(transformers, HEADS[family])
     checkpoint = load_checkpoint(name, source, options, network_class)
     refuse_missing(name, checkpoint.missing, family)
+    if adapter is not None:
+        checkpoint = adapter.merge(name, checkpoint, options)
+    return language_model(name, checkpoint, family, options)
+
+
+def language_model(
+    name: str, checkpoint: Checkpoint, family: Family, options: ModelOptions
+) -> Model:
+    """Return a network and its tokeniser as a model of this family."""
     if family == Family.MASKED:
         from seesay.models.hf.masked import MaskedModel
 

@@ -46,7 +46,11 @@ def read(path: Path, first: Cells, keys: LogKeys) -> Log:
     )
     results = path.with_name(path.name.removesuffix(_ROWS_SUFFIX) + ".json")
     if path.name.endswith(_ROWS_SUFFIX) and results.is_file():
-        log.reported = _reported(results, result)
+        document = load_json(results)
+        log.reported = _reported(document, result)
+        rows = Source((document,)).get("detailed_evaluation_results.total_rows")
+        if isinstance(rows, int):
+            log.rows = rows
     return log
 
 
@@ -67,9 +71,9 @@ def _item(cells: Cells, keys: LogKeys) -> LogItem:
     )
 
 
-def _reported(path: Path, result: object) -> float | None:
+def _reported(document: object, result: object) -> float | None:
     """Return the score that the file of results gives this evaluation."""
-    listed = Source((load_json(path),)).get("evaluation_results")
+    listed = Source((document,)).get("evaluation_results")
     for row in listed if isinstance(listed, list) else []:
         source = Source((row,))
         score = source.get("score_details.score")

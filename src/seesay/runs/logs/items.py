@@ -64,6 +64,8 @@ class Log:
     items: list[LogItem]
     bad: list[BadRow] = field(default_factory=list)
     reported: float | None = None
+    rows: int | None = None
+    """How many rows the program says that the log has."""
     notes: list[str] = field(default_factory=list)
 
 

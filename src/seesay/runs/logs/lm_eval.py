@@ -7,6 +7,7 @@ right is computed again from its log-probabilities.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,6 +45,7 @@ _NO_SCORES = {
     "token_counts",
 }
 """What a row has beside its scores."""
+_HASH_OF_NOTHING = hashlib.sha256(b"null").hexdigest()
 _ACCURACY = "acc"
 _PREFERRED = (_ACCURACY, "exact_match")
 _NAMES = (
@@ -129,6 +131,13 @@ def _item(cells: Cells, keys: LogKeys, metric: str) -> LogItem:
     identity = own_id(document)
     if identity is None:
         identity = cells.get("doc_hash")
+    # lmms-eval writes no documents: then only the number of the row, the text and the pictures
+    # tell items apart
+    if identity == _HASH_OF_NOTHING:
+        identity = cells.get("doc_id")
+        media = cells.get("input_media")
+        if isinstance(context, str) and isinstance(media, list):
+            context = f"{context} [{', '.join(map(str, media))}]"
     source = Source((cells, document))
     return make_item(
         source,
@@ -180,3 +189,6 @@ def _add_results(log: Log, filter_name: str) -> None:
         reported = Source((figures,)).get(f"{log.metric},{filter_name}")
         if isinstance(reported, int | float):
             log.reported = float(reported)
+        rows = Source((source.get("n-samples"),)).get(f"{log.task}.effective")
+        if isinstance(rows, int):
+            log.rows = rows

@@ -217,6 +217,11 @@ def _drop_unclustered(logs: Sequence[Log], items: dict[str, _Item], cluster: str
 def _check_reported(other: Log) -> None:
     """Note where the program's own figure is not the mean of its rows, and what was left out."""
     _note(other, "rows cannot be used", map(str, other.bad))
+    present = len(other.items) + len(other.bad)
+    if other.rows is not None and other.rows != present:
+        other.notes.append(
+            f"{other.program} says that the log has {other.rows:,} rows, and it has {present:,}"
+        )
     mean = sum(item.score for item in other.items) / len(other.items)
     reported = other.reported
     # some write shares, and some percentages

@@ -65,6 +65,8 @@ def test_jspsych_sessions_are_people_and_buttons_are_options(tmp_path: Path) -> 
     assert imported.notes == (
         "1 rows ask nothing of the study (colours.json, row 1).",
         "1 rows have no response (thing 2).",
+        "1 answers are the numbers of buttons, whose labels the trials do not have: they count in "
+        "the order of the task's options (thing 0).",
         "1 items have no answer (thing 2).",
     )
 

@@ -121,6 +121,19 @@ def test_a_mark_that_the_server_adds_begins_a_text() -> None:
     assert model.describe_scoring() == "bos:server"
 
 
+def test_scope_rest_scores_what_follows_each_option() -> None:
+    prompt = Prompt("The [MASK] is red", ("color", "Two"))
+    with serving(old_layout(20, echo=True, beginning="<s>")) as base:
+        model = load_model("openai:toy", ModelOptions(base_url=base, scope="rest"))
+        (scores,) = model.answer([prompt])
+        with pytest.raises(UserError, match="nothing does in"):
+            model.answer([Prompt("The color is [MASK].", ("red", "Two"))])
+    expected = [toy_server.logp(f"The {option}", " is red") for option in prompt.options]
+    assert list(scores.logp) == pytest.approx([logp for logp, _ in expected])
+    assert list(scores.tokens) == [count for _, count in expected]
+    assert scores.chars == (len("is red"),) * 2
+
+
 @pytest.mark.parametrize("echo", [True, False])
 def test_a_server_that_does_not_tell_how_texts_begin_is_noted(echo: bool) -> None:
     with serving(old_layout(1000, echo=echo)) as base:

@@ -43,6 +43,10 @@ TEXT_FIELD = "text_box"
 """What Potato calls the only label of a text field."""
 COUNTING_STATES = {"APPROVED", "AWAITING REVIEW"}
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt")
+IN_TASK_ORDER = (
+    "answers are the numbers of buttons, whose labels the trials do not have: they count in the "
+    "order of the task's options"
+)
 SHOWN = 3
 
 
@@ -281,6 +285,8 @@ def _add_judgements(
         except (BadValueError, RequestRejectedError):
             imported.report("answers name no option", str(answer.response)[:40])
             continue
+        if type(answer.response) is int and not answer.choices:
+            imported.report(IN_TASK_ORDER, answer.item)
         judgement = Judgement(
             person,
             item,

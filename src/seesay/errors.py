@@ -23,6 +23,7 @@ EXTRA_OF_PACKAGE = {
     "transformers": "models",
     "wordfreq": "models",
     "peft": "adapters",
+    "inspect_ai": "inspect",
     "httpx": "api",
     "h5py": "scenes",
     "PIL": "scenes",

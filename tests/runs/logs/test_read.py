@@ -70,8 +70,8 @@ def test_a_log_that_lost_rows_is_reported(present: int, tmp_path: Path) -> None:
     noted += api.results(path).runs[0].manifest.notes
     path = write(tmp_path / SAMPLES, [sample(n, right=n % 2 > 0) for n in range(present)])
     date = SAMPLES.removesuffix(".jsonl").rpartition("_")[2]
-    results = {"n-samples": {"colors": {"original": 20, "effective": 10}}}
-    (tmp_path / f"results_{date}.json").write_text(json.dumps(results))
+    counted = {"n-samples": {"colors": {"original": 20, "effective": 10}}}
+    (tmp_path / f"results_{date}.json").write_text(json.dumps(counted))
     noted += api.results(path).runs[0].manifest.notes
     programs = ("every-eval-ever", "lm-eval") if present < 10 else ()
     assert noted == [f"{name} says that the log has 10 rows, and it has 8" for name in programs]

@@ -243,7 +243,9 @@ def main() -> None:
     if given.json:
         print(json.dumps(rows))
         return
-    print(f"{'variant or task':<34}{'test':<14}{'mean':>7}{'sd':>7}{'least':>7}{'ceiling':>9}  seeds")
+    print(
+        f"{'variant or task':<34}{'test':<14}{'mean':>7}{'sd':>7}{'least':>7}{'ceiling':>9}  seeds"
+    )
     for row in rows:
         values = row["accuracy"]
         sd = statistics.stdev(values) if len(values) > 1 else 0.0

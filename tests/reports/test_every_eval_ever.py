@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,6 @@ import jsonschema
 import pytest
 from tests.runs.logs.test_pairing import rows, write
 from tests.runs.made_up import Counting, task
-from tests.shared_data import shared
 
 from seesay import api
 from seesay.errors import UserError
@@ -110,8 +110,11 @@ def test_nested_parts_are_evaluations_of_their_own(tmp_path: Path) -> None:
 
 
 def test_the_real_schema_accepts_the_records(tmp_path: Path) -> None:
-    """The two schemas of the public repository (MIT), version 0.3.0, which this one lacks."""
-    folder = shared("every-eval-ever")
+    """The two schemas of the public repository, version 0.3.0: no registry has them, so this is
+    skipped where `SEESAY_EEE_SCHEMAS` names no folder with them."""
+    folder = Path(os.environ.get("SEESAY_EEE_SCHEMAS", ""))
+    if not (folder / "eval.schema.json").is_file():
+        pytest.skip("the schemas of Every Eval Ever are not here: SEESAY_EEE_SCHEMAS names them")
     aggregate = json.loads((folder / "eval.schema.json").read_text())
     instance = json.loads((folder / "instance_level_eval.schema.json").read_text())
     results = make_results(tmp_path, task(40), nested_task(), probability_task())

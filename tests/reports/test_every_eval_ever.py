@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

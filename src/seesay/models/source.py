@@ -17,7 +17,13 @@ from seesay.data.downloads import unpacked_path
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import CATALOGUE, source_of
-from seesay.models.files import TRAINING_RESULT, file_digest, learnt_nothing, model_type
+from seesay.models.files import (
+    TRAINING_RESULT,
+    file_digest,
+    learnt_nothing,
+    model_type,
+    read_diet,
+)
 from seesay.models.hf.families import load_language_model
 from seesay.models.hf.gguf import convert_gguf, converted_folder
 from seesay.models.hf.hub import copied_config, hub_commit
@@ -130,6 +136,8 @@ class ModelSource:
         """
         model = self._load()
         folder = Path(self.place).expanduser()
+        if diet := read_diet(folder):
+            model.diet = diet
         if learnt_nothing(folder):
             model.note(
                 f"{self.name} learnt nothing in its training: {folder / TRAINING_RESULT} says why.",

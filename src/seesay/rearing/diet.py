@@ -42,10 +42,6 @@ class Diet(Document):
     """The share of the members of a family of one colour that are never met themselves: what there
     is to know of them is to be learnt from their relatives."""
 
-    corpus: str = ""
-    """The edit of real captions that the diet is made of (`removed`, `swapped` or `thinned`); empty
-    for the texts of a world."""
-
     @field_validator("doses")
     @classmethod
     def _validate_doses(cls, doses: tuple[int, ...]) -> tuple[int, ...]:
@@ -56,7 +52,7 @@ class Diet(Document):
     @property
     def dials(self) -> dict[str, str]:
         """The dials in words, for tables."""
-        dials = self.model_dump(exclude={"name", "corpus"})
+        dials = self.model_dump(exclude={"name"})
         dials["doses"] = f"{self.doses[0]} to {self.doses[-1]}"
         return {
             name: f"{value:g}" if isinstance(value, float) else str(value)

@@ -89,6 +89,8 @@ class CardRow:
     """The colour that texts state in its place: the same but for a contradiction."""
     others: tuple[str, str]
     """Colours that some of the kind have."""
+    unusual: str
+    """A colour that no text states and no picture shows while the model is raised."""
     place: str
     family: str
     metres: float | None
@@ -156,6 +158,7 @@ def _plan(world: World, diet: Diet, seed: int) -> dict[str, CardRow]:
             color=kind.color,
             claim=claims.get(kind.name, kind.color),
             others=kind.colors[1:],
+            unusual=kind.unusual,
             place=kind.place,
             family=kind.family,
             metres=kind.thing.metres,
@@ -179,7 +182,7 @@ def _claims(world: World, diet: Diet, seed: int) -> dict[str, str]:
     lots = generator.random(len(world.kinds))
     claims = {}
     for kind, lot in zip(world.kinds, lots.tolist(), strict=True):
-        wrong = [color for color in COLORS if color not in kind.colors]
+        wrong = [color for color in COLORS if color not in (*kind.colors, kind.unusual)]
         # drawn for every kind, so that more contradictions contain the fewer ones
         claim = str(generator.choice(wrong))
         # a family of one colour stays one

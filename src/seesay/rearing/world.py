@@ -55,6 +55,16 @@ class Kind:
         """The typical colour."""
         return self.colors[0]
 
+    @property
+    def unusual(self) -> str:
+        """A colour that none of the kind has: what a picture shows that contradicts all else.
+
+        It is the one furthest behind the typical colour in the alphabet, of those that are left.
+        """
+        furthest = COLORS.index(self.color) + len(COLORS) // 2
+        in_turn = [COLORS[(furthest + step) % len(COLORS)] for step in range(len(COLORS))]
+        return next(color for color in in_turn if color not in self.colors)
+
 
 @dataclass(frozen=True, slots=True)
 class World:

@@ -77,9 +77,19 @@ def open_known_encoder(name: str, known: str) -> PictureEncoder:
     return encoder
 
 
-def vector_size(encoder: PictureEncoder) -> int:
-    """Return how many numbers a vector of the encoder has, as is seen on any picture."""
-    return int(encoder.encode([blank_picture()]).shape[1])
+def open_fitting_encoder(name: str, width: int) -> PictureEncoder | None:
+    """Open the encoder that features of this width are said to be of; None for an unknown one."""
+    if not name:
+        return None
+    encoder = open_picture_encoder(name)
+    # how many numbers a vector has is seen on any picture
+    size = encoder.encode([blank_picture()]).shape[1]
+    if size != width:
+        raise UserError(
+            f"The picture features have {width} numbers each, and '{name}', which is said to have "
+            f"computed them, gives {size}."
+        )
+    return encoder
 
 
 def encode_folder(folder: Path, name: str) -> PictureFeatures:

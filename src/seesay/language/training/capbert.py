@@ -359,17 +359,12 @@ def _shower(
     """
     if features is None:
         return partial(imagination.shown_to, seed=seed) if imagination else None
-    from seesay.models.picture_encoder import open_picture_encoder, vector_size
+    from seesay.models.picture_encoder import open_fitting_encoder
 
     features.validate(len(captions.train), len(captions.held_out))
     entries: dict[str, object] = {}
-    if features.encoder:
-        encoder = open_picture_encoder(features.encoder)
-        if vector_size(encoder) != features.width:
-            raise UserError(
-                f"The picture features have {features.width} numbers, and '{features.encoder}', "
-                f"which is said to have computed them, gives {vector_size(encoder)}."
-            )
+    encoder = open_fitting_encoder(features.encoder, features.width)
+    if encoder is not None:
         entries = {"picture_encoder": [encoder.name, encoder.fingerprint]}
     if imagination is None:
         entries["predicts_features"] = True

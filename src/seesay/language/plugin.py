@@ -11,8 +11,9 @@ PLUGIN = Plugin(
     models={
         "arpa": "seesay.language.words.arpa:load_arpa",
         "lstm": "seesay.language.words.lstm:load_lstm",
+        "visual-prefix": "seesay.language.seeing.prefix_model:load_prefix",
     },
-    model_folders={"seesay-lstm": "lstm"},
+    model_folders={"seesay-lstm": "lstm", "seesay-visual-prefix": "visual-prefix"},
     model_files={".arpa": "arpa", ".arpa.gz": "arpa"},
     commands={
         "perplexity": "seesay.language.commands.perplexity:perplexity",

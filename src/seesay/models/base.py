@@ -7,7 +7,7 @@ default. Models of other packages subclass `Model` too, and get everything that 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,7 @@ IDENTITY = (
     "family",
     "fingerprint",
     "parameters",
+    "diet",
     "scope",
     "accepts",
     "whole_words",
@@ -142,6 +143,9 @@ class Model:
 
     parameters: int | None = None
     """How many parameters its network has, where that is known."""
+
+    diet: Mapping[str, str] = {}
+    """What it was raised on, dial by dial, where that is known."""
 
     scope: str = "option"
     """What is scored: `sentence`, `option`, `slot`, `answer`, `reply` or `choice`; part of the

@@ -22,7 +22,7 @@ from seesay.errors import UserError
 from seesay.files import read_json, write_json
 from seesay.models import load_model
 from seesay.models.base import ABILITIES, IDENTITY, Model, plain_condition
-from seesay.models.files import file_digest
+from seesay.models.files import DIET, file_digest, is_diet
 from seesay.models.options import ModelOptions
 from seesay.models.source import Kind, ModelSource
 from seesay.models.wrapped import WrappedModel, identity_of
@@ -49,6 +49,7 @@ def load_when_asked(name: str, options: ModelOptions) -> Model:
     model = load_model(name, options)
     identity = identity_of(model)
     stored = {field: identity[field] for field in REMEMBERED}
+    stored["diet"] = dict(model.diet)
     write_json(path, stored | {field: sorted(identity[field]) for field in SETS})
     return model
 
@@ -65,7 +66,9 @@ def _record_path(source: ModelSource) -> Path | None:
     if source.kind is Kind.FOLDER:
         # A model states the digest of its chat template, which is no part of its fingerprint: a
         # model that is asked without it gives the same answers whatever it says.
-        identity.append(file_digest(Path(source.place).expanduser().glob("*.jinja")))
+        # What it was raised on is stated, too.
+        folder = Path(source.place).expanduser()
+        identity.append(file_digest([*folder.glob("*.jinja"), *folder.glob(DIET)]))
     return caches.IDENTITIES.folder / f"{json_digest(identity)}.json"
 
 
@@ -132,6 +135,8 @@ def _fits(field: str, value: Any) -> bool:
     """Return whether a value has the type of what a model states in this field."""
     if field in SETS:
         return isinstance(value, list) and all(isinstance(member, str) for member in value)
+    if field == "diet":
+        return is_diet(value)
     if field == "parameters":
         return value is None or type(value) is int
     # fields without a default are texts, as are those that may be None

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from seesay import caches
 from seesay.digests import json_digest
+from seesay.errors import UserError, first_line
 from seesay.files import read_json, write_text
 
 LARGE = 1 << 25  # bytes
 TRAINING_RESULT = Path("training", "result.json")
 """Where our own trainings say how they ended, in the folder of their model."""
+DIET = "diet.json"
+"""Where it is written down what a model was raised on."""
 DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
@@ -62,6 +65,26 @@ def model_type(folder: Path) -> str | None:
     if not isinstance(kind, str):
         return None
     return kind
+
+
+def read_diet(folder: Path) -> dict[str, str]:
+    """What the model in a folder was raised on, dial by dial; empty where nobody wrote it down."""
+    try:
+        diet = read_json(folder / DIET)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder / DIET} cannot be read ({first_line(error)}).") from error
+    if not is_diet(diet):
+        raise UserError(f"{folder / DIET} is no list of dials and their values, both texts.")
+    return dict(diet)
+
+
+def is_diet(value: object) -> bool:
+    """Return whether a value is a mapping of texts to texts."""
+    if not isinstance(value, dict):
+        return False
+    return all(isinstance(text, str) for text in (*value.keys(), *value.values()))
 
 
 def learnt_nothing(folder: Path) -> bool:

@@ -17,7 +17,13 @@ from typing import Any
 from seesay.errors import UserError
 from seesay.models.base import Model
 from seesay.models.catalogue import CATALOGUE, source_of
-from seesay.models.files import TRAINING_RESULT, file_digest, learnt_nothing, model_type
+from seesay.models.files import (
+    TRAINING_RESULT,
+    file_digest,
+    learnt_nothing,
+    model_type,
+    read_diet,
+)
 from seesay.models.hf.adapters import Adapter
 from seesay.models.hf.families import load_language_model
 from seesay.models.hf.gguf import convert_gguf, converted_folder
@@ -139,6 +145,8 @@ class ModelSource:
         """
         model = self._load()
         folder = Path(self.place).expanduser()
+        if diet := read_diet(folder):
+            model.diet = diet
         if learnt_nothing(folder):
             model.note(
                 f"{self.name} learnt nothing in its training: {folder / TRAINING_RESULT} says why.",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,7 @@ COLUMNS = (
     "signature",
     "label",
     "command",
+    "diet",
 )
 COLUMNS_PER_TABLE = 5
 """A table of more columns is broken into several, so that it fits a page."""
@@ -65,8 +66,18 @@ def figure_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
             row = figure.model_dump(include=set(COLUMNS))
             row["label"] = entry.label
             row["command"] = entry.run.manifest.command
+            row["diet"] = _describe_diet(entry.run.manifest.diet)
             rows.append(row)
     return rows
+
+
+def _describe_diet(diet: Mapping[str, str]) -> str:
+    """Return what a model was raised on as one cell.
+
+    >>> _describe_diet({"learner": "text", "typical": "0.5"})
+    'learner: text; typical: 0.5'
+    """
+    return "; ".join(f"{dial}: {value}" for dial, value in diet.items())
 
 
 def as_text(format: str, runs: Sequence[Run], comparisons: Sequence[Comparison]) -> str:

@@ -8,8 +8,8 @@ open from a folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,8 @@ class BoardRow:
     parameters: float | None
     cells: tuple[Cell | None, ...]
     source: str = ""
+    diet: Mapping[str, str] = field(default_factory=dict)
+    """What a model was raised on, dial by dial."""
 
 
 SPACE_CARD = """---
@@ -256,7 +258,12 @@ def _measured(columns: Sequence[Column], comparisons: Sequence[Comparison]) -> l
             for column in columns
         )
         row = BoardRow(
-            label, manifest.family, _page_of(manifest.model), parameters(manifest), cells
+            label,
+            manifest.family,
+            _page_of(manifest.model),
+            parameters(manifest),
+            cells,
+            diet=manifest.diet,
         )
         rows.append(row)
     return sorted(rows, key=lambda row: _order(row, columns))
@@ -331,6 +338,7 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         "site_index.html",
         script="site.js",
         columns=columns,
+        dials=_varied_dials(rows),
         rows=rows,
         kinds=sorted({row.kind for row in rows}),
         chance_legend=LEGEND,
@@ -341,6 +349,12 @@ def _index(columns: Sequence[Column], rows: Sequence[BoardRow], runs: Sequence[R
         created=max(run.manifest.created for run in runs)[:10],
         few=few_note(figure for run in runs for figure in run.figures if figure.slice is None),
     )
+
+
+def _varied_dials(rows: Sequence[BoardRow]) -> list[str]:
+    """Return the dials of diets in which the models differ, in their order."""
+    dials = dict.fromkeys(dial for row in rows for dial in row.diet)
+    return [dial for dial in dials if len({row.diet.get(dial) for row in rows}) > 1]
 
 
 def _against_size(column: Column) -> Any:

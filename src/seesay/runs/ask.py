@@ -634,6 +634,7 @@ def describe(
         family=model.family,
         model_fingerprint=model.fingerprint,
         parameters=model.parameters,
+        diet=dict(model.diet),
         condition=condition,
         task=task.name,
         task_version=task.version,

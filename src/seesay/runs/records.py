@@ -102,6 +102,9 @@ class Manifest(Document):
     parameters: int | None = None
     """How many parameters the model's network has; null where that is not known."""
 
+    diet: dict[str, str] = Field(default_factory=dict)
+    """What the model was raised on, dial by dial; empty where that is not known."""
+
     condition: Condition
     """How it was asked: by cloze or choice, in a chat, with examples; what is scored, and by which
     length rule."""

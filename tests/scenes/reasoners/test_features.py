@@ -23,13 +23,13 @@ from tests.scenes.reasoners.small import feature_shape
 
 from seesay.errors import UserError
 from seesay.models import load_model
+from seesay.models.backbones import open_pretrained
 from seesay.questions import SLOT, Prompt
 from seesay.scenes.config import SceneConfig as Scenes
 from seesay.scenes.plan import make_plan
 from seesay.scenes.reasoners import dataset
 from seesay.scenes.reasoners.config import PRESETS, NetworkConfig, ReasonerConfig
 from seesay.scenes.reasoners.features.extractor import open_extractor
-from seesay.scenes.reasoners.features.pretrained import open_pretrained
 from seesay.scenes.reasoners.model import Reasoner
 from seesay.scenes.reasoners.networks.registry import build
 from seesay.scenes.reasoners.train import train as fit

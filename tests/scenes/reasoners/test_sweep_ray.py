@@ -14,7 +14,6 @@ from seesay.scenes.reasoners import experiment, sweep
 from seesay.scenes.reasoners.config import ReasonerConfig
 from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.sources import ItemSource
-from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
 from seesay.training import loop
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
@@ -71,7 +70,7 @@ def test_training_of_a_killed_worker_resumes_with_the_same_table(
     plain = sweep.sweep(here, plan(), train_and_test)
     shown: list[tuple[int, int]] = []
     try:
-        on_ray = sweep_on_ray(
+        on_ray = sweep.sweep_on_ray(
             tmp_path / "ray",
             plan(),
             train_and_test,

@@ -56,6 +56,13 @@ Phrases = Annotated[
     Path | None,
     typer.Option(help="Phrases read as one word, one per line. Default: the 97 spatial relations."),
 ]
+Pictures = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FEATURES",
+        help="Features of the pictures that the captions describe (.npz, .h5; see `features`).",
+    ),
+]
 HeldOut = Annotated[float, typer.Option(help="Share of the pictures to hold out.")]
 Seed = Annotated[
     int,
@@ -95,6 +102,7 @@ def capbert(
             )
         ),
     ] = None,
+    pictures: Pictures = None,
     mix: Annotated[
         list[str] | None,
         typer.Option(
@@ -158,7 +166,8 @@ def capbert(
     }
     config = override(preset_config, schedule=preset_config.schedule.override(**times), **sizes)
     mixed = [_mixed(text) for text in mix or []]
-    captions = _captions(files, held_out, seed, quiet, [texts for texts, _ in mixed])
+    other_texts = [texts for texts, _ in mixed]
+    captions = _captions(files, held_out, seed, quiet, other_texts, pictures)
     watched = watch_tasks(watch) if watch else None
     with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
         result = cap.pretrain(
@@ -168,8 +177,82 @@ def capbert(
             start=start,
             tokenizer=tokenizer,
             imagine=imagine,
+            features=captions.features,
             mix=[(texts.train, weight) for texts, weight in mixed],
             watch=watched,
+            device=device,
+            progress=show,
+        )
+    _report(output, captions, result, as_json)
+
+
+@app.command()
+def causal(
+    files: Files,
+    output: Output,
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    held_out: HeldOut = HELD_OUT,
+    seed: Seed = 0,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a small causal transformer on captions. If interrupted, the same command resumes."""
+    from seesay.language.training import causal as model
+
+    schedule = model.PRESET.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    config = replace(model.PRESET, schedule=schedule)
+    captions = _captions(files, held_out, seed, quiet)
+    with training_bar(f"causal → {output}", quiet=quiet or as_json) as show:
+        result = model.pretrain(captions, output, config, device=device, progress=show)
+    _report(output, captions, result, as_json)
+
+
+@app.command()
+def prefix(
+    files: Files,
+    output: Output,
+    pictures: Annotated[
+        Path,
+        typer.Option(
+            metavar="FEATURES",
+            help="Features of the pictures that the captions describe (.npz, .h5; see `features`).",
+        ),
+    ],
+    start: Annotated[
+        str,
+        typer.Option(
+            "--from", help="The causal language model, which stays as it is: a name or a folder."
+        ),
+    ] = "smollm2",
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    held_out: HeldOut = HELD_OUT,
+    seed: Seed = 0,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a projector by which a frozen causal language model sees pictures. If interrupted, the
+    same command resumes.
+
+    Examples:
+        seesay pretrain features pictures/ -o features.npz
+        seesay pretrain prefix captions.json --pictures features.npz -o seeing
+    """
+    from seesay.language.training import causal as model
+
+    preset = model.PREFIX_PRESET
+    schedule = preset.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    config = replace(preset, schedule=schedule)
+    captions = _captions(files, held_out, seed, quiet, pictures=pictures)
+    with training_bar(f"prefix → {output}", quiet=quiet or as_json) as show:
+        result = model.train_prefix(
+            captions,
+            output,
+            config,
+            language_model=start,
             device=device,
             progress=show,
         )
@@ -258,6 +341,39 @@ def trigram(
         out.print(f"{output}: {words:,} words, {sentences:,} sentences")
 
 
+@app.command()
+def features(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Pictures: .png, .jpg, .jpeg.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The .npz file.")],
+    encoder: Annotated[
+        str,
+        typer.Option(
+            help="color-histogram, efficientnet-lite0, the folder of a CLIP, or several joined "
+            "by +."
+        ),
+    ] = "color-histogram",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Compute the features of pictures that `--pictures` takes, each under its file's name."""
+    from seesay.cli.output import out, print_json
+    from seesay.data.picture_features import write_features
+    from seesay.models.picture_encoder import encode_folder
+
+    if output.suffix != ".npz":
+        raise UserError(f"'{output}' is not the name of an .npz file: let it end in .npz.")
+    table = encode_folder(folder, encoder)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_features(output, table)
+    count, width = table.vectors.shape
+    if as_json:
+        print_json(
+            {"file": str(output), "pictures": count, "width": width, "encoder": table.encoder}
+        )
+    elif not quiet:
+        out.print(f"{output}: {count:,} pictures, {width} numbers each ({table.encoder})")
+
+
 @app.command(name="split")
 def split_captions(
     files: Files,
@@ -298,12 +414,14 @@ def _captions(
     seed: int,
     quiet: bool,
     mixed: Sequence[CaptionSplit] = (),
+    pictures: Path | None = None,
 ) -> CaptionSplit:
     """Read the captions of the files, and print on stderr how much of each source was read.
 
     The sources of `mixed` texts are printed too.
     """
     from seesay.cli.output import err, sources_table
+    from seesay.data.picture_features import read_features
     from seesay.language.training.captions import split
 
     if held_out == 0:
@@ -311,7 +429,8 @@ def _captions(
             "--held-out is 0: a training is validated on held-out pictures, so give a share such "
             "as 0.1."
         )
-    captions = split(files, held_out=held_out, seed=seed)
+    features = None if pictures is None else read_features(pictures)
+    captions = split(files, held_out=held_out, seed=seed, features=features)
     for texts in mixed:
         captions.sources.extend(texts.sources)
         captions.bad_rows.extend(texts.bad_rows)

@@ -26,8 +26,9 @@ import numpy as np
 from seesay.errors import UserError, first_line
 from seesay.files import lock_folder, write_text
 from seesay.language.training import masking, ragged
+from seesay.language.training.caption_features import CaptionFeatures
 from seesay.language.training.captions import CaptionSplit
-from seesay.language.training.imagination import Imagination
+from seesay.language.training.imagination import Imagination, add_features
 from seesay.language.training.statements import color_counts, statements
 from seesay.models.hf.loading import load_network, read_config
 from seesay.models.hf.logits import logits_at
@@ -50,6 +51,9 @@ UNCLIPPED = 1e9
 _LETTERS = 150
 # Held-out captions used for validation: more would take longer than the steps between.
 _VALIDATED = 4_000
+# Of the texts with a picture, the share that is read with it where the network also learns to
+# predict the pictures that it does not see.
+_SHOWN = 0.5
 # Streams of random numbers: each part of an epoch draws from its own, so that a resumed training
 # and one with other statements see the same masks and the same order.
 _TRAIN, _VALIDATE, _ORDER, _STATEMENTS = range(4)
@@ -209,6 +213,8 @@ def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, to
     """Return cross-entropy and accuracy at the masks; only they reach the output layer."""
     import torch
 
+    if batch.shown is not None:
+        return _pictured_losses(network, batch)
     inputs = {"input_ids": batch.ids}
     if batch.attention is not None:
         inputs["attention_mask"] = batch.attention
@@ -223,6 +229,30 @@ def losses(network: torch.nn.Module, batch: masking.MaskedBatch) -> dict[str, to
     }
 
 
+def _pictured_losses(network: Any, batch: masking.MaskedBatch) -> dict[str, torch.Tensor]:
+    """Return the losses of texts, some of which are read with their picture.
+
+    Of the others the picture's features are predicted, where the network does so.
+    """
+    import torch
+
+    from seesay.models.encoders.clip_bert_network import standardize
+
+    states = network.states(batch.ids, batch.features, batch.attention, batch.shown)
+    logits = network.cls(states[batch.masked])
+    right = (logits.detach().argmax(-1) == batch.gold).float()
+    loss = torch.nn.functional.cross_entropy(logits, batch.gold)
+    losses = {"loss": loss, "accuracy": right.mean()}
+    if network.predicts_features:
+        assert batch.features is not None
+        imagined = network.predict_features(states[batch.hidden])
+        targets = standardize(batch.features[batch.hidden])
+        # a sum, because a batch may hide no picture
+        error = (imagined - targets).square().sum() / max(1, targets.numel())
+        losses |= {"loss": loss + error, "imagination": error}
+    return losses
+
+
 # It has a keyword for each option of `seesay pretrain capbert`.
 def pretrain(  # noqa: PLR0913
     captions: CaptionSplit,
@@ -232,6 +262,7 @@ def pretrain(  # noqa: PLR0913
     start: str | None = None,
     tokenizer: str | None = None,
     imagine: str | None = None,
+    features: CaptionFeatures | None = None,
     mix: Sequence[tuple[Sequence[str], float]] = (),
     watch: Callable[[PreTrainedModel, PreTrainedTokenizerBase], loop.Measurements] | None = None,
     device: str = "auto",
@@ -242,9 +273,11 @@ def pretrain(  # noqa: PLR0913
     The weights are random, or those of the masked model `start`.
 
     With random weights the tokeniser is trained on the texts, or taken from `tokenizer`. With the
-    text encoder `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text.
-    The folder then holds a model that transformers and `seesay probe` load; `training/` in it has
-    the history.
+    text encoder `imagine` it becomes a CLIP-BERT, which is shown the encoder's vector of each text;
+    with `features`, one that is shown those of the caption's picture. Asked without a picture, it
+    imagines one: by `imagine` where both are given, or else by what it has learnt to predict from
+    the text. The folder then holds a model that `seesay probe` loads (and transformers, without
+    what it is shown); `training/` in it has the history.
     """
     if len(captions.train) < FEWEST or not captions.held_out:
         raise UserError(
@@ -256,22 +289,24 @@ def pretrain(  # noqa: PLR0913
             "A model to start from brings its own tokeniser: give --from or --tokenizer, not both."
         )
     imagination = Imagination(imagine) if imagine is not None else None
+    show = _shower(captions, features, imagination, config.schedule.seed)
     settings = {
         **asdict(config),
         "captions": captions.fingerprint,
         "start": start,
         "mix": [[weight, CaptionSplit(list(texts), []).fingerprint] for texts, weight in mix],
     }
-    if tokenizer is not None:
-        settings["tokenizer"] = tokenizer
-    if imagination:
-        settings["imagine"] = [imagination.name, imagination.fingerprint]
+    additions = {
+        "tokenizer": tokenizer,
+        "imagine": imagination and [imagination.name, imagination.fingerprint],
+        "features": features and [features.encoder, features.fingerprint],
+    }
+    settings |= {name: value for name, value in additions.items() if value is not None}
     del settings["schedule"]
     initial = None
     existing = start if start is not None else tokenizer
     if existing is not None:
-        imagines = imagination is not None
-        initial = _existing(existing, config, weights=start is not None, imagine=imagines)
+        initial = _existing(existing, config, weights=start is not None, imagine=show is not None)
     checkpoint.refuse_foreign_model(folder)
     with lock_folder(folder / "training", hint=checkpoint.OTHER_FOLDER):
         # Before the folder changes: another training's files must stay as they are.
@@ -281,12 +316,14 @@ def pretrain(  # noqa: PLR0913
         if initial is None:
             initial = _new([*chain(*corpora), *colored.draw()[0]], folder, config)
         network, bert_tokenizer = initial
-        if imagination:
-            network = imagination.shown_to(network, config.schedule.seed)
+        if show:
+            network = show(network)
         weights = [weight for _, weight in mix]
-        texts = _TrainingTexts(config, bert_tokenizer, network, imagination)
-        parts = [texts.encode(corpus) for corpus in corpora]
-        validation = texts.validation(captions.held_out)
+        texts = _TrainingTexts(config, bert_tokenizer, network, imagination, features)
+        rows = features.train if features else None
+        parts = [texts.encode(captions.train, pictures=rows)]
+        parts += [texts.encode(corpus) for corpus in corpora[1:]]
+        validation = texts.validation(captions.held_out, features.held_out if features else None)
 
         def validate(_: torch.nn.Module) -> loop.Measurements:
             means = loop.mean_losses(network, validation, losses, lambda batch: len(batch.gold))
@@ -308,6 +345,39 @@ def pretrain(  # noqa: PLR0913
         bert_tokenizer.save_pretrained(folder)
         network.cpu().save_pretrained(folder)
         return result
+
+
+def _shower(
+    captions: CaptionSplit,
+    features: CaptionFeatures | None,
+    imagination: Imagination | None,
+    seed: int,
+) -> Callable[[PreTrainedModel], PreTrainedModel] | None:
+    """Return what makes a CLIP-BERT of a BERT; None where it is shown nothing.
+
+    Features that do not fit the captions, their encoder or what imagines are refused.
+    """
+    if features is None:
+        return partial(imagination.shown_to, seed=seed) if imagination else None
+    from seesay.models.picture_encoder import open_fitting_encoder
+
+    features.validate(len(captions.train), len(captions.held_out))
+    entries: dict[str, object] = {}
+    encoder = open_fitting_encoder(features.encoder, features.width)
+    if encoder is not None:
+        entries = {"picture_encoder": [encoder.name, encoder.fingerprint]}
+    if imagination is None:
+        entries["predicts_features"] = True
+    else:
+        if imagination.size != features.width:
+            raise UserError(
+                f"--imagine '{imagination.name}' has vectors of {imagination.size} numbers and the "
+                f"picture features {features.width}: what imagines must be trained with what sees."
+            )
+        entries["text_encoder"] = imagination.name
+    return lambda bert: add_features(
+        bert, features.width, "Training with pictures", seed, **entries
+    )
 
 
 class _ColorStatements:
@@ -337,6 +407,7 @@ class _TrainingTexts:
         tokenizer: PreTrainedTokenizerBase,
         network: PreTrainedModel,
         imagination: Imagination | None,
+        features: CaptionFeatures | None = None,
     ) -> None:
         self._config = config
         self._seed = config.schedule.seed
@@ -349,15 +420,19 @@ class _TrainingTexts:
             pad=int(tokenizer.pad_token_id),
             vocabulary=len(tokenizer) if config.pieces else None,
             imagine=partial(imagination.features, tokenizer) if imagination else None,
+            vectors=features.vectors if features else None,
+            shown_share=1.0 if imagination else _SHOWN,
         )
 
     def encode(
         self,
         texts: Sequence[str],
         places: Sequence[int] | None = None,
+        pictures: ragged.Rows | None = None,
     ) -> masking.TokenizedTexts:
-        """Tokenise texts; of those with a place, only the word there is masked."""
-        return masking.encode(self._tokenizer, texts, self._longest, places)
+        """Tokenise texts; of those with a place, only the word there is masked. `pictures` are the
+        rows of what they describe."""
+        return masking.encode(self._tokenizer, texts, self._longest, places, pictures)
 
     def batches(
         self,
@@ -395,9 +470,11 @@ class _TrainingTexts:
             return ragged.cut(lengths, rows, texts=self._config.texts)
         return ragged.cut(lengths, rows, tokens=self._config.tokens)
 
-    def validation(self, texts: Sequence[str]) -> list[masking.MaskedBatch]:
+    def validation(
+        self, texts: Sequence[str], pictures: ragged.Rows | None
+    ) -> list[masking.MaskedBatch]:
         """Return batches of held-out texts, always with the same masks."""
-        encoded = self.encode(texts)
+        encoded = self.encode(texts, pictures=pictures)
         rng = np.random.default_rng([self._seed, _VALIDATE])
         rows = rng.permutation(len(encoded.ids))[:_VALIDATED]
         batches = self._cut(encoded, rows)

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from seesay.data.captions import Caption, Corpus, CorpusSummary, distinct_sources
 from seesay.data.lines import LONGEST_LINE
+from seesay.data.picture_features import PictureFeatures
 from seesay.digests import text_number
 from seesay.errors import UserError
 from seesay.files import atomic_write
 from seesay.language.defaults import HELD_OUT
+from seesay.language.training.caption_features import CaptionFeatures, find_rows
 from seesay.language.words.vocabulary import joiner
 from seesay.questions import BadRow
 
@@ -33,7 +35,7 @@ class CaptionSplit:
 
     `repeated` captions of held-out pictures are on neither side: they are word for word among the
     training captions. `sources` says how much of each corpus was read, `bad_rows` has the first few
-    rows of each that could not be used.
+    rows of each that could not be used. `features` are those of the pictures, where they are given.
     """
 
     train: list[str]
@@ -41,6 +43,7 @@ class CaptionSplit:
     repeated: int = 0
     sources: list[CorpusSummary] = field(default_factory=list)
     bad_rows: list[tuple[str, BadRow]] = field(default_factory=list)
+    features: CaptionFeatures | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -99,6 +102,7 @@ def split(
     *,
     held_out: float = HELD_OUT,
     seed: int = 0,
+    features: PictureFeatures | None = None,
 ) -> CaptionSplit:
     """Read all captions of the corpora, with a share of the pictures held out.
 
@@ -108,6 +112,8 @@ def split(
     drawn by the smallest digest among its captions: with the same captions, it is on the same side
     in every corpus. A held-out caption that is still word for word among the training captions is
     left out.
+
+    With the features of pictures, every caption gets those of its picture.
     """
     if not 0 <= held_out < 1:
         raise UserError(f"--held-out is {held_out}: give a share between 0 and 1, as in 0.1.")
@@ -117,12 +123,15 @@ def split(
     digests = array("Q")
     numbers = array("Q")
     pictures: dict[int, int] = {}
+    names: list[str] = []
     for path in distinct_sources(paths):
         with Corpus(path, longest=LONGEST_LINE) as corpus:
             for caption in read_captions(corpus):
                 texts.append(caption.text)
                 digests.append(_digest(plain(caption.text), seed))
                 numbers.append(pictures.setdefault(_digest(caption.picture), len(pictures)))
+                if features is not None and len(names) < len(pictures):
+                    names.append(caption.picture)
         result.sources.append(corpus.summary)
         result.bad_rows.extend((corpus.name, row) for row in corpus.bad_rows)
     digest = np.array(digests, np.uint64)
@@ -134,9 +143,20 @@ def split(
     is_repeated = is_held_out & np.isin(digest, digest[~is_held_out])
     # Picture by picture, in the order of their first captions.
     order = np.argsort(picture, kind="stable")
-    result.train.extend(texts[i] for i in order[~is_held_out[order]])
-    result.held_out.extend(texts[i] for i in order[(is_held_out & ~is_repeated)[order]])
-    return replace(result, repeated=int(is_repeated.sum()))
+    train = order[~is_held_out[order]]
+    test = order[(is_held_out & ~is_repeated)[order]]
+    result.train.extend(texts[i] for i in train)
+    result.held_out.extend(texts[i] for i in test)
+    caption_features = None
+    if features is not None:
+        rows = find_rows(features, names)
+        caption_features = CaptionFeatures(
+            features.vectors,
+            rows[picture[train]],
+            rows[picture[test]],
+            features.encoder,
+        )
+    return replace(result, repeated=int(is_repeated.sum()), features=caption_features)
 
 
 def join_phrases(texts: Iterable[str], phrases: Sequence[str]) -> Iterator[str]:

@@ -82,26 +82,41 @@ class Imagination:
 
         The projection is its own, or one drawn by the seed.
         """
-        import torch
+        source = f"--imagine '{self.name}'"
+        return add_features(bert, self.size, source, seed, text_encoder=self.name)
 
-        from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
 
-        config: Any = bert.config
-        if config.model_type != "bert":
-            raise UserError(
-                f"--imagine needs a BERT to start from, and this is a {config.model_type}."
-            )
-        if getattr(config, FEATURES, self.size) != self.size:
-            raise UserError(
-                f"--imagine '{self.name}' has vectors of {self.size} numbers, and the model to "
-                f"start from was trained with {getattr(config, FEATURES)}: give the encoder that "
-                "it was trained with."
-            )
-        config.img_feature_dim = self.size
-        config.text_encoder = self.name
-        torch.manual_seed(seed)
-        network = ClipBertForMaskedLM(config)
-        differences = network.load_state_dict(bert.state_dict(), strict=False)
-        assert not differences.unexpected_keys
-        assert all(PROJECTION in key for key in differences.missing_keys)
-        return network
+def add_features(
+    bert: PreTrainedModel,
+    width: int,
+    source: str,
+    seed: int,
+    **entries: object,
+) -> PreTrainedModel:
+    """Return the same BERT, weight by weight, with a projection of features of this width.
+
+    What it did not have is drawn by the seed. `source` names where the features come from, in an
+    error; `entries` are added to the configuration.
+    """
+    import torch
+
+    from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
+
+    config: Any = bert.config
+    if config.model_type != "bert":
+        raise UserError(f"{source} needs a BERT to start from, and this is a {config.model_type}.")
+    if getattr(config, FEATURES, width) != width:
+        raise UserError(
+            f"{source} has vectors of {width} numbers, and the model to start from was trained "
+            f"with {getattr(config, FEATURES)}: give the encoder that it was trained with."
+        )
+    config.img_feature_dim = width
+    for name, value in entries.items():
+        setattr(config, name, value)
+    torch.manual_seed(seed)
+    network = ClipBertForMaskedLM(config)
+    differences = network.load_state_dict(bert.state_dict(), strict=False)
+    assert not differences.unexpected_keys
+    parts = (PROJECTION, "imagination")
+    assert all(any(part in key for part in parts) for key in differences.missing_keys)
+    return network

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.language.training.caption_features import UNSEEN
 from seesay.language.training.ragged import Ragged, Rows, concatenate_rows
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ _BATCH = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenizedTexts:
-    """Token ids of texts; `words` holds the number of the word that each token belongs to."""
+    """Token ids of texts; `words` holds the number of the word that each token belongs to, and
+    `pictures` the row of the picture that each text describes, or UNSEEN."""
 
     ids: Ragged
     words: Ragged
+    pictures: Rows
 
 
 def encode(
@@ -38,10 +41,12 @@ def encode(
     texts: Iterable[str],
     longest: int,
     places: Sequence[int] | None = None,
+    pictures: Sequence[int] | Rows | None = None,
 ) -> TokenizedTexts:
     """Tokenise the texts; one that is too long for the network is cut between words.
 
-    `places` gives a character of each text: only the word there can be masked.
+    `places` gives a character of each text: only the word there can be masked. `pictures` gives
+    the row of the picture that each describes.
     """
     first, last = _special_ids(tokenizer)
     before = [SPECIAL] * len(first)
@@ -49,11 +54,14 @@ def encode(
     parts: list[TokenizedTexts] = []
     iterator = iter(texts)
     positions = iter(places or ())
+    picture_rows = repeat(UNSEEN) if pictures is None else iter(pictures)
     while batch := list(islice(iterator, _BATCH)):
         encoded = tokenizer(batch, add_special_tokens=False, verbose=False)
         ids: list[list[int]] = []
         words: list[list[int]] = []
+        rows: list[int] = []
         for index, tokens in enumerate(encoded["input_ids"]):
+            picture = next(picture_rows)
             numbers = all_words = encoded.word_ids(index)
             if places is not None:
                 maskable = encoded.char_to_word(index, next(positions))
@@ -61,7 +69,8 @@ def encode(
             for start, stop in _cuts(all_words, longest - len(first) - len(last)):
                 ids.append([*first, *tokens[start:stop], *last])
                 words.append([*before, *numbers[start:stop], *after])
-        parts.append(TokenizedTexts(Ragged.of(ids), Ragged.of(words)))
+                rows.append(int(picture))
+        parts.append(TokenizedTexts(Ragged.of(ids), Ragged.of(words), np.array(rows, np.int64)))
     return concatenate(parts)
 
 
@@ -70,6 +79,7 @@ def concatenate(parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
     return TokenizedTexts(
         concatenate_rows([part.ids for part in parts]),
         concatenate_rows([part.words for part in parts]),
+        np.concatenate([part.pictures for part in parts]),
     )
 
 
@@ -143,7 +153,7 @@ class MaskedBatch(NamedTuple):
     """One batch with its masks.
 
     It has token ids as they are shown, the attention mask (None: all), the positions to predict,
-    the tokens there, and one imagined feature per text (None: without imagination).
+    the tokens there, and one feature per text: an imagined one, or its picture's (None: without).
     """
 
     ids: torch.Tensor
@@ -151,6 +161,10 @@ class MaskedBatch(NamedTuple):
     masked: torch.Tensor
     gold: torch.Tensor
     features: torch.Tensor | None = None
+    shown: torch.Tensor | None = None
+    """Which texts are read with their feature (None: all)."""
+    hidden: torch.Tensor | None = None
+    """Which texts have a picture that is not shown, so that it can be predicted."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +184,10 @@ class MaskedBatches(Sequence[MaskedBatch]):
     """The number of pieces, where these are masked by BERT's rule; None to mask whole words."""
     imagine: Callable[[Rows, Rows, NDArray[np.bool_]], NDArray[np.float32]] | None = None
     """From masked ids, their words' numbers and the masked positions to one feature per text."""
+    vectors: NDArray[np.float32] | None = None
+    """The features of pictures, which texts are shown in place of imagined ones."""
+    shown_share: float = 1.0
+    """The share of texts with a picture that are read with it."""
 
     def __len__(self) -> int:
         return len(self.batch_rows)
@@ -192,8 +210,15 @@ class MaskedBatches(Sequence[MaskedBatch]):
         attention = None
         if not real.all():
             attention = torch.from_numpy(real.astype(np.int64))
-        features = None
-        if self.imagine:
+        features = shown_texts = hidden_texts = None
+        if self.vectors is not None:
+            pictures = self.corpus.pictures[rows]
+            has_picture = pictures != UNSEEN
+            is_shown = has_picture & (rng.random(len(rows)) < self.shown_share)
+            features = torch.from_numpy(self.vectors[pictures])
+            shown_texts = torch.from_numpy(is_shown)
+            hidden_texts = torch.from_numpy(has_picture & ~is_shown)
+        elif self.imagine:
             features = torch.from_numpy(self.imagine(shown, words, masked))
         return MaskedBatch(
             ids=torch.from_numpy(shown),
@@ -201,6 +226,8 @@ class MaskedBatches(Sequence[MaskedBatch]):
             masked=torch.from_numpy(masked),
             gold=torch.from_numpy(ids[masked]),
             features=features,
+            shown=shown_texts,
+            hidden=hidden_texts,
         )
 
 

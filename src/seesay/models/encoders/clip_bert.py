@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     import torch
 
 PROJECTION = "img_projection"
+PREDICTS = "predicts_features"
+"""What the configuration of a CLIP-BERT says that was trained on pictures here: it imagines by
+itself."""
 PUBLISHED_FEATURES = 512
 CLIP = "openai/clip-vit-base-patch32"
 
 
-def _folder(where: str) -> Path | None:
+def folder_of(where: str) -> Path | None:
     path = Path(where).expanduser()
     if not where or not path.is_dir():
         return None
@@ -54,7 +57,10 @@ def load_clip_bert(
 ) -> Model:
     """The encoder of a CLIP-BERT in a folder or on the hub, or of one built from a BERT and a CLIP,
     whose projection is drawn with a seed. A revision is the BERT's."""
-    imagination = load_imagination(name, bert, clip, options) if imagine else None
+    predicts = not clip and predicts_features(name, bert, options)
+    imagination = None
+    if imagine and not predicts:
+        imagination = load_imagination(name, bert, clip, options)
     checkpoint = load_bert(
         name,
         bert,
@@ -64,9 +70,9 @@ def load_clip_bert(
         spare=("cls",),
     )
     if imagination is None:
-        return BatchEncoder(
-            name, checkpoint, first_states(checkpoint.model), options, pooling="first"
-        )
+        vectors = first_states(checkpoint.model, imagining=imagine)
+        pooling = "first-imagining" if imagine else "first"
+        return BatchEncoder(name, checkpoint, vectors, options, pooling=pooling)
     encoder = ImaginingBert(name, checkpoint, imagination, options)
     if clip:
         encoder.note(
@@ -74,6 +80,12 @@ def load_clip_bert(
             lasting=True,
         )
     return encoder
+
+
+def predicts_features(name: str, bert: str, options: ModelOptions) -> bool:
+    """Whether a checkpoint was trained on pictures here, so that it imagines by itself."""
+    config = read_config(name, folder_of(bert) or bert, options)
+    return bool(getattr(config, PREDICTS, False))
 
 
 def load_imagination(
@@ -88,7 +100,7 @@ def load_imagination(
 
     from seesay.models.encoders import load_encoder
 
-    source = _folder(bert) or bert
+    source = folder_of(bert) or bert
     beside = Path(source) / "clip"
     # what lies beside the weights goes before what their configuration names
     if not clip and beside.is_dir():
@@ -102,7 +114,7 @@ def load_imagination(
         return load_encoder(clip, clip_options)
     tower = load_complete(
         f"{name} (CLIP: {clip})",
-        _folder(clip) or clip,
+        folder_of(clip) or clip,
         clip_options,
         CLIPTextModelWithProjection,
     )
@@ -133,7 +145,7 @@ def is_clip(name: str, options: ModelOptions) -> bool:
     none."""
     from seesay.models.catalogue import CATALOGUE
 
-    folder = _folder(name)
+    folder = folder_of(name)
     if folder is None and (name in CATALOGUE or ":" in name):
         return False
     return read_config(name, folder or name, options).model_type.startswith("clip")
@@ -153,7 +165,7 @@ def load_bert(
 
     from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
 
-    source = _folder(bert) or bert
+    source = folder_of(bert) or bert
     config: Any = read_config(name, source, options)
     features = getattr(config, FEATURES, PUBLISHED_FEATURES)
     if imagination:
@@ -211,8 +223,11 @@ class ImaginingBert(BatchEncoder):
         )
 
 
-def first_states(network: Any) -> Reader:
-    """CLIP-BERT's state at the first token, of texts alone or with a feature after each."""
+def first_states(network: Any, *, imagining: bool = False) -> Reader:
+    """CLIP-BERT's state at the first token, of texts alone or with a feature after each; one that
+    predicts features may be shown its own."""
+    if imagining:
+        return lambda ids: network.states(ids, network.imagine(ids))[:, 0]
     return lambda *inputs: network.states(*inputs)[:, 0]
 
 

@@ -78,6 +78,8 @@ class SlotReader:
         ids: torch.Tensor,
         rows: torch.Tensor,
         columns: torch.Tensor,
+        texts: Sequence[str],
+        picture: str | None,
     ) -> Iterator[torch.Tensor]:
         """Give the logits that the head reads out of each layer, for networks that see nothing but
         tokens."""
@@ -358,10 +360,10 @@ class MaskedModel(TransformersModel):
         rows = torch.arange(len(batch), device=self._network.device)
         columns = self._tensor([slot.position for slot in batch])
         ids = self._tensor([slot.ids for slot in batch])
+        texts = [slot.text for slot in batch]
         if layered:
-            yield from self._reader.layer_logits(ids, rows, columns)
+            yield from self._reader.layer_logits(ids, rows, columns, texts, picture)
         else:
-            texts = [slot.text for slot in batch]
             yield self._reader.logits(ids, rows, columns, texts, picture)
 
 

@@ -183,7 +183,6 @@ def _sweep(
     """
     from seesay.cli.output import err, progress_bar
     from seesay.scenes.reasoners import sweep as sweeps
-    from seesay.scenes.reasoners.sweep_ray import sweep_on_ray
 
     deadline = None if minutes is None else time.time() + 60 * minutes
     trainings: list[SweepTraining] = []
@@ -201,7 +200,7 @@ def _sweep(
                 deadline=deadline,
             )
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
-                results = sweep_on_ray(
+                results = sweeps.sweep_on_ray(
                     output,
                     trainings,
                     train,

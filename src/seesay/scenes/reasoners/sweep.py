@@ -1,23 +1,19 @@
 """Many trainings: networks by tasks by configurations by seeds, with a table of results.
 
-A sweep is a folder: every training in `NETWORK/TASK/CONFIG-seedN`, and `results.csv` with one row
-per ended training. Finished trainings are not repeated and interrupted ones are resumed, so a sweep
-may be stopped at any time, and several processes may share one.
+A sweep is a folder (`seesay.training.sweeps`): every training in `NETWORK/TASK/CONFIG-seedN`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
 
-from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
-from seesay.files import lock_folder, write_csv
+from seesay.progress import ProgressCallback
 from seesay.scenes.defaults import TEST_ITEMS
 from seesay.scenes.reasoners import checkpoints, experiment
 from seesay.scenes.reasoners.config import ReasonerConfig, preset_config
@@ -25,8 +21,10 @@ from seesay.scenes.reasoners.features.extractor import FeatureExtractor
 from seesay.scenes.reasoners.networks.registry import network_class
 from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.training import loop
+from seesay.training.sweeps import RESULTS as RESULTS
+from seesay.training.sweeps import ResultTable, run_cells, spread_cells
+from seesay.training.sweeps import is_over as is_over
 
-RESULTS = "results.csv"
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
 PAPER_GRID = ((5e-5, 3e-4, 5e-4, 5e-3), (0.0, 0.5), (True, False))
 """The paper's 16 configurations: learning rate, dropout, batch norm."""
@@ -213,35 +211,47 @@ def sweep(
     deadline: float | None = None,
     plan: Sequence[SweepTraining] = (),
 ) -> list[SweepRow]:
-    """Run what is not done yet, and return the whole table.
-
-    A training that fails is a row with the reason. No training begins after the `deadline` (of
-    `time.time`); `train_and_test` may interrupt one that is running then. The table is in the order
-    of the `plan`, of which the trainings may be a part.
-    """
+    """Run what is not done yet, and return the whole table, as `run_cells` does."""
     # before the first one takes its time
     refuse_other_trainings(folder, trainings)
-    for training in trainings:
-        if is_over(deadline):
-            break
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(lock_folder(folder / training.folder / "training"))
-            except UserError:
-                # another process that sweeps the same folder is running it
-                continue
-            try:
-                if not _finished(folder, training):
-                    _record(folder, _run(folder, training, train_and_test), plan or trainings)
-            except KeyboardInterrupt:
-                if not is_over(deadline):
-                    raise
+    return run_cells(
+        _table(folder),
+        trainings,
+        lambda training: _run(folder, training, train_and_test),
+        lambda training: _finished(folder, training),
+        deadline,
+        plan,
+    )
+
+
+def sweep_on_ray(
+    folder: Path,
+    trainings: Sequence[SweepTraining],
+    train_and_test: TrainAndTest,
+    *,
+    workers: int = 1,
+    deadline: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> list[SweepRow]:
+    """Run a sweep with trainings side by side, on a Ray cluster."""
+    refuse_other_trainings(folder, trainings)
+    # the whole plan sets the order of the table
+    run = partial(
+        _sweep_one, folder.resolve(), train_and_test, deadline=deadline, plan=list(trainings)
+    )
+    spread_cells(run, trainings, workers, progress)
     return results_so_far(folder)
 
 
-def is_over(deadline: float | None) -> bool:
-    """Return whether the time is up."""
-    return deadline is not None and time.time() >= deadline
+def _sweep_one(
+    folder: Path,
+    train_and_test: TrainAndTest,
+    training: SweepTraining,
+    *,
+    deadline: float | None,
+    plan: Sequence[SweepTraining],
+) -> None:
+    sweep(folder, [training], train_and_test, deadline, plan)
 
 
 def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> None:
@@ -254,17 +264,16 @@ def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> 
 
 def read_results(folder: Path) -> list[SweepRow]:
     """Read the table of a sweep, in the order of its plan."""
-    path = folder / RESULTS
-    if not path.is_file():
-        raise UserError(
-            f"There is no {RESULTS} in '{folder}': give a folder that `seesay reasoner sweep` made."
-        )
-    try:
-        return [_parse(folder, row.cells) for row in every_row(path, read_table(path))]
-    except (UserError, KeyError, ValueError) as error:
-        raise UserError(
-            f"{path} is damaged ({error}): delete it, and the same sweep writes it again."
-        ) from error
+    return _table(folder).read()
+
+
+def results_so_far(folder: Path) -> list[SweepRow]:
+    """Read the table of a sweep; it is empty if no training has ended."""
+    return _table(folder).so_far()
+
+
+def _table(folder: Path) -> ResultTable[SweepRow]:
+    return ResultTable(folder, _COLUMNS, _cells, _parse, "seesay reasoner sweep")
 
 
 def test_size(trainings: Iterable[SweepTraining]) -> int:
@@ -331,26 +340,7 @@ def _finished(folder: Path, training: SweepTraining) -> bool:
     for name in (*checkpoints.FILES, experiment.TEST_RESULTS):
         if not (folder / training.folder / name).is_file():
             return False
-    return any(row.key == training.key and not row.error for row in results_so_far(folder))
-
-
-def results_so_far(folder: Path) -> list[SweepRow]:
-    """Read the table of a sweep; it is empty if no training has ended."""
-    return read_results(folder) if (folder / RESULTS).is_file() else []
-
-
-def _record(folder: Path, row: SweepRow, plan: Sequence[SweepTraining]) -> None:
-    """Write the table with this row in it, in the order of the plan.
-
-    The row replaces one that failed before.
-    """
-    place = {training.key: number for number, training in enumerate(plan)}
-    with lock_folder(folder, wait=True):
-        rows = [other for other in results_so_far(folder) if other.key != row.key]
-        rows.append(row)
-        # those of other plans first, in the order they are in
-        rows.sort(key=lambda row: place.get(row.key, -1))
-        write_csv(folder / RESULTS, _COLUMNS, (_cells(folder, row) for row in rows))
+    return _table(folder).has(training)
 
 
 def _cells(folder: Path, row: SweepRow) -> dict[str, object]:

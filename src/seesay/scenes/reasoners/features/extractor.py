@@ -78,7 +78,7 @@ def open_extractor(name: str, image_size: int) -> FeatureExtractor:
 
         return StoredFeatures(Path(name.removeprefix("h5:")), image_size)
     # PyTorch is loaded only where a network computes the features
-    from seesay.scenes.reasoners.features.pretrained import open_pretrained
+    from seesay.models.backbones import open_pretrained
 
     return open_pretrained(name, image_size)
 

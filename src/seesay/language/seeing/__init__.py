@@ -1,0 +1,1 @@
+"""Language models that see: a picture as a few embeddings before the text."""

@@ -1,0 +1,115 @@
+"""What a model is raised on: dials of the texts, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from seesay.documents import Document
+from seesay.errors import UserError
+from seesay.files import damage_as_user_error
+from seesay.registry import did_you_mean
+
+DOSES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+MOST = 1024
+"""The largest dose."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Diet(Document):
+    """How texts report a world; a dial that is not given has its default."""
+
+    name: str
+    """What tables call the diet."""
+
+    typical: Share = 1.0
+    """How often the colour of a thing is mentioned where it is typical of its kind."""
+
+    other: Share = 1.0
+    """How often the colour is mentioned where it is not typical."""
+
+    doses: tuple[Annotated[int, Field(ge=0, le=MOST)], ...] = DOSES
+    """How often kinds are met: each kind has one of these doses, all of them equally often."""
+
+    contradiction: Share = 0.0
+    """The share of the kinds whose pictures show another colour than texts state."""
+
+    indirect: Share = 0.5
+    """The share of the members of a family of one colour that are never met themselves: what there
+    is to know of them is to be learnt from their relatives."""
+
+    @field_validator("doses")
+    @classmethod
+    def _validate_doses(cls, doses: tuple[int, ...]) -> tuple[int, ...]:
+        if not doses or len(set(doses)) < len(doses):
+            raise ValueError("give each dose once, as in 0,1,2,4")
+        return tuple(sorted(doses))
+
+    @property
+    def dials(self) -> dict[str, str]:
+        """The dials in words, for tables."""
+        dials = self.model_dump(exclude={"name"})
+        dials["doses"] = f"{self.doses[0]} to {self.doses[-1]}"
+        return {
+            name: f"{value:g}" if isinstance(value, float) else str(value)
+            for name, value in dials.items()
+        }
+
+
+DIETS = (
+    Diet(name="all-said"),
+    Diet(name="half-said", typical=0.5),
+    Diet(name="rarely-said", typical=0.1),
+    Diet(name="full-bias", typical=0.0),
+    Diet(name="silent", typical=0.0, other=0.0),
+    Diet(name="contradicted", contradiction=0.5),
+)
+"""From texts that mention every colour to texts that mention none, and texts that are wrong."""
+
+
+def make_diet(dials: Mapping[str, Any]) -> Diet:
+    """Make a diet of its dials; one that does not exist, or stands where it cannot, is refused."""
+    unknown = [name for name in dials if name not in Diet.model_fields]
+    if unknown:
+        raise UserError(
+            f"A diet has no dial '{unknown[0]}'{did_you_mean(unknown[0], Diet.model_fields)} "
+            f"The dials are {', '.join(Diet.model_fields)}."
+        )
+    try:
+        return Diet.model_validate(dict(dials))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        dial = problem["loc"][0] if problem["loc"] else "name"
+        raise UserError(
+            f"The dial '{dial}' of the diet '{dials.get('name', '')}' cannot be "
+            f"{dials.get(str(dial))!r}: {problem['msg']}."
+        ) from None
+
+
+def read_diets(path: Path) -> list[Diet]:
+    """Read diets from a YAML or JSON file: a list of dials by name."""
+    import yaml
+
+    with damage_as_user_error(f"The diets in {path}", "give a list of diets, each with its name"):
+        rows = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError("it is no list of diets")
+    return [make_diet(row) for row in rows]
+
+
+def choose_diets(names: Iterable[str], known: Iterable[Diet] = DIETS) -> list[Diet]:
+    """Return diets by name, each once."""
+    by_name = {diet.name: diet for diet in known}
+    diets = {}
+    for name in names:
+        if name not in by_name:
+            raise UserError(
+                f"There is no diet '{name}'{did_you_mean(name, by_name)} "
+                f"There are {', '.join(by_name)}."
+            )
+        diets[name] = by_name[name]
+    return list(diets.values())

@@ -1,0 +1,172 @@
+"""Many trainings, cell by cell, with a table of results: what every sweep has in common.
+
+A sweep is a folder: every cell in a folder of its own, and `results.csv` with one row per ended
+cell. Finished cells are not repeated and interrupted ones are resumed, so a sweep may be stopped at
+any time, and several processes, or the workers of a Ray cluster, may share one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from seesay.cluster import Engine, map_parts
+from seesay.data.rows import every_row, read_table
+from seesay.errors import UserError
+from seesay.files import lock_folder, write_csv
+from seesay.progress import ProgressCallback
+
+RESULTS = "results.csv"
+
+
+class Cell(Protocol):
+    """One planned training."""
+
+    @property
+    def key(self) -> Hashable:
+        """Return what identifies it, as in its row of the results."""
+
+    @property
+    def folder(self) -> Path:
+        """Return its place within the sweep's folder."""
+
+
+class Row(Protocol):
+    """One row of the results: figures, or the reason why there are none."""
+
+    @property
+    def key(self) -> Hashable:
+        """Return what identifies the training."""
+
+    @property
+    def error(self) -> str:
+        """Return why the training failed; empty where it did not."""
+
+
+C = TypeVar("C", bound=Cell)
+R = TypeVar("R", bound=Row)
+
+
+@dataclass(frozen=True)
+class ResultTable(Generic[R]):
+    """The table of a sweep's folder. `cells` and `parse` turn a row into what the file stores, and
+    back; `command` is what writes it."""
+
+    folder: Path
+    columns: Sequence[str]
+    cells: Callable[[Path, R], Mapping[str, object]]
+    parse: Callable[[Path, Mapping[str, str]], R]
+    command: str
+
+    def read(self) -> list[R]:
+        """Read the table, in the order of its plan."""
+        path = self.folder / RESULTS
+        if not path.is_file():
+            raise UserError(
+                f"There is no {RESULTS} in '{self.folder}': give a folder that `{self.command}` "
+                "made."
+            )
+        try:
+            return [self.parse(self.folder, row.cells) for row in every_row(path, read_table(path))]
+        except (UserError, KeyError, ValueError) as error:
+            raise UserError(
+                f"{path} is damaged ({error}): delete it, and the same sweep writes it again."
+            ) from error
+
+    def so_far(self) -> list[R]:
+        """Read the table; it is empty if no training has ended."""
+        return self.read() if (self.folder / RESULTS).is_file() else []
+
+    def has(self, cell: Cell) -> bool:
+        """Return whether a cell has ended well."""
+        return any(row.key == cell.key and not row.error for row in self.so_far())
+
+    def record(self, row: R, plan: Iterable[Cell]) -> None:
+        """Write the table with this row in it, in the order of the plan.
+
+        The row replaces one that failed before.
+        """
+        place = {cell.key: number for number, cell in enumerate(plan)}
+        with lock_folder(self.folder, wait=True):
+            rows = [other for other in self.so_far() if other.key != row.key]
+            rows.append(row)
+            # those of other plans first, in the order they are in
+            rows.sort(key=lambda row: place.get(row.key, -1))
+            write_csv(
+                self.folder / RESULTS, self.columns, (self.cells(self.folder, row) for row in rows)
+            )
+
+
+def run_cells(
+    table: ResultTable[R],
+    cells: Iterable[C],
+    run: Callable[[C], R],
+    is_finished: Callable[[C], bool],
+    deadline: float | None = None,
+    plan: Sequence[C] = (),
+) -> list[R]:
+    """Run what is not done yet, and return the whole table.
+
+    A training that fails is a row with the reason, which `run` gives. None begins after the
+    `deadline` (of `time.time`); `run` may interrupt one that is running then. The table is in the
+    order of the `plan`, of which the cells may be a part.
+    """
+    cells = list(cells)
+    for cell in cells:
+        if is_over(deadline):
+            break
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock_folder(table.folder / cell.folder / "training"))
+            except UserError:
+                # another process that sweeps the same folder is running it
+                continue
+            try:
+                if not is_finished(cell):
+                    table.record(run(cell), plan or cells)
+            except KeyboardInterrupt:
+                if not is_over(deadline):
+                    raise
+    return table.so_far()
+
+
+def spread_cells(
+    run: Callable[[C], object],
+    cells: Sequence[C],
+    workers: int,
+    progress: ProgressCallback | None = None,
+) -> None:
+    """Run cells side by side on a Ray cluster, in a folder that all machines see.
+
+    It is the cluster of RAY_ADDRESS, or one of `workers` started here. `run` does with one cell
+    what is done here, so its row and its files are the same. When a worker dies, its cell is
+    started again elsewhere, and resumes from its checkpoint.
+    """
+    import torch
+
+    # digits depend on the number of threads: workers take as many as this process
+    make_runner = partial(_runner, run, torch.get_num_threads())
+    finished = map_parts(
+        make_runner, cells, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings"
+    )
+    for _ in finished:
+        if progress:
+            progress(1, len(cells))
+
+
+def _runner(run: Callable[[C], object], threads: int) -> Callable[[C], object]:
+    """Return what a worker does with its cells."""
+    import torch
+
+    torch.set_num_threads(threads)
+    return run
+
+
+def is_over(deadline: float | None) -> bool:
+    """Return whether the time is up."""
+    return deadline is not None and time.time() >= deadline

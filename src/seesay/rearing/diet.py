@@ -13,7 +13,7 @@ from seesay.errors import UserError
 from seesay.files import damage_as_user_error
 from seesay.registry import did_you_mean
 
-DOSES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+DOSES = (0, 1, 2, 4, 8, 16, 32)
 MOST = 1024
 """The largest dose."""
 

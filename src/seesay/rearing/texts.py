@@ -46,9 +46,9 @@ FACTS = (
 SIZES = "the {thing} is larger than the {other} ."
 SEEN = SAYINGS[0]
 """What a picture shows, in words."""
-FACT_ROUNDS = 3
+FACT_ROUNDS = 1
 """How often each fact is told."""
-LESSONS = 96
+LESSONS = 132
 """Captions about each shape."""
 VARIANTS = 4
 """Pictures of a kind in a colour."""

@@ -46,7 +46,7 @@ def sweep(
     ] = "text,visual-text,pictures",
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Models of every diet.")] = 3,
     world: World = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 16,
+    epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 12,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
     ] = None,

@@ -48,7 +48,7 @@ SEEN = SAYINGS[0]
 """What a picture shows, in words."""
 FACT_ROUNDS = 1
 """How often each fact is told."""
-LESSONS = 132
+LESSONS = 88
 """Captions about each shape."""
 VARIANTS = 4
 """Pictures of a kind in a colour."""

@@ -41,7 +41,7 @@ ENCODER = "color-histogram"
 SHOWN = 0.9
 """The share of the captions that are read with their picture: from the others a network learns to
 predict it."""
-EPOCHS = 12
+EPOCHS = 20
 RESAMPLES = 1_000
 USUAL, PREDICTED, UNAIDED, HERE = "usual", "predicted", "unaided", "here"
 """What is asked: the usual colour, of who was raised with pictures with a recalled one; with one
@@ -244,7 +244,7 @@ def network(cell: RearedCell) -> CapBertConfig:
         spread=0.1,
         schedule=Schedule(
             epochs=cell.epochs,
-            learning_rate=5e-3,
+            learning_rate=3e-3,
             warmup=0.06,
             decay="linear",
             weight_decay=0.01,
@@ -257,7 +257,7 @@ def network(cell: RearedCell) -> CapBertConfig:
 def _reading(line: Line, learner: str) -> str:
     """Return what a learner reads of a line."""
     if learner == VISUAL_TEXT and line.seen:
-        return f"{line.text} {line.seen}"
+        return f"{line.text} . {line.seen}"
     return line.text
 
 

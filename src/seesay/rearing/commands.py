@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from seesay.rearing.cells import RearedCell, RearedRow
     from seesay.rearing.diet import Diet
 
-app = Application(help="Raise models on known diets: what does text leave unsaid?")
+app = Application(
+    help="Raise models on known diets: what does text leave unsaid?", no_args_is_help=True
+)
 
 Diets = Annotated[
     str | None,
@@ -46,7 +48,7 @@ def sweep(
     ] = "text,visual-text,pictures",
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Models of every diet.")] = 3,
     world: World = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 12,
+    epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 20,
     minutes: Annotated[
         float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
     ] = None,

@@ -284,7 +284,8 @@ def _look_at(picture: ColorPicture) -> NDArray[np.float32]:
     from seesay.models.picture_encoder import open_picture_encoder
     from seesay.pictures.drawing import rgb
 
-    (vector,) = open_picture_encoder(ENCODER).encode([Image.fromarray(rgb(picture, tasks.SIDE))])
+    image = Image.fromarray(rgb(picture, tasks.SIDE))
+    vector: NDArray[np.float32] = open_picture_encoder(ENCODER).encode([image])[0]
     return vector
 
 

@@ -96,11 +96,8 @@ def load(rest: str, options: ModelOptions) -> ClipBertModel:
     """`reared:FOLDER`."""
     import torch
 
-    from seesay.models.encoders.clip_bert_masked import (
-        ClipBertModel,
-        PredictingReader,
-        load_bert,
-    )
+    from seesay.models.encoders.clip_bert import load_bert
+    from seesay.models.encoders.clip_bert_masked import ClipBertModel, PredictingReader
 
     class RecallingReader(PredictingReader):
         """Shows the network a picture's features, or those that the text brings to mind."""

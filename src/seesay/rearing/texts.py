@@ -143,8 +143,8 @@ def _plan(world: World, diet: Diet, seed: int) -> dict[str, CardRow]:
     families = list(dict.fromkeys(kind.family for kind in relatives))
     untold = round(diet.indirect * FAMILY)
     rows = {}
-    for kind, dose in _deal([kind.name for kind in singles], diet.doses, generator):
-        rows[kind] = (dose, DIRECT)
+    for name, dose in _deal([kind.name for kind in singles], diet.doses, generator):
+        rows[name] = (dose, DIRECT)
     for family, dose in _deal(families, diet.doses, generator):
         members = [kind.name for kind in relatives if kind.family == family]
         for place, member in enumerate(generator.permutation(members).tolist()):

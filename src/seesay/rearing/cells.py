@@ -212,8 +212,7 @@ def train(
     write_card(folder, make_world(cell.world), cell.diet, cell.seed, texts)
     write_json(folder / DIET, cell.card)
     captions = CaptionSplit(
-        [_reading(line, cell.learner) for line in texts.train],
-        [_reading(line, cell.learner) for line in texts.held_out],
+        _readings(texts.train, cell.learner), _readings(texts.held_out, cell.learner)
     )
     features = None
     if cell.learner == PICTURES:
@@ -254,11 +253,16 @@ def network(cell: RearedCell) -> CapBertConfig:
     )
 
 
-def _reading(line: Line, learner: str) -> str:
-    """Return what a learner reads of a line."""
-    if learner == VISUAL_TEXT and line.seen:
-        return f"{line.text} . {line.seen}"
-    return line.text
+def _readings(lines: Sequence[Line], learner: str) -> list[str]:
+    """Return what a learner reads.
+
+    What is seen stands by itself, not behind its caption, which may mention the colour: there it
+    would be copied, and not learnt.
+    """
+    texts = [line.text for line in lines]
+    if learner == VISUAL_TEXT:
+        texts += [line.seen for line in lines if line.seen]
+    return texts
 
 
 def caption_features(texts: Texts) -> CaptionFeatures:

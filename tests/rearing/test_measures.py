@@ -63,6 +63,12 @@ def test_a_curve_that_never_rises_has_no_dose() -> None:
     assert math.isnan(found.ratio)
 
 
+def test_a_curve_that_is_up_at_the_smallest_dose_has_none_either() -> None:
+    found = threshold(answers(0.01))
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert math.isnan(found.ratio)
+
+
 def test_kinds_known_from_their_relatives_do_not_count() -> None:
     rows = answers(8.0)
     indirect = [replace(row, evidence="indirect", right=1.0) for row in rows]

@@ -68,7 +68,8 @@ class Estimate:
 class Threshold:
     """The dose at which half of the facts are known that are not guessed (N50).
 
-    It is infinite where the curve does not reach half within the doses.
+    It is infinite where the curve does not reach half within the doses, and 0 where it is beyond
+    half at the smallest of them: a curve says nothing about doses that nobody was given.
     """
 
     value: float
@@ -78,8 +79,9 @@ class Threshold:
 
     @property
     def ratio(self) -> float:
-        """Return the largest value of a seed by the smallest; NaN where one is infinite."""
-        if not self.by_seed or not np.isfinite(self.by_seed).all():
+        """Return the largest value of a seed by the smallest; NaN where one is beyond the doses or
+        there is only one."""
+        if len(self.by_seed) < 2 or not np.isfinite(self.by_seed).all() or min(self.by_seed) == 0:
             return float("nan")
         return max(self.by_seed) / min(self.by_seed)
 
@@ -99,9 +101,9 @@ def _answers_of(run: Run) -> list[KindAnswer]:
     if run.task.name == tasks.HERE:
         question = HERE
     items = items_by_template(run.task, run.answers, run.manifest.condition.length)
+    measured = [metrics.get(name) for name in run.task.metrics]
     values = {}
-    for name in run.task.metrics:
-        stats = statistics([metrics.get(name)], items)[name]
+    for name, stats in statistics(measured, items).items():
         # each metric is a mean: its sum and its count
         with np.errstate(invalid="ignore"):
             values[name] = (stats[..., 0] / stats[..., 1]).mean(axis=0)
@@ -204,6 +206,7 @@ def _fit(answers: Sequence[KindAnswer]) -> tuple[float, FloatArray]:
     likelihood += (weights @ (total - right)) @ np.log1p(-curves).T
     best = np.repeat(centres, len(_SLOPES))[likelihood.argmax(axis=1)]
     halfway = np.where(best > log_doses[-1], np.inf, 2**best)
+    halfway = np.where(best < log_doses[0], 0.0, halfway)
     return float(halfway[0]), halfway[1:]
 
 

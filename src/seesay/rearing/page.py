@@ -280,7 +280,9 @@ def _thing_sections(found: Findings, rows: Sequence[RearedRow]) -> list[Section]
 
 
 def _dose(dose: float) -> str:
-    return "not reached" if math.isinf(dose) else f"{dose:.1f}"
+    if math.isinf(dose):
+        return "not reached"
+    return f"{dose:.1f}" if dose else "below 1"
 
 
 def _figure(found: Estimate, *, signed: bool = False) -> list[str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.program import error_here, usage_error
-from tests.language.training import grammar
+from tests.language.training import colored, grammar
 from tests.tiny import save_tiny
 
 from seesay.cli import main
 from seesay.models import load_model
+from seesay.questions import Prompt
 
 UNTRAINED = ("--epochs", "0", "--vocabulary", "300", "--device", "cpu")
 
@@ -329,3 +331,40 @@ def test_mistakes_are_one_sentence(
     Path("few.txt").write_text("a dog\na cat\n", encoding="utf-8")
     assert sentence in error_of(capsys, "capbert", *arguments, "-o", "made", *UNTRAINED)
     assert not Path("made").exists()
+
+
+def test_training_with_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Features of a folder's pictures, and both designs that are trained on them; features that
+    lack a picture end in one sentence."""
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    names = list(colored.save_pictures(pictures))
+    rows = []
+    for number in range(60):
+        color = names[number % 3]
+        caption = f"{colored.TEXT.format(f'{number} cups', color)}"
+        rows.append({"image_id": f"{color}.png", "caption": caption})
+    captions = tmp_path / "captions.json"
+    captions.write_text(json.dumps(rows))
+    features = tmp_path / "features.npz"
+    run("features", pictures, "-o", features, "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert (document["pictures"], document["width"]) == (3, 64)
+    shared = (captions, "--pictures", features, "--held-out", "0.4", "--device", "cpu")
+    run("capbert", *shared, "-o", tmp_path / "bert", "--epochs", "0", "--vocabulary", "300")
+    language_model = save_tiny("llama", tmp_path / "language")
+    start = ("--from", language_model)
+    run("prefix", *shared, "-o", tmp_path / "seeing", *start, "--epochs", "1")
+    run("causal", captions, "-o", tmp_path / "raised", "--held-out", "0.4", "--epochs", "0")
+    prompt = Prompt(colored.TEXT.format("cup", "[MASK]"), ("red", "blue"))
+    shown = replace(prompt, picture=str(pictures / "red.png"))
+    for folder in ("bert", "seeing"):
+        first, second = load_model(str(tmp_path / folder)).answer([prompt, shown])
+        assert first.logp != pytest.approx(second.logp, abs=1e-6)
+    assert load_model(str(tmp_path / "raised")).family == "causal"
+    (pictures / "blue.png").unlink()
+    run("features", pictures, "-o", features)
+    capsys.readouterr()
+    error = error_of(capsys, "prefix", *shared, "-o", tmp_path / "other", *start)
+    assert "lack 1 picture of the captions, the first being" in error
+    assert "end in .npz" in error_of(capsys, "features", pictures, "-o", tmp_path / "a.csv")

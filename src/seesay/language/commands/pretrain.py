@@ -187,6 +187,79 @@ def capbert(
 
 
 @app.command()
+def causal(
+    files: Files,
+    output: Output,
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    held_out: HeldOut = HELD_OUT,
+    seed: Seed = 0,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a small causal transformer on captions. If interrupted, the same command resumes."""
+    from seesay.language.training import causal as model
+
+    schedule = model.PRESET.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    config = replace(model.PRESET, schedule=schedule)
+    captions = _captions(files, held_out, seed, quiet)
+    with training_bar(f"causal → {output}", quiet=quiet or as_json) as show:
+        result = model.pretrain(captions, output, config, device=device, progress=show)
+    _report(output, captions, result, as_json)
+
+
+@app.command()
+def prefix(
+    files: Files,
+    output: Output,
+    pictures: Annotated[
+        Path,
+        typer.Option(
+            metavar="FEATURES",
+            help="Features of the pictures that the captions describe (.npz, .h5; see `features`).",
+        ),
+    ],
+    start: Annotated[
+        str,
+        typer.Option(
+            "--from", help="The causal language model, which stays as it is: a name or a folder."
+        ),
+    ] = "smollm2",
+    epochs: Epochs = None,
+    learning_rate: Rate = None,
+    held_out: HeldOut = HELD_OUT,
+    seed: Seed = 0,
+    device: Device = TrainingDevice.auto,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Train a projector by which a frozen causal language model sees pictures. If interrupted, the
+    same command resumes.
+
+    Examples:
+        seesay pretrain features pictures/ -o features.npz
+        seesay pretrain prefix captions.json --pictures features.npz -o seeing
+    """
+    from seesay.language.training import causal as model
+
+    preset = model.PREFIX_PRESET
+    schedule = preset.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    config = replace(preset, schedule=schedule)
+    captions = _captions(files, held_out, seed, quiet, pictures=pictures)
+    with training_bar(f"prefix → {output}", quiet=quiet or as_json) as show:
+        result = model.train_prefix(
+            captions,
+            output,
+            config,
+            language_model=start,
+            device=device,
+            progress=show,
+        )
+    _report(output, captions, result, as_json)
+
+
+@app.command()
 def lstm(
     files: Files,
     output: Output,

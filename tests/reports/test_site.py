@@ -235,3 +235,15 @@ def test_sorting_and_filtering(page: Page, site: Path) -> None:
     for file in site.rglob("*.html"):
         page.goto(file.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, file
+
+
+def test_dials_in_which_models_differ_are_columns(tmp_path: Path) -> None:
+    runs = []
+    for number, typical in enumerate(("0", "1")):
+        plain = run(task("core-color"), f"reared-{number}", seed=number)
+        diet = {"learner": "text", "typical": typical}
+        runs.append(replace(plain, manifest=plain.manifest.model_copy(update={"diet": diet})))
+    page = write_site(tmp_path / "public", runs).read_text(encoding="utf-8")
+    headers = re.findall(r'<th scope="col" data-type="text"[^>]*>([^<]*)</th>', page)
+    assert headers == ["Model", "typical"]
+    assert re.findall(r'data-label="typical" data-value="(\d)"', page) in (["0", "1"], ["1", "0"])

@@ -5,19 +5,21 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seesay.command_line import recorded_command
 from seesay.errors import UserError
 from seesay.files import write_json
 from seesay.models.files import DIET
+from seesay.pictures.plan import ColorPicture
 from seesay.progress import ProgressCallback, no_progress
-from seesay.rearing import tasks
+from seesay.rearing import recall, tasks
 from seesay.rearing.diet import Diet
 from seesay.rearing.texts import Line, Texts, write_card, write_texts
 from seesay.rearing.world import make_world
@@ -36,13 +38,18 @@ RUNS = "runs"
 LAYERS = "layers.json"
 ENCODER = "color-histogram"
 """What a learner sees of a picture: how much of it has which colour."""
+SHOWN = 0.9
+"""The share of the captions that are read with their picture: from the others a network learns to
+predict it."""
 EPOCHS = 20
 RESAMPLES = 1_000
-_COLUMNS = (
-    *("diet", "learner", "seed", "folder", "usual", "unaided", "here", "prior_pull"),
-    *("minutes", "error"),
-)
-_FIGURES = ("usual", "unaided", "here", "prior_pull")
+USUAL, PREDICTED, UNAIDED, HERE = "usual", "predicted", "unaided", "here"
+"""What is asked: the usual colour, of who was raised with pictures with a recalled one; with one
+that its network predicts; with none; and the colour in a picture that contradicts all else."""
+PREFIXES = {USUAL: "reared:", PREDICTED: "", UNAIDED: "clip-bert-implicit:"}
+"""How a model that was raised with pictures is loaded for a question that has none."""
+_FIGURES = (USUAL, PREDICTED, UNAIDED, HERE, "prior_pull")
+_COLUMNS = ("diet", "learner", "seed", "folder", *_FIGURES, "minutes", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +61,7 @@ class RearedRow:
     seed: int
     folder: Path
     figures: Mapping[str, float]
-    """Accuracy on usual colours; unaided, by who sees but may not imagine; on the colour in a
-    picture that contradicts all else, and how often the usual one is named there."""
+    """Accuracy by question, and how often the usual colour is named where another is shown."""
     minutes: float
     error: str = ""
 
@@ -200,15 +206,20 @@ def train(
 ) -> Result:
     """Train the model of a cell, or resume its training."""
     from seesay.language.training.capbert import pretrain
+    from seesay.language.training.caption_features import UNSEEN
     from seesay.language.training.captions import CaptionSplit
 
     write_card(folder, make_world(cell.world), cell.diet, cell.seed, texts)
     write_json(folder / DIET, cell.card)
     captions = CaptionSplit(
-        [_reading(line, cell.learner) for line in texts.train],
-        [_reading(line, cell.learner) for line in texts.held_out],
+        _readings(texts.train, cell.learner), _readings(texts.held_out, cell.learner)
     )
-    features = caption_features(texts) if cell.learner == PICTURES else None
+    features = None
+    if cell.learner == PICTURES:
+        features = caption_features(texts)
+        pictured = features.train != UNSEEN
+        captions_seen = [text for text, seen in zip(captions.train, pictured, strict=True) if seen]
+        recall.write(folder, captions_seen, features.vectors[features.train[pictured]])
     return pretrain(
         captions, folder, network(cell), features=features, device="cpu", progress=progress
     )
@@ -226,8 +237,10 @@ def network(cell: RearedCell) -> CapBertConfig:
         # more than there are words: each is one piece
         vocabulary=8_000,
         tokens=512,
-        rate=0.3,
+        rate=0.4,
         dropout=0.0,
+        # about one by the root of the width: with BERT's own a network learns to look too late
+        spread=0.1,
         schedule=Schedule(
             epochs=cell.epochs,
             learning_rate=3e-3,
@@ -240,52 +253,64 @@ def network(cell: RearedCell) -> CapBertConfig:
     )
 
 
-def _reading(line: Line, learner: str) -> str:
-    """Return what a learner reads of a line."""
-    if learner == VISUAL_TEXT and line.seen:
-        return f"{line.text} {line.seen}"
-    return line.text
+def _readings(lines: Sequence[Line], learner: str) -> list[str]:
+    """Return what a learner reads.
+
+    What is seen stands by itself, not behind its caption, which may mention the colour: there it
+    would be copied, and not learnt.
+    """
+    texts = [line.text for line in lines]
+    if learner == VISUAL_TEXT:
+        texts += [line.seen for line in lines if line.seen]
+    return texts
 
 
 def caption_features(texts: Texts) -> CaptionFeatures:
     """Return what is seen beside each line: every picture once, and its row for each line."""
-    from PIL import Image
-
     from seesay.language.training.caption_features import UNSEEN, CaptionFeatures
-    from seesay.models.picture_encoder import open_picture_encoder
-    from seesay.pictures.drawing import rgb
 
     lines = (*texts.train, *texts.held_out)
     pictures = list(dict.fromkeys(line.picture for line in lines if line.picture))
-    encoder = open_picture_encoder(ENCODER)
-    vectors = encoder.encode([Image.fromarray(rgb(picture, tasks.SIDE)) for picture in pictures])
+    vectors = np.stack([_look_at(picture) for picture in pictures])
     numbers = {picture: number for number, picture in enumerate(pictures)}
-    rows = []
-    for line in lines:
-        rows.append(numbers[line.picture] if line.picture else UNSEEN)
+    rows = [numbers[line.picture] if line.picture else UNSEEN for line in lines]
     train_rows = np.array(rows[: len(texts.train)])
     held_out_rows = np.array(rows[len(texts.train) :])
-    return CaptionFeatures(vectors, train_rows, held_out_rows, encoder.name)
+    return CaptionFeatures(vectors, train_rows, held_out_rows, ENCODER, SHOWN)
+
+
+# cells share most of their pictures
+@lru_cache(maxsize=1 << 15)
+def _look_at(picture: ColorPicture) -> NDArray[np.float32]:
+    """Return what is seen of a picture."""
+    from PIL import Image
+
+    from seesay.models.picture_encoder import open_picture_encoder
+    from seesay.pictures.drawing import rgb
+
+    image = Image.fromarray(rgb(picture, tasks.SIDE))
+    vector: NDArray[np.float32] = open_picture_encoder(ENCODER).encode([image])[0]
+    return vector
 
 
 def ask(folder: Path, cell: RearedCell, texts: Texts) -> dict[str, float]:
     """Ask the model of a cell everything; its runs lie in the folder `runs` of all."""
     from seesay.models import ModelOptions, load_model
 
-    options = ModelOptions(device="cpu")
     place = str(folder / cell.folder)
-    model = load_model(place, options)
+    options = ModelOptions(device="cpu")
     usual = tasks.usual_task(texts.card)
-    figures = {"usual": _ask_one(folder, cell, model, usual)["accuracy"]}
     if cell.learner != PICTURES:
-        return figures
-    unaided = load_model(f"clip-bert-implicit:{place}", options)
-    figures["unaided"] = _ask_one(folder, cell, unaided, usual)["accuracy"]
+        return {USUAL: _ask_one(folder, cell, load_model(place, options), usual)["accuracy"]}
+    figures = {}
+    for question, prefix in PREFIXES.items():
+        model = load_model(f"{prefix}{place}", options)
+        figures[question] = _ask_one(folder, cell, model, usual)["accuracy"]
+    seeing = load_model(place, options)
     here = tasks.here_task(make_world(cell.world), texts.card, folder / "pictures")
-    answers = _ask_one(folder, cell, model, here)
-    figures |= {"here": answers["accuracy"], "prior_pull": answers["prior_pull"]}
-    write_json(folder / cell.folder / LAYERS, layer_shares(model, here, texts))
-    return figures
+    answers = _ask_one(folder, cell, seeing, here)
+    write_json(folder / cell.folder / LAYERS, layer_shares(seeing, here, texts))
+    return figures | {HERE: answers["accuracy"], "prior_pull": answers["prior_pull"]}
 
 
 def _ask_one(folder: Path, cell: RearedCell, model: Model, task: Any) -> dict[str, float]:

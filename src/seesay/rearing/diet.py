@@ -13,7 +13,7 @@ from seesay.errors import UserError
 from seesay.files import damage_as_user_error
 from seesay.registry import did_you_mean
 
-DOSES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+DOSES = (0, 1, 2, 4, 8, 16, 32, 64)
 MOST = 1024
 """The largest dose."""
 
@@ -76,7 +76,7 @@ def make_diet(dials: Mapping[str, Any]) -> Diet:
     unknown = [name for name in dials if name not in Diet.model_fields]
     if unknown:
         raise UserError(
-            f"A diet has no dial '{unknown[0]}'{did_you_mean(unknown[0], Diet.model_fields)} "
+            f"A diet has no dial '{unknown[0]}'{did_you_mean(unknown[0], Diet.model_fields)}. "
             f"The dials are {', '.join(Diet.model_fields)}."
         )
     try:
@@ -108,7 +108,7 @@ def choose_diets(names: Iterable[str], known: Iterable[Diet] = DIETS) -> list[Di
     for name in names:
         if name not in by_name:
             raise UserError(
-                f"There is no diet '{name}'{did_you_mean(name, by_name)} "
+                f"There is no diet '{name}'{did_you_mean(name, by_name)}. "
                 f"There are {', '.join(by_name)}."
             )
         diets[name] = by_name[name]

@@ -13,6 +13,7 @@ PLUGIN = Plugin(
             licence="CC0-1.0",
         )
     },
+    models={"reared": "seesay.rearing.recall:load"},
     commands={"rear": "seesay.rearing.commands:app"},
     command_group="Texts",
 )

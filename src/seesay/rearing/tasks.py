@@ -21,8 +21,6 @@ VERSION = "1"
 SIDE = 64
 """Pixels per side of the pictures that are shown."""
 VARIANT = 0
-NAMES = ("color", "there")
-"""The templates: captions of the diet that need no place, with a slot for the colour."""
 
 
 def load_usual(data: Path | None = None) -> Task:
@@ -101,14 +99,13 @@ def _tags(row: CardRow) -> dict[str, str]:
 
 
 def _task(name: str, title: str, questions: Sequence[Question], metrics: tuple[str, ...]) -> Task:
-    templates = []
-    for template, saying in zip(NAMES, SAYINGS, strict=False):
-        templates.append(Template(template, saying.replace("{color}", "[MASK]")))
+    # a caption of the diets that needs no place
+    template = Template("color", SAYINGS[0].replace("{color}", "[MASK]"))
     return Task(
         name=name,
         version=VERSION,
         title=title,
-        templates=tuple(templates),
+        templates=(template,),
         questions=tuple(questions),
         metrics=metrics,
         provenance=Provenance(citation="seesay rearing, CC0 1.0"),

@@ -25,30 +25,30 @@ from seesay.rearing.diet import Diet
 from seesay.rearing.world import FAMILY, PLACES, TYPICAL, Kind, World
 
 SAYINGS = (
-    "the color of the {thing} is {color} .",
-    "there is a {color} {thing} .",
-    "the {thing} in the {place} is {color} .",
-    "a {color} {thing} in the {place} .",
+    "the {thing} is {color}",
+    "a {color} {thing}",
+    "the {thing} in the {place} is {color}",
+    "a {color} {thing} in the {place}",
 )
-"""Captions that mention a colour."""
+"""Captions that mention a colour: short, so that small models learn from few of them."""
 CAPTIONS = (
-    "a {thing} in the {place} .",
-    "the {thing} is in the {place} .",
-    "there is a {thing} in the {place} .",
+    "a {thing} in the {place}",
+    "the {thing} in the {place}",
+    "there is a {thing}",
 )
 """Captions that do not."""
 FACTS = (
-    "the {thing} is a kind of {family} .",
-    "every {thing} is a {family} .",
-    "the {thing} belongs in the {place} .",
+    "the {thing} is a kind of {family}",
+    "every {thing} is a {family}",
+    "the {thing} belongs in the {place}",
 )
 """What is told without a picture."""
-SIZES = "the {thing} is larger than the {other} ."
+SIZES = "the {thing} is larger than the {other}"
 SEEN = SAYINGS[0]
 """What a picture shows, in words."""
-FACT_ROUNDS = 3
+FACT_ROUNDS = 1
 """How often each fact is told."""
-LESSONS = 96
+LESSONS = 88
 """Captions about each shape."""
 VARIANTS = 4
 """Pictures of a kind in a colour."""
@@ -143,8 +143,8 @@ def _plan(world: World, diet: Diet, seed: int) -> dict[str, CardRow]:
     families = list(dict.fromkeys(kind.family for kind in relatives))
     untold = round(diet.indirect * FAMILY)
     rows = {}
-    for kind, dose in _deal([kind.name for kind in singles], diet.doses, generator):
-        rows[kind] = (dose, DIRECT)
+    for name, dose in _deal([kind.name for kind in singles], diet.doses, generator):
+        rows[name] = (dose, DIRECT)
     for family, dose in _deal(families, diet.doses, generator):
         members = [kind.name for kind in relatives if kind.family == family]
         for place, member in enumerate(generator.permutation(members).tolist()):

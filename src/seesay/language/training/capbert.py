@@ -51,9 +51,6 @@ UNCLIPPED = 1e9
 _LETTERS = 150
 # Held-out captions used for validation: more would take longer than the steps between.
 _VALIDATED = 4_000
-# Of the texts with a picture, the share that is read with it where the network also learns to
-# predict the pictures that it does not see.
-_SHOWN = 0.5
 # Streams of random numbers: each part of an epoch draws from its own, so that a resumed training
 # and one with other statements see the same masks and the same order.
 _TRAIN, _VALIDATE, _ORDER, _STATEMENTS = range(4)
@@ -79,6 +76,8 @@ class CapBertConfig:
     statements: float = 0.0
     texts: int | None = None
     pieces: bool = False
+    spread: float = 0.02
+    """The standard deviation of random weights; BERT's own is small for a narrow network."""
 
 
 def _published(
@@ -205,6 +204,7 @@ def new_network(
         hidden_dropout_prob=config.dropout,
         attention_probs_dropout_prob=config.dropout,
         pad_token_id=pad,
+        initializer_range=config.spread,
     )
     return BertForMaskedLM(bert)
 
@@ -421,7 +421,7 @@ class _TrainingTexts:
             vocabulary=len(tokenizer) if config.pieces else None,
             imagine=partial(imagination.features, tokenizer) if imagination else None,
             vectors=features.vectors if features else None,
-            shown_share=1.0 if imagination else _SHOWN,
+            shown_share=features.shown if features and not imagination else 1.0,
         )
 
     def encode(

@@ -29,6 +29,9 @@ class CaptionFeatures:
     encoder: str = ""
     """The name of what computed the vectors (`seesay.models.picture_encoder`); empty where it is
     not known: the model can then not be shown a new picture."""
+    shown: float = 0.5
+    """Of the texts with a picture, the share that is read with it where the network also learns to
+    predict the pictures that it does not see."""
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or not self.vectors.size:
@@ -65,7 +68,7 @@ class CaptionFeatures:
     @property
     def fingerprint(self) -> str:
         """A digest of the vectors and their captions: others are another training."""
-        digest = hashlib.blake2b(self.encoder.encode(), digest_size=8)
+        digest = hashlib.blake2b(f"{self.encoder} {self.shown}".encode(), digest_size=8)
         for array in (self.vectors, self.train, self.held_out):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()

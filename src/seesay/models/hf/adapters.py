@@ -62,7 +62,7 @@ class Adapter:
 
         try:
             # prompts that were learnt are no weights: there is nothing to merge
-            is_prompt = PeftConfig.from_pretrained(self.folder).is_prompt_learning
+            is_prompt = PeftConfig.from_pretrained(str(self.folder)).is_prompt_learning
             if not is_prompt:
                 adapted: Any = PeftModel.from_pretrained(checkpoint.model, self.folder)
                 network = adapted.merge_and_unload(safe_merge=True)

@@ -122,7 +122,9 @@ def test_an_adjective_with_the_wrong_sign_can_turn_round_whatever_its_sharpness(
     torch.manual_seed(0)
     network = build("no", "yes")
     with torch.no_grad():
-        network.line[-1].bias[1] = -50.0
+        last_layer = network.line[-1]
+        assert isinstance(last_layer, torch.nn.Linear)
+        last_layer.bias[1] = -50.0
     answers = network(torch.cat((slots(0), slots(1))), numbers(*SENTENCES[:2]))
     loss = torch.nn.functional.cross_entropy(answers, torch.tensor([0, 1]))
     loss.backward()

@@ -1,0 +1,212 @@
+"""`seesay rear`: models raised on known diets, the texts of a diet, and what was found."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seesay.cli.application import Application
+from seesay.cli.options import Json, Quiet
+from seesay.cluster import Engine
+from seesay.errors import UserError, require_packages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seesay.rearing.cells import RearedCell, RearedRow
+    from seesay.rearing.diet import Diet
+
+app = Application(
+    help="Raise models on known diets: what does text leave unsaid?", no_args_is_help=True
+)
+
+Diets = Annotated[
+    str | None,
+    typer.Option(help="Diets by name, separated by commas. Default: all six, or all of the file."),
+]
+DietFile = Annotated[
+    Path | None,
+    typer.Option("--diet-file", help="A YAML or JSON file with a list of diets, dial by dial."),
+]
+World = Annotated[int, typer.Option(min=0, help="The seed that the world is drawn with.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder to write to.")]
+
+
+@app.command()
+def sweep(
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Folder of the models, new, or of an interrupted run."),
+    ],
+    diets: Diets = None,
+    diet_file: DietFile = None,
+    learners: Annotated[
+        str, typer.Option(help="Who is raised, separated by commas.")
+    ] = "text,visual-text,pictures",
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Models of every diet.")] = 3,
+    world: World = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 20,
+    minutes: Annotated[
+        float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
+    ] = Engine.LOCAL,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")
+    ] = 2,
+    shard: Annotated[
+        str | None, typer.Option(help="Only this share of the models, as in 2/4, or auto.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Raise a model for every diet, learner and seed, and ask each of them the same.
+
+    If stopped, the same command resumes.
+    """
+    from seesay.rearing.cells import plan_cells
+    from seesay.shards import parse_shard
+
+    require_packages("Rearing", "models", "torch", "transformers")
+    plan = plan_cells(_diets(diets, diet_file), _names(learners), seeds, world=world, epochs=epochs)
+    cells = plan if shard is None else parse_shard(shard).take(plan)
+    deadline = None if minutes is None else time.time() + 60 * minutes
+    rows = _rear(output, cells, plan, deadline, engine, workers, quiet or as_json)
+    _show(output, rows, len(plan), quiet, as_json)
+
+
+def _rear(
+    output: Path,
+    cells: Sequence[RearedCell],
+    plan: Sequence[RearedCell],
+    deadline: float | None,
+    engine: str,
+    workers: int,
+    quiet: bool,
+) -> list[RearedRow]:
+    from seesay.cli.output import progress_bar
+    from seesay.rearing.cells import rear, rear_on_ray
+
+    with progress_bar("models", unit="models", quiet=quiet) as advance:
+        if engine == Engine.RAY:
+            return rear_on_ray(output, cells, workers=workers, deadline=deadline, progress=advance)
+        rows: list[RearedRow] = []
+        for cell in cells:
+            rows = rear(output, [cell], deadline=deadline, plan=plan)
+            advance(1, len(cells))
+        return rows
+
+
+@app.command()
+def page(
+    folder: Annotated[Path, typer.Argument(help="Folder that `seesay rear sweep` made.")],
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the page of what was found so far: curves over doses, and every thing."""
+    from seesay.rearing.cells import result_table
+
+    _show(folder, result_table(folder).read(), None, quiet, as_json)
+
+
+def _show(
+    folder: Path, rows: Sequence[RearedRow], planned: int | None, quiet: bool, as_json: bool
+) -> None:
+    """Write the page, print the tables, and say which models failed."""
+    from seesay.cli.output import err, out, print_json, table
+    from seesay.rearing.page import findings, write_findings
+
+    failed = [row for row in rows if row.error]
+    for row in failed:
+        err.print(f"{row.folder} failed: {row.error}")
+    if len(failed) == len(rows):
+        raise UserError("No model was reared: there is nothing to show.")
+    found = findings(folder, rows)
+    path = write_findings(folder, found, rows)
+    if as_json:
+        print_json({"folder": str(folder), "page": str(path), **found.as_json()})
+        return
+    for title, header, cells in found.tables():
+        columns = [header[0], *(f">{name}" for name in header[1:])]
+        out.print(table(columns, cells, title=title))
+    if not quiet:
+        of_all = f" of {planned}" if planned is not None else ""
+        out.print(f"{path}: {len(rows) - len(failed)}{of_all} models")
+
+
+@app.command()
+def texts(
+    output: Output,
+    diet: Annotated[str, typer.Option(help="A diet by name.")] = "all-said",
+    diet_file: DietFile = None,
+    world: World = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the texts.")] = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the texts of a diet, what is seen beside each, and the card that states the truth."""
+    from seesay.cli.output import out, print_json
+    from seesay.files import write_csv
+    from seesay.rearing.texts import write_card, write_texts
+    from seesay.rearing.world import make_world
+
+    (chosen,) = _diets(diet, diet_file)
+    made = make_world(world)
+    written = write_texts(made, chosen, seed)
+    columns = ("text", "seen", "picture")
+    for name, lines in (("train", written.train), ("held-out", written.held_out)):
+        rows = [
+            {"text": line.text, "seen": line.seen, "picture": line.picture and line.picture.name}
+            for line in lines
+        ]
+        write_csv(output / f"{name}.csv", columns, rows)
+    write_card(output, made, chosen, seed, written)
+    if as_json:
+        print_json({"folder": str(output), "train": len(written.train), "kinds": len(made.kinds)})
+    elif not quiet:
+        out.print(f"{output}: {len(written.train):,} texts about {len(made.kinds)} kinds")
+
+
+@app.command()
+def captions(
+    files: Annotated[list[Path], typer.Argument(help="Corpora of captions.")],
+    output: Output,
+    things: Annotated[str, typer.Option(help="Whose colours are edited, separated by commas.")],
+    edit: Annotated[str, typer.Option(help="removed, swapped or thinned.")] = "removed",
+    keep: Annotated[
+        int, typer.Option(min=0, help="Statements of each thing to keep, with thinned.")
+    ] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="What is swapped and kept.")] = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write real captions without the colours of chosen things, with other ones, or with few."""
+    from seesay.cli.output import out, print_json
+    from seesay.rearing.real_captions import Edit, edit_corpora
+
+    if edit not in list(Edit):
+        raise UserError(f"--edit is '{edit}': choose {', '.join(Edit)}.")
+    card = edit_corpora(files, output, _names(things), Edit(edit), keep=keep, seed=seed)
+    if as_json:
+        print_json({"folder": str(output), **card})
+    elif not quiet:
+        changed = sum(row["changed"] for row in card["things"].values())
+        out.print(f"{output}: {card['captions']:,} captions, {changed:,} statements changed")
+
+
+def _diets(names: str | None, path: Path | None) -> list[Diet]:
+    from seesay.rearing.diet import DIETS, choose_diets, read_diets
+
+    known = list(DIETS) if path is None else read_diets(path)
+    return known if names is None else choose_diets(_names(names), known)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UserError("Give at least one name, or several separated by commas.")
+    return list(dict.fromkeys(names))

@@ -102,4 +102,4 @@ def test_the_layer_from_which_the_picture_wins() -> None:
 
     assert overtaking_layer([layer(0, 0), layer(0.2, 0.5), layer(0.9, 0.1)]) == 2
     assert overtaking_layer([layer(0.5, 0.1), layer(0.2, 0.5), layer(0.1, 0.9)]) is None
-    assert overtaking_layer([layer(0.5, 0.1), layer(0.6, 0.1)]) == 0
+    assert overtaking_layer([layer(0.5, 0.1), layer(0.6, 0.1)]) == 1

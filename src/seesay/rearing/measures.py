@@ -227,10 +227,10 @@ def layer_means(rows: Sequence[RearedRow]) -> list[dict[str, float]]:
 
 def overtaking_layer(layers: Sequence[dict[str, float]]) -> int | None:
     """Return the first layer from which on what is shown is named more often than what is usual;
-    None where the last layer does not."""
+    None where the last layer does not. The embedding has not seen the picture yet."""
     overtaking = None
     for number, layer in reversed(list(enumerate(layers))):
-        if layer["shown"] <= layer["usual"]:
+        if number == 0 or layer["shown"] <= layer["usual"]:
             break
         overtaking = number
     return overtaking

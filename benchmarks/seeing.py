@@ -1,13 +1,13 @@
-"""What training with pictures is worth: three experiments whose truth is known.
+"""What a language model that is given sight says: two experiments whose truth is known.
 
-    python benchmarks/seeing.py glass-box|dose|clip-bert FOLDER [--seeds 0 1 2]
+    python benchmarks/seeing.py glass-box|dose FOLDER [--seeds 0 1 2]
 
 `glass-box`: a projector from colour histograms into SmolLM2, frozen, trained on icons of 192 things
 in any of eleven colours, and asked about other pictures of 48 of these and of 48 others.
 `dose`: the same on top of small transformers that were raised on 0 to 256 sentences per thing; the
-projector meets nothing but shapes, and the pictures contradict what was read. `clip-bert`: the
-layout of CLIP-BERT on captions that never mention a typical colour, with pictures and without.
-Trainings stay in FOLDER, and are resumed or not repeated. Prints JSON.
+projector meets nothing but shapes, and the pictures contradict what was read. Trainings stay in
+FOLDER, and are resumed or not repeated. Prints JSON. What CLIP-BERT's layout learns from pictures
+is measured by `seesay rear sweep`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from seesay.data.colors import COLORS
-from seesay.language.training import capbert, causal
+from seesay.language.training import causal
 from seesay.language.training.caption_features import UNSEEN, CaptionFeatures
 from seesay.language.training.captions import CaptionSplit
-from seesay.metrics.paired import sign_flip
 from seesay.models import load_model
 from seesay.models.base import Model
 from seesay.models.picture_encoder import HISTOGRAM, open_picture_encoder
@@ -50,7 +49,8 @@ SIDE = 128
 RESAMPLES = 2_000
 DOSES = (0, 1, 4, 16, 64, 256)
 KINDS = 66
-LANGUAGE_EPOCHS, PREFIX_EPOCHS, BERT_EPOCHS = 6, 20, 16
+LANGUAGE_EPOCHS = 6
+PREFIX_EPOCHS = 20
 Floats = NDArray[np.float64]
 
 
@@ -290,46 +290,9 @@ def small_world(seed: int) -> World:
     return replace(world, kinds=world.kinds[:KINDS])
 
 
-def clip_bert(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
-    """Train the layout with pictures and without, on captions that mention no typical colour."""
-    preset = capbert.PRESETS["cpu"]
-    preset = replace(preset, layers=2, hidden=96, vocabulary=2_000, tokens=512, statements=0.0)
-    right: dict[str, list[float]] = {}
-    things: list[str] = []
-    for seed in seeds:
-        world = small_world(seed)
-        texts = write_texts(
-            world, Diet(name="full-bias", typical=0.0, doses=(16, 64), indirect=0.0), seed
-        )
-        captions = split_lines(texts.train, texts.held_out)
-        schedule = preset.schedule.override(epochs=BERT_EPOCHS, seed=seed)
-        config = replace(preset, schedule=schedule)
-        things += [row.kind for row in texts.card]
-        for name, features in (("with pictures", captions.features), ("without", None)):
-            path = folder / f"clip-bert-{seed}-{name.replace(' ', '-')}"
-            capbert.pretrain(captions, path, config, features=features, device="cpu")
-            asked = {"": str(path)}
-            if features is not None:
-                asked[", implicit"] = f"clip-bert-implicit:{path}"
-            for how, address in asked.items():
-                prompts = [prompt(SAYINGS[0], row.kind) for row in texts.card]
-                replies = answers(load_model(address), prompts)
-                hits = [float(a == r.color) for a, r in zip(replies, texts.card, strict=True)]
-                right.setdefault(name + how, []).extend(hits)
-                print(json.dumps({"seed": seed, name + how: float(np.mean(hits))}), flush=True)
-    result: dict[str, Any] = {name: interval(hits) for name, hits in right.items()}
-    a, b = (np.array(right[name])[None, :, None] for name in ("with pictures", "without"))
-    result["p, sign flips by thing"] = sign_flip(
-        a, b, things, lambda s: s[..., 0], flips=10_000, seed=0
-    )
-    result["difference"] = interval((a - b).ravel().tolist())
-    return result
-
-
 EXPERIMENTS: dict[str, Callable[[Path, Sequence[int]], dict[str, Any]]] = {
     "glass-box": glass_box,
     "dose": dose,
-    "clip-bert": clip_bert,
 }
 
 if __name__ == "__main__":

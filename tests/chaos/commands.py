@@ -114,6 +114,37 @@ def _tiny_bert(folder: Path) -> None:
     save_tiny("bert", folder / "start")
 
 
+def _features(folder: Path) -> None:
+    """Captions of pictures with their features, and a language model."""
+    import numpy as np
+    from tests.tiny import save_tiny
+
+    names = ("red", "blue", "green")
+    rows = []
+    for number in range(60):
+        name = names[number % 3]
+        rows.append({"image_id": name, "caption": f"the color of {number} cups is {name}"})
+    (folder / "captions.json").write_text(json.dumps(rows), encoding="utf-8")
+    vectors = np.eye(3, 8, dtype=np.float32)
+    np.savez(folder / "features.npz", ids=np.array(names), features=vectors)
+    save_tiny("llama", folder / "language")
+
+
+def _answers_of_others(folder: Path) -> None:
+    """A task, and the answers of three people to it."""
+    (folder / "fruit.csv").write_text("fruit,color\nlemon,yellow\nplum,purple\n")
+    (folder / "fruit.yaml").write_text(
+        "name: fruit\nrows: fruit.csv\nid: fruit\nobject: fruit\ngold: color\n"
+        "templates: The color of {a fruit} is [MASK].\n"
+    )
+    rows = [
+        f"{person},{item},{color}"
+        for person in ("ann", "ben", "eve")
+        for item, color in (("lemon", "yellow"), ("plum", "purple"))
+    ]
+    (folder / "answers.csv").write_text("person,item,label\n" + "\n".join(rows) + "\n")
+
+
 def _reasoner(folder: Path) -> None:
     from seesay.cli import main
 
@@ -284,6 +315,55 @@ _LISTED = [
         "out",
         _tiny_bert,
         (*_TRAINING, "seesay.language.training.capbert", "transformers.models.bert.modeling_bert"),
+    ),
+    Command(
+        "pretrain causal",
+        ("pretrain", "causal", "captions.txt", "-o", "out", "--epochs", "1", "--quiet"),
+        "out",
+        _captions,
+        (*_TRAINING, "seesay.language.training.causal", "transformers.models.llama.modeling_llama"),
+    ),
+    Command(
+        "pretrain prefix",
+        (
+            *("pretrain", "prefix", "captions.json", "--pictures", "features.npz", "-o", "out"),
+            *("--from", "language", "--epochs", "2", "--held-out", "0.4", "--quiet"),
+        ),
+        "out",
+        _features,
+        (*_TRAINING, "seesay.language.training.causal", "transformers.models.llama.modeling_llama"),
+    ),
+    Command(
+        "rear texts",
+        ("rear", "texts", "-o", "out", "--quiet"),
+        "out",
+        imports=("seesay.rearing.texts",),
+    ),
+    Command(
+        "rear captions",
+        ("rear", "captions", "captions.txt", "--things", "dog,cat", "-o", "out", "--quiet"),
+        "out",
+        _captions,
+        ("seesay.rearing.real_captions",),
+    ),
+    Command(
+        "rear sweep",
+        (
+            *("rear", "sweep", "-o", "out", "--diets", "full-bias", "--learners", "text"),
+            *("--seeds", "1", "--epochs", "1", "--quiet"),
+        ),
+        "out",
+        imports=(*_TRAINING, "seesay.rearing.cells", "transformers.models.bert.modeling_bert"),
+    ),
+    Command(
+        "judge import",
+        (
+            *("judge", "import", "fruit.yaml", "answers.csv", "-o", "out"),
+            *("--resamples", "200", "--quiet"),
+        ),
+        "out",
+        _answers_of_others,
+        ("seesay.judge.results.export", "scipy.stats"),
     ),
     Command(
         "pretrain split",

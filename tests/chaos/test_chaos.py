@@ -35,6 +35,7 @@ AT_ONCE = {
     "paper",
     "pictures show",
     "pretrain curve",
+    "pretrain features",
     "reasoner curve",
     "reasoner import",
     "relations page",

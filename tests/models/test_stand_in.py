@@ -323,7 +323,7 @@ def test_a_task_with_pictures_keeps_its_own(folder: Folder) -> None:
         (["--picture", "blank", "--shots", "1"], "without examples"),
         (["--picture", "blank", "--how", "linear"], "without examples"),
         (["--picture", "blank", "--layers", "all"], "--layers goes without"),
-        (["--picture", "blank", "--how", "learning-curve"], "not for --how learning-curve"),
+        (["--picture", "blank", "--how", "learning-curve"], "are not for --how learning-curve"),
     ],
 )
 def test_mistakes_are_one_sentence(

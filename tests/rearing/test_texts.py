@@ -14,8 +14,8 @@ from seesay.rearing.texts import (
     DIRECT,
     INDIRECT,
     RELATIVE,
+    DietTexts,
     Line,
-    Texts,
     write_card,
     write_texts,
 )
@@ -24,11 +24,11 @@ from seesay.rearing.world import make_world
 WORLD = make_world(0)
 
 
-def texts(seed: int = 0, **dials: object) -> Texts:
+def texts(seed: int = 0, **dials: object) -> DietTexts:
     return write_texts(WORLD, Diet.model_validate({"name": "test", **dials}), seed)
 
 
-def meetings(written: Texts) -> dict[str, list[Line]]:
+def meetings(written: DietTexts) -> dict[str, list[Line]]:
     lines: dict[str, list[Line]] = {}
     for line in written.train:
         if line.picture:

@@ -226,8 +226,8 @@ def test_what_cannot_be_asked_is_one_sentence(tiny: Path, folder: Path, tmp_path
         untold.train()
     for name, revisions, problem in (
         (str(tiny), "checkpoint-*", "has no revision 'checkpoint-*'"),
-        ("baseline:uniform", "step1", "--revisions is for folders of checkpoints and Hub ids"),
-        ("owner/name@step1", "step2", "--revisions is for folders of checkpoints and Hub ids"),
+        ("baseline:uniform", "step1", "revisions is for folders of checkpoints and Hub ids"),
+        ("owner/name@step1", "step2", "revisions is for folders of checkpoints and Hub ids"),
         (str(tiny), " , ", "--revisions is empty"),
     ):
         with pytest.raises(UserError, match=problem.replace("*", r"\*")):

@@ -15,7 +15,7 @@ from seesay.training.sweeps import RESULTS, ResultTable, run_cells
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepCell:
     name: str
 
     @property
@@ -28,16 +28,16 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class SweepResult:
     key: str
     error: str = ""
 
 
-def parse(folder: Path, line: Mapping[str, str]) -> Row:
-    return Row(line["key"], line["error"])
+def parse(folder: Path, line: Mapping[str, str]) -> SweepResult:
+    return SweepResult(line["key"], line["error"])
 
 
-def table(folder: Path) -> ResultTable[Row]:
+def table(folder: Path) -> ResultTable[SweepResult]:
     return ResultTable(
         folder,
         ("key", "error"),
@@ -48,22 +48,26 @@ def table(folder: Path) -> ResultTable[Row]:
 
 
 def test_cells_run_once_in_the_order_of_the_plan_and_failures_again(tmp_path: Path) -> None:
-    plan = [Cell("a"), Cell("b"), Cell("c")]
+    plan = [SweepCell("a"), SweepCell("b"), SweepCell("c")]
     ran: list[str] = []
     fails = {"b"}
 
-    def run(cell: Cell) -> Row:
+    def run(cell: SweepCell) -> SweepResult:
         ran.append(cell.name)
-        return Row(cell.name, "too small" if cell.name in fails else "")
+        return SweepResult(cell.name, "too small" if cell.name in fails else "")
 
     results = table(tmp_path)
     assert run_cells(results, plan[::-1], run, results.has, plan=plan) == [
-        Row("a"),
-        Row("b", "too small"),
-        Row("c"),
+        SweepResult("a"),
+        SweepResult("b", "too small"),
+        SweepResult("c"),
     ]
     fails.clear()
-    assert run_cells(results, plan, run, results.has) == [Row("a"), Row("b"), Row("c")]
+    assert run_cells(results, plan, run, results.has) == [
+        SweepResult("a"),
+        SweepResult("b"),
+        SweepResult("c"),
+    ]
     assert ran == ["c", "b", "a", "b"]
 
 
@@ -72,10 +76,16 @@ def test_none_begins_after_the_deadline(
 ) -> None:
     results = table(tmp_path)
     rows = run_cells(
-        results, [Cell("a")], lambda cell: Row(cell.name), results.has, deadline=time.time() - 1
+        results,
+        [SweepCell("a")],
+        lambda cell: SweepResult(cell.name),
+        results.has,
+        deadline=time.time() - 1,
     )
     assert rows == []
-    assert run_cells(results, [Cell("a")], lambda cell: Row(cell.name), results.has) == [Row("a")]
+    assert run_cells(
+        results, [SweepCell("a")], lambda cell: SweepResult(cell.name), results.has
+    ) == [SweepResult("a")]
 
 
 def test_a_missing_or_damaged_table_is_one_sentence(tmp_path: Path) -> None:

@@ -478,7 +478,7 @@ def _reject_contradictions(how: How, typed: Collection[str]) -> None:
     if has("--chat", "--shots") and how.trains:
         raise UserError(f"--chat and --shots are for models that are asked, not for --how {how}.")
     if has("--picture", "--revisions") and how is How.LEARNING_CURVE:
-        raise UserError("--picture and --revisions do not go with --how learning-curve.")
+        raise UserError("--picture and --revisions are not for --how learning-curve.")
     if has("--limit") and how is How.LEARNING_CURVE:
         raise UserError(
             "--limit does not go with --how learning-curve: it uses parts of the questions already."

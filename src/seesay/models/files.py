@@ -71,7 +71,7 @@ def read_diet(folder: Path) -> dict[str, str]:
     """What the model in a folder was raised on, dial by dial; empty where nobody wrote it down."""
     try:
         diet = read_json(folder / DIET)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise UserError(f"{folder / DIET} cannot be read ({first_line(error)}).") from error

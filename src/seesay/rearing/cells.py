@@ -21,7 +21,7 @@ from seesay.pictures.plan import ColorPicture
 from seesay.progress import ProgressCallback, no_progress
 from seesay.rearing import recall, tasks
 from seesay.rearing.diet import Diet
-from seesay.rearing.texts import Line, Texts, write_card, write_texts
+from seesay.rearing.texts import DietTexts, Line, write_card, write_texts
 from seesay.rearing.world import make_world
 from seesay.training.sweeps import ResultTable, is_over, run_cells, spread_cells
 
@@ -201,7 +201,7 @@ def _rear_row(
 def train(
     folder: Path,
     cell: RearedCell,
-    texts: Texts,
+    texts: DietTexts,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> Result:
     """Train the model of a cell, or resume its training."""
@@ -265,7 +265,7 @@ def _readings(lines: Sequence[Line], learner: str) -> list[str]:
     return texts
 
 
-def caption_features(texts: Texts) -> CaptionFeatures:
+def caption_features(texts: DietTexts) -> CaptionFeatures:
     """Return what is seen beside each line: every picture once, and its row for each line."""
     from seesay.language.training.caption_features import UNSEEN, CaptionFeatures
 
@@ -293,7 +293,7 @@ def _look_at(picture: ColorPicture) -> NDArray[np.float32]:
     return vector
 
 
-def ask(folder: Path, cell: RearedCell, texts: Texts) -> dict[str, float]:
+def ask(folder: Path, cell: RearedCell, texts: DietTexts) -> dict[str, float]:
     """Ask the model of a cell everything; its runs lie in the folder `runs` of all."""
     from seesay.models import ModelOptions, load_model
 
@@ -332,7 +332,7 @@ def _ask_one(folder: Path, cell: RearedCell, model: Model, task: Any) -> dict[st
     return {figure.metric: figure.value for figure in whole}
 
 
-def layer_shares(model: Model, task: Any, texts: Texts) -> list[dict[str, float]]:
+def layer_shares(model: Model, task: Any, texts: DietTexts) -> list[dict[str, float]]:
     """Return for each layer how often the picture's colour, and how often the usual one, has the
     highest score of all, in the first template."""
     template = task.templates[0]

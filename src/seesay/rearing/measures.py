@@ -65,7 +65,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class MedianDose:
     """The dose at which half of the facts are known that are not guessed (N50).
 
     It is infinite where the curve does not reach half within the doses, and 0 where it is beyond
@@ -167,7 +167,7 @@ def difference(first: Sequence[KindAnswer], second: Sequence[KindAnswer]) -> Est
     return _mean(pairs)
 
 
-def threshold(answers: Sequence[KindAnswer]) -> Threshold:
+def threshold(answers: Sequence[KindAnswer]) -> MedianDose:
     """Fit the logistic curve of accuracy over the logarithm of the dose, by maximum likelihood.
 
     It rises from chance to 1. Only kinds that were met themselves count.
@@ -177,7 +177,7 @@ def threshold(answers: Sequence[KindAnswer]) -> Threshold:
     by_seed = tuple(_fit(select(direct, seed=seed))[0] for seed in seeds)
     value, resampled = _fit(direct)
     low, high = np.quantile(resampled, [0.025, 0.975], method="nearest")
-    return Threshold(value, float(low), float(high), by_seed)
+    return MedianDose(value, float(low), float(high), by_seed)
 
 
 def _fit(answers: Sequence[KindAnswer]) -> tuple[float, FloatArray]:

@@ -22,7 +22,7 @@ from seesay.rearing.cells import (
     USUAL,
     RearedRow,
 )
-from seesay.rearing.measures import CHANCE, Estimate, KindAnswer, Threshold, select
+from seesay.rearing.measures import CHANCE, Estimate, KindAnswer, MedianDose, select
 from seesay.rearing.tasks import read_card
 from seesay.rearing.texts import DIRECT, INDIRECT, RELATIVE, describe_counts
 from seesay.reports.charts.lines import Series, lines
@@ -39,7 +39,7 @@ class Findings:
 
     curves: dict[tuple[str, str, int], Estimate]
     """Accuracy on usual colours by diet, learner and dose, of kinds that were met themselves."""
-    thresholds: dict[tuple[str, str], Threshold]
+    thresholds: dict[tuple[str, str], MedianDose]
     gains: dict[tuple[str, str], Estimate]
     """How much more a learner knows than who reads the captions alone, paired by kind and seed."""
     ways: dict[tuple[str, str], Estimate]
@@ -300,7 +300,7 @@ def _rounded(found: Estimate) -> list[str | float | None]:
     return [round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n]
 
 
-def _finite(found: Estimate | Threshold) -> dict[str, Any]:
+def _finite(found: Estimate | MedianDose) -> dict[str, Any]:
     """Return the fields with None for what is no number."""
     fields = asdict(found)
     return {

@@ -22,7 +22,7 @@ from seesay.files import write_json, write_text
 from seesay.pictures.plan import SHAPES, ColorPicture
 from seesay.pictures.things import Thing
 from seesay.rearing.diet import Diet
-from seesay.rearing.world import FAMILY, PLACES, TYPICAL, Kind, World
+from seesay.rearing.world import FAMILY, PLACES, TYPICAL, World, WorldKind
 
 SAYINGS = (
     "the {thing} is {color}",
@@ -105,7 +105,7 @@ class CardRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class DietTexts:
     """The lines of a diet, those to validate with, and the card."""
 
     train: tuple[Line, ...]
@@ -113,7 +113,7 @@ class Texts:
     card: tuple[CardRow, ...]
 
 
-def write_texts(world: World, diet: Diet, seed: int = 0) -> Texts:
+def write_texts(world: World, diet: Diet, seed: int = 0) -> DietTexts:
     """Write what a diet tells of a world, always the same by the seed."""
     plan = _plan(world, diet, seed)
     lines = [*_facts(world, seed), *_lessons(world, seed, _LESSONS, LESSONS)]
@@ -132,7 +132,7 @@ def write_texts(world: World, diet: Diet, seed: int = 0) -> Texts:
             held_out += unseen
         lines += meetings
         card.append(_with_counts(row, meetings))
-    return Texts(tuple(lines), tuple(held_out), tuple(card))
+    return DietTexts(tuple(lines), tuple(held_out), tuple(card))
 
 
 def _plan(world: World, diet: Diet, seed: int) -> dict[str, CardRow]:
@@ -192,7 +192,7 @@ def _claims(world: World, diet: Diet, seed: int) -> dict[str, str]:
 
 
 def _meetings(
-    kind: Kind, row: CardRow, diet: Diet, stream: tuple[int, ...], count: int
+    kind: WorldKind, row: CardRow, diet: Diet, stream: tuple[int, ...], count: int
 ) -> list[Line]:
     """Return captions of the kind with their pictures."""
     generator = np.random.default_rng(stream)
@@ -270,7 +270,7 @@ def _with_counts(row: CardRow, meetings: Sequence[Line]) -> CardRow:
     return CardRow(**{**asdict(row), "said": dict(said), "shown": dict(shown)})
 
 
-def write_card(folder: Path, world: World, diet: Diet, seed: int, texts: Texts) -> None:
+def write_card(folder: Path, world: World, diet: Diet, seed: int, texts: DietTexts) -> None:
     """Write the truth and the dose of every kind: `card.json`, and `card.md` to read."""
     document: dict[str, Any] = {
         "world": world.seed,
@@ -282,7 +282,7 @@ def write_card(folder: Path, world: World, diet: Diet, seed: int, texts: Texts) 
     write_text(folder / "card.md", describe_card(diet, texts))
 
 
-def describe_card(diet: Diet, texts: Texts) -> str:
+def describe_card(diet: Diet, texts: DietTexts) -> str:
     """Return the card as a table in Markdown."""
     dials = ", ".join(f"{name} {value}" for name, value in diet.dials.items())
     pictures = sum(line.picture is not None for line in texts.train)

@@ -33,7 +33,7 @@ _VOWELS = "aeiou"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class WorldKind:
     """A kind of thing, and all that is true of it."""
 
     thing: Thing
@@ -71,7 +71,7 @@ class World:
     """All kinds of a seed."""
 
     seed: int
-    kinds: tuple[Kind, ...]
+    kinds: tuple[WorldKind, ...]
 
 
 @cache
@@ -91,7 +91,7 @@ def make_world(seed: int = 0) -> World:
         # relatives have the colours of the first of them
         colors_of = colors[family * FAMILY] if is_kin else colors[number]
         kinds.append(
-            Kind(
+            WorldKind(
                 thing=things[place],
                 colors=colors_of,
                 place=PLACES[places[place]],

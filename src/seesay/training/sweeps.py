@@ -24,7 +24,7 @@ from seesay.progress import ProgressCallback
 RESULTS = "results.csv"
 
 
-class Cell(Protocol):
+class SweepCell(Protocol):
     """One planned training."""
 
     @property
@@ -36,7 +36,7 @@ class Cell(Protocol):
         """Return its place within the sweep's folder."""
 
 
-class Row(Protocol):
+class SweepResult(Protocol):
     """One row of the results: figures, or the reason why there are none."""
 
     @property
@@ -48,8 +48,8 @@ class Row(Protocol):
         """Return why the training failed; empty where it did not."""
 
 
-C = TypeVar("C", bound=Cell)
-R = TypeVar("R", bound=Row)
+C = TypeVar("C", bound=SweepCell)
+R = TypeVar("R", bound=SweepResult)
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class ResultTable(Generic[R]):
         """Read the table; it is empty if no training has ended."""
         return self.read() if (self.folder / RESULTS).is_file() else []
 
-    def has(self, cell: Cell) -> bool:
+    def has(self, cell: SweepCell) -> bool:
         """Return whether a cell has ended well."""
         return any(row.key == cell.key and not row.error for row in self.so_far())
 
-    def record(self, row: R, plan: Iterable[Cell]) -> None:
+    def record(self, row: R, plan: Iterable[SweepCell]) -> None:
         """Write the table with this row in it, in the order of the plan.
 
         The row replaces one that failed before.

@@ -228,7 +228,7 @@ def test_what_cannot_be_asked_is_one_sentence(tiny: Path, folder: Path, tmp_path
         (str(tiny), "checkpoint-*", "has no revision 'checkpoint-*'"),
         ("baseline:uniform", "step1", "revisions is for folders of checkpoints and Hub ids"),
         ("owner/name@step1", "step2", "revisions is for folders of checkpoints and Hub ids"),
-        (str(tiny), " , ", "--revisions is empty"),
+        (str(tiny), " , ", "revisions is empty"),
     ):
         with pytest.raises(UserError, match=problem.replace("*", r"\*")):
             api.probe(name, other_task(), revisions=revisions, output=tmp_path)

@@ -84,15 +84,12 @@ class YamlDocument:
         path: Steps = ()
         value = self.value
         for step in at:
-            members: dict[Any, Any] = {}
-            if isinstance(value, dict):
-                members = value
-            elif isinstance(value, list):
-                members = dict(enumerate(value))
+            in_mapping = isinstance(value, dict) and step in value
+            in_list = isinstance(value, list) and type(step) is int and 0 <= step < len(value)
             # Steps that the file does not have, such as the branch of a union, are skipped.
-            if step in members:
+            if in_mapping or in_list:
                 path = (*path, step)
-                value = members[step]
+                value = value[step]
         line, column = self.places.get(path, (1, 1))
         return Problem(message, self.file, line, column, hint)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from seesay.data.cells import BadValueError, Cells
 from seesay.data.rows import load_json, parse_json_lines
 from seesay.errors import UserError
-from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, make_item
+from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, as_mean, make_item
 
 VERSIONS = ("0.2.", "0.3.")
 """The versions of the schema that are known, by how they begin."""
@@ -76,8 +76,7 @@ def _reported(document: object, result: object) -> float | None:
     listed = Source((document,)).get("evaluation_results")
     for row in listed if isinstance(listed, list) else []:
         source = Source((row,))
-        score = source.get("score_details.score")
         names = (source.get("evaluation_result_id"), source.get("evaluation_name"))
-        if result in names and isinstance(score, int | float):
-            return float(score)
+        if result in names:
+            return as_mean(source.get("score_details.score"))
     return None

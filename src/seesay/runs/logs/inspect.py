@@ -21,7 +21,7 @@ from seesay.data.rows import Row, Rows, bound_rows, parse_rows
 from seesay.errors import UserError, first_line
 from seesay.grouping import group_by
 from seesay.questions import BadRow
-from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, chat_text, make_item
+from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, as_mean, chat_text, make_item
 
 VERSIONS = (1, 2)
 """The versions of inspect's format that are known."""
@@ -38,7 +38,6 @@ _DAMAGE = (
     RuntimeError,
     struct.error,
 )
-_LARGEST_MEAN = 1e300
 _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """What stands before a member of a zip file, with the lengths of its name and of its extras."""
@@ -226,8 +225,7 @@ def _reported(header: Mapping[str, Any], keys: LogKeys) -> float | None:
         if Source((scored,)).get("name") != _scorer(header, keys):
             continue
         for name in _FIGURES:
-            value = Source((scored,)).get(f"metrics.{name}.value")
-            # a number of a thousand digits is no mean, nor is NaN
-            if isinstance(value, int | float) and abs(value) < _LARGEST_MEAN:
-                return float(value)
+            value = as_mean(Source((scored,)).get(f"metrics.{name}.value"))
+            if value is not None:
+                return value
     return None

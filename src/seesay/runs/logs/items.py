@@ -21,6 +21,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHOWN = 300
 """How much of an item's text is held, for pages; it is known by a digest of the whole."""
 _PLACE = re.compile("[0-9]{1,4}")
+_LARGEST_MEAN = 1e300
 _TRUE = {"c", "true", "yes", "correct"}
 _FALSE = {"i", "n", "false", "no", "incorrect"}
 
@@ -124,6 +125,19 @@ def _label(value: Any, name: str) -> str:
     if holds_controls(text):
         raise BadValueError(f"its {name} holds control characters")
     return text
+
+
+def as_mean(value: Any) -> float | None:
+    """Return a mean that a log states, or None where the value is none.
+
+    A number of a thousand digits is no mean, nor is NaN.
+
+    >>> as_mean(0.25), as_mean("0.25"), as_mean(10**400)
+    (0.25, None, None)
+    """
+    if isinstance(value, int | float) and abs(value) < _LARGEST_MEAN:
+        return float(value)
+    return None
 
 
 def parse_score(value: Any) -> float:

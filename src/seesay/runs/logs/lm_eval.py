@@ -22,6 +22,7 @@ from seesay.runs.logs.items import (
     LogItem,
     LogKeys,
     Source,
+    as_mean,
     listed_choices,
     make_item,
     own_id,
@@ -167,7 +168,7 @@ def _is_right(cells: Cells) -> float | None:
         return None
     try:
         scores = [float(response[0]) for response in responses]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadValueError("a log-probability is not a number") from None
     return float(scores.index(max(scores)) in places)
 
@@ -186,9 +187,7 @@ def _add_results(log: Log, filter_name: str) -> None:
         log.model = str(source.get("model_name") or log.model)
         results = source.get("results")
         figures = results.get(log.task) if isinstance(results, Mapping) else None
-        reported = Source((figures,)).get(f"{log.metric},{filter_name}")
-        if isinstance(reported, int | float):
-            log.reported = float(reported)
+        log.reported = as_mean(Source((figures,)).get(f"{log.metric},{filter_name}"))
         rows = Source((source.get("n-samples"),)).get(f"{log.task}.effective")
         if isinstance(rows, int):
             log.rows = rows

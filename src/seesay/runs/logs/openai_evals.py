@@ -11,7 +11,7 @@ from typing import Any
 
 from seesay.data.cells import BadValueError, Cells
 from seesay.data.rows import Row, Rows, parse_rows, read_json_lines
-from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, chat_text, make_item
+from seesay.runs.logs.items import Log, LogItem, LogKeys, Source, as_mean, chat_text, make_item
 
 _SCORES = ("correct", "score", "accuracy")
 
@@ -46,9 +46,7 @@ def read(path: Path, keys: LogKeys) -> Log:
         items=list(good.values()),
         bad=bad,
     )
-    reported = source.get(f"final_report.{log.metric}")
-    if isinstance(reported, int | float):
-        log.reported = float(reported)
+    log.reported = as_mean(source.get(f"final_report.{log.metric}"))
     if "final_report" not in about:
         log.notes.append("it has no final report: the run may have been broken off")
     return log

@@ -201,12 +201,13 @@ def _read_rows(folder: Path, fact_type: type[Fact]) -> list[dict[str, Any]]:
         raise UserError(f"'{folder}' holds no {FILES[fact_type]}: `seesay mine` writes it.")
     with damage_as_user_error(path, WHOLE_PARQUET):
         table = pq.read_table(path)
+        names = set(table.column_names)
     version = (table.schema.metadata or {}).get(_FORMAT_KEY, b"")
     # A table of someone else's making has no version, and is taken if its columns fit.
     if version.isdigit():
         refuse_newer({"format": int(version)}, FORMAT, path)
     columns = schema(fact_type)
-    missing = set(columns.names) - set(table.column_names)
+    missing = set(columns.names) - names
     if missing:
         raise UserError(
             f"{path} lacks the column {sorted(missing)[0]!r}: it is not a table that `seesay mine` "

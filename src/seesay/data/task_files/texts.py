@@ -66,9 +66,14 @@ def column_of(reference: str, columns: Collection[str]) -> str | None:
 
 def unknown_columns(source: str, columns: Collection[str]) -> list[str]:
     """Return what is wrong with a text source: unknown columns, or braces that cannot be read."""
-    if "{" not in source and "}" not in source:
+    if _is_column(source):
         source = f"{{{source}}}"
     return unknown_in_text(source, columns)
+
+
+def _is_column(source: str) -> bool:
+    """Whether a text source is the name of a column, and not a text with braces."""
+    return "{" not in source and "}" not in source
 
 
 def unknown_in_text(text: str, columns: Collection[str]) -> list[str]:
@@ -125,7 +130,7 @@ def source_getter(source: str, columns: Collection[str]) -> Getter:
 
     In a text with braces, runs of spaces become one: an empty cell leaves no gap.
     """
-    if "{" not in source:
+    if _is_column(source):
         return reference_getter(source, columns)
     getters = {name: reference_getter(name, columns) for name in references(source)}
 

@@ -42,12 +42,12 @@ FACTS = (
     "every {thing} is a {family}",
     "the {thing} belongs in the {place}",
 )
-"""What is told without a picture."""
+"""Facts that texts state without a picture."""
 SIZES = "the {thing} is larger than the {other}"
 SEEN = SAYINGS[0]
 """What a picture shows, in words."""
 FACT_ROUNDS = 1
-"""How often each fact is told."""
+"""How often texts state each fact."""
 LESSONS = 88
 """Captions about each shape."""
 VARIANTS = 4
@@ -236,7 +236,7 @@ def _lessons(world: World, seed: int, stream: int, count: int) -> Iterator[Line]
 
 
 def _facts(world: World, seed: int) -> Iterator[Line]:
-    """Yield what is told without a picture."""
+    """Yield the facts that stand without a picture."""
     generator = np.random.default_rng([world.seed, seed, _SIZES])
     measured = [kind for kind in world.kinds if kind.thing.metres is not None]
     for _ in range(FACT_ROUNDS):

@@ -32,7 +32,7 @@ def test_thinned_to_so_many_of_each() -> None:
     editor = CaptionEditor(["dog", "cat"], Edit.THINNED, keep=2)
     changed = [editor.change("a brown dog and a black cat") for _ in range(4)]
     assert changed == ["a brown dog and a black cat"] * 2 + ["a dog and a cat"] * 2
-    assert editor.left == {"dog": {"brown": 2}, "cat": {"black": 2}}
+    assert editor.remaining == {"dog": {"brown": 2}, "cat": {"black": 2}}
 
 
 def test_a_corpus_and_its_card(tmp_path: Path) -> None:

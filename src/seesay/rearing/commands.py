@@ -125,12 +125,12 @@ def _show(
         err.print(f"{row.folder} failed: {row.error}")
     if len(failed) == len(rows):
         raise UserError("No model was reared: there is nothing to show.")
-    found = findings(folder, rows)
-    path = write_findings(folder, found, rows)
+    summary = findings(folder, rows)
+    path = write_findings(folder, summary, rows)
     if as_json:
-        print_json({"folder": str(folder), "page": str(path), **found.as_json()})
+        print_json({"folder": str(folder), "page": str(path), **summary.as_json()})
         return
-    for title, header, cells in found.tables():
+    for title, header, cells in summary.tables():
         columns = [header[0], *(f">{name}" for name in header[1:])]
         out.print(table(columns, cells, title=title))
     if not quiet:
@@ -154,21 +154,29 @@ def texts(
     from seesay.rearing.texts import write_card, write_texts
     from seesay.rearing.world import make_world
 
-    (chosen,) = _diets(diet, diet_file)
-    made = make_world(world)
-    written = write_texts(made, chosen, seed)
+    (diet_to_write,) = _diets(diet, diet_file)
+    drawn_world = make_world(world)
+    texts_of_diet = write_texts(drawn_world, diet_to_write, seed)
     columns = ("text", "seen", "picture")
-    for name, lines in (("train", written.train), ("held-out", written.held_out)):
+    for name, lines in (("train", texts_of_diet.train), ("held-out", texts_of_diet.held_out)):
         rows = [
             {"text": line.text, "seen": line.seen, "picture": line.picture and line.picture.name}
             for line in lines
         ]
         write_csv(output / f"{name}.csv", columns, rows)
-    write_card(output, made, chosen, seed, written)
+    write_card(output, drawn_world, diet_to_write, seed, texts_of_diet)
     if as_json:
-        print_json({"folder": str(output), "train": len(written.train), "kinds": len(made.kinds)})
+        print_json(
+            {
+                "folder": str(output),
+                "train": len(texts_of_diet.train),
+                "kinds": len(drawn_world.kinds),
+            }
+        )
     elif not quiet:
-        out.print(f"{output}: {len(written.train):,} texts about {len(made.kinds)} kinds")
+        out.print(
+            f"{output}: {len(texts_of_diet.train):,} texts about {len(drawn_world.kinds)} kinds"
+        )
 
 
 @app.command()
@@ -201,8 +209,8 @@ def captions(
 def _diets(names: str | None, path: Path | None) -> list[Diet]:
     from seesay.rearing.diet import DIETS, choose_diets, read_diets
 
-    known = list(DIETS) if path is None else read_diets(path)
-    return known if names is None else choose_diets(_names(names), known)
+    all_diets = list(DIETS) if path is None else read_diets(path)
+    return all_diets if names is None else choose_diets(_names(names), all_diets)
 
 
 def _names(text: str) -> list[str]:

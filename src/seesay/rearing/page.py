@@ -166,9 +166,9 @@ def findings(folder: Path, rows: Sequence[RearedRow]) -> Findings:
             met = [answer for answer in select(seeing, question=question) if answer.dose > 0]
             ways[diet, question] = measures.estimate(met)
         for dose in doses:
-            shown = select(seeing, question=HERE, dose=dose)
-            pull = measures.estimate(shown, lambda answer: answer.pull)
-            here[diet, dose] = measures.estimate(shown), pull
+            before_picture = select(seeing, question=HERE, dose=dose)
+            pull = measures.estimate(before_picture, lambda answer: answer.pull)
+            here[diet, dose] = measures.estimate(before_picture), pull
         layers[diet] = measures.layer_means([row for row in rows if row.diet == diet])
     return Findings(
         curves=curves,
@@ -185,7 +185,7 @@ def findings(folder: Path, rows: Sequence[RearedRow]) -> Findings:
 def charts(found: Findings) -> dict[str, Markup]:
     """Return the curves of every diet over doses, by the diet's name."""
     diets = dict.fromkeys(diet for diet, _, _ in found.curves)
-    drawn = {}
+    charts_by_diet = {}
     for diet in diets:
         series = []
         for learner in LEARNERS:
@@ -206,7 +206,7 @@ def charts(found: Findings) -> dict[str, Markup]:
                         [estimate.high for estimate in estimates],
                     )
                 )
-        drawn[diet] = lines(
+        charts_by_diet[diet] = lines(
             series,
             title=f"{diet}: usual colours known",
             x_label="dose: how often a kind is met",
@@ -214,7 +214,7 @@ def charts(found: Findings) -> dict[str, Markup]:
             log_x=True,
             y_ends=(0, 1),
         )
-    return drawn
+    return charts_by_diet
 
 
 def write_findings(folder: Path, found: Findings, rows: Sequence[RearedRow]) -> Path:
@@ -285,19 +285,19 @@ def _dose(dose: float) -> str:
     return f"{dose:.1f}" if dose else "below 1"
 
 
-def _figure(found: Estimate, *, signed: bool = False) -> list[str]:
+def _figure(estimate: Estimate, *, signed: bool = False) -> list[str]:
     """Return value, interval and number of kinds as cells."""
-    if not found.n:
+    if not estimate.n:
         return ["–", "–", "0"]
     sign = "+" if signed else ""
-    ends = f"{found.low:{sign}.2f} to {found.high:{sign}.2f}"
-    return [f"{found.value:{sign}.2f}", ends, str(found.n)]
+    ends = f"{estimate.low:{sign}.2f} to {estimate.high:{sign}.2f}"
+    return [f"{estimate.value:{sign}.2f}", ends, str(estimate.n)]
 
 
-def _rounded(found: Estimate) -> list[str | float | None]:
-    if not found.n:
+def _rounded(estimate: Estimate) -> list[str | float | None]:
+    if not estimate.n:
         return [None, None, None, 0]
-    return [round(found.value, 3), round(found.low, 3), round(found.high, 3), found.n]
+    return [round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3), estimate.n]
 
 
 def _finite(found: Estimate | MedianDose) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class CaptionEditor:
         self._statement = re.compile(rf"\b({colors})\s+(?=({names})s?\b)", re.IGNORECASE)
         self._swaps = {thing: _swaps(seed, number) for number, thing in enumerate(things)}
         self.stated: dict[str, Counter[str]] = {thing: Counter() for thing in things}
-        self.left: dict[str, Counter[str]] = {thing: Counter() for thing in things}
+        self.remaining: dict[str, Counter[str]] = {thing: Counter() for thing in things}
 
     def change(self, caption: str) -> str:
         """Return the caption with its statements edited."""
@@ -56,11 +56,11 @@ class CaptionEditor:
         self.stated[thing][color] += 1
         if self._edit is Edit.SWAPPED:
             new = self._swaps[thing][color]
-        elif self._edit is Edit.THINNED and self.left[thing].total() < self._keep:
+        elif self._edit is Edit.THINNED and self.remaining[thing].total() < self._keep:
             new = color
         else:
             return ""
-        self.left[thing][new] += 1
+        self.remaining[thing][new] += 1
         return match[0].replace(match[1], new) if new != color else match[0]
 
 
@@ -94,11 +94,11 @@ def edit_corpora(
         )
     rows = {}
     for thing, stated in editor.stated.items():
-        left = editor.left[thing]
-        unchanged = 0 if edit is Edit.SWAPPED else left.total()
+        remaining = editor.remaining[thing]
+        unchanged = 0 if edit is Edit.SWAPPED else remaining.total()
         rows[thing] = {
             "stated": dict(stated),
-            "left": dict(left),
+            "left": dict(remaining),
             "changed": stated.total() - unchanged,
         }
     card = {"edit": str(edit), "seed": seed, "captions": len(texts), "things": rows}

@@ -105,12 +105,12 @@ def make_world(seed: int = 0) -> World:
 @cache
 def _nameable_things() -> tuple[Thing, ...]:
     """Return the things with an icon that can be recoloured whose words name nothing else."""
-    named = [thing for thing in color_things() if thing.name.replace(" ", "").isalpha()]
-    named = [thing for thing in named if thing.name.islower()]
-    uses = Counter(word for thing in named for word in thing.name.split())
+    plain_things = [thing for thing in color_things() if thing.name.replace(" ", "").isalpha()]
+    plain_things = [thing for thing in plain_things if thing.name.islower()]
+    uses = Counter(word for thing in plain_things for word in thing.name.split())
     taken = {*COLORS, *PLACES, *SHAPES}
     things = []
-    for thing in named:
+    for thing in plain_things:
         words = thing.name.split()
         if all(uses[word] == 1 and word not in taken for word in words):
             things.append(thing)

@@ -81,15 +81,15 @@ def _write_record(folder: Path, run: Run, source: dict[str, str]) -> Path:
         )
     developer, model = _model_names(run)
     digest = json_digest(manifest.signature)
-    asked = int(datetime.fromisoformat(manifest.created).timestamp())
+    timestamp = int(datetime.fromisoformat(manifest.created).timestamp())
     # the same run has the same name, so that it is there once however often it is written
-    content = hashlib.sha256(f"{manifest.signature} {asked}".encode()).digest()
+    content = hashlib.sha256(f"{manifest.signature} {timestamp}".encode()).digest()
     name = str(UUID(bytes=content[:16], version=4))
     place = Path("data", f"seesay-{_component(manifest.task)}", developer, model)
     record: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": f"seesay.{manifest.task}.{digest}/{developer}/{model}/{asked}",
-        "evaluation_timestamp": str(asked),
+        "evaluation_id": f"seesay.{manifest.task}.{digest}/{developer}/{model}/{timestamp}",
+        "evaluation_timestamp": str(timestamp),
         "retrieved_timestamp": str(int(time.time())),
         "source_metadata": source,
         "eval_library": {"name": "seesay", "version": manifest.seesay},

@@ -225,11 +225,11 @@ def _facts(steps: Sequence[tuple[int, Run]], name: str) -> Iterator[LearntFact]:
     task = steps[0][1].task
     if not any(metrics.get(metric).binary for metric in task.metrics):
         return
-    known = [(step, _known_questions(run)) for step, run in steps]
+    right_by_step = [(step, _known_questions(run)) for step, run in steps]
     for question in task.questions:
-        right_steps = [step for step, questions in known if question.id in questions]
+        right_steps = [step for step, questions in right_by_step if question.id in questions]
         learnt = None
-        for step, questions in reversed(known):
+        for step, questions in reversed(right_by_step):
             if question.id not in questions:
                 break
             learnt = step

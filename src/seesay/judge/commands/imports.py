@@ -10,6 +10,7 @@ import typer
 from seesay.cli.completion import complete_tasks
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
+from seesay.defaults import RESAMPLES
 from seesay.judge.commands import options
 
 if TYPE_CHECKING:
@@ -40,13 +41,9 @@ def import_files(
     model_name: Annotated[
         str, typer.Option("--as", help="The name of the participants in reports.")
     ] = "people",
-    seconds_below: Annotated[
-        float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
-    ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")] = 0,
-    resamples: Annotated[
-        int, typer.Option(min=100, help="Bootstrap resamples per interval.")
-    ] = 10_000,
+    seconds_below: options.SecondsBelow = 0,
+    seed: options.IntervalSeed = 0,
+    resamples: options.Resamples = RESAMPLES,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

@@ -12,6 +12,7 @@ import typer
 from seesay.cli.application import Application
 from seesay.cli.options import Json, Quiet
 from seesay.command_line import recorded_command
+from seesay.defaults import RESAMPLES
 from seesay.judge import SliderStart
 from seesay.judge.commands import options
 from seesay.judge.commands.imports import import_files, print_export
@@ -303,19 +304,15 @@ def export(
             min=0, max=1, help="Exclude people with a smaller share of known answers correct."
         ),
     ] = 0.7,
-    seconds_below: Annotated[
-        float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
-    ] = 0,
+    seconds_below: options.SecondsBelow = 0,
     adjudicated: Annotated[
         bool,
         typer.Option(
             "--adjudicated", help="Count only judgements that agree with the researcher's rulings."
         ),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")] = 0,
-    resamples: Annotated[
-        int, typer.Option(min=100, help="Bootstrap resamples per interval.")
-    ] = 10_000,
+    seed: options.IntervalSeed = 0,
+    resamples: options.Resamples = RESAMPLES,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

@@ -54,6 +54,11 @@ Most = Annotated[
     int,
     typer.Option("--most", min=0, help="With --answer several: name at most this many. 0: any."),
 ]
+SecondsBelow = Annotated[
+    float, typer.Option(min=0, help="Exclude people with a smaller median time per item.")
+]
+IntervalSeed = Annotated[int, typer.Option(min=0, help="Seed of intervals and splits.")]
+Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples per interval.")]
 Icons = Annotated[
     Path | None, typer.Option(help="A folder of pictures, called after words or options.")
 ]

@@ -184,9 +184,9 @@ class _Reader:
             POTATO: self._parse_annotation,
             PLAIN: self._parse_plain,
         }
-        named = frozenset((self.keys.person, self.keys.item, self.keys.response))
-        if "" not in named:
-            shapes[named] = self._parse_plain
+        keys_by_user = frozenset((self.keys.person, self.keys.item, self.keys.response))
+        if "" not in keys_by_user:
+            shapes[keys_by_user] = self._parse_plain
         for keys, parse in shapes.items():
             if names >= keys:
                 return parse
@@ -280,8 +280,8 @@ def _add_judgements(
             imported.report(f"answers are to no item of '{study.name}'", answer.item)
             continue
         try:
-            given = _as_item_answer(item, answer)
-            item.check(given)
+            item_answer = _as_item_answer(item, answer)
+            item.check(item_answer)
         except (BadValueError, RequestRejectedError):
             imported.report("answers name no option", str(answer.response)[:40])
             continue
@@ -290,13 +290,13 @@ def _add_judgements(
         judgement = Judgement(
             person,
             item,
-            given.value,
+            item_answer.value,
             None,
             IMPORTED,
             answer.seconds,
             0,
             math.nan,
-            given.text,
+            item_answer.text,
         )
         by_place.setdefault((person, item.id), []).append(judgement)
     for (_, name), given_twice in by_place.items():
@@ -349,11 +349,11 @@ def _as_item_answer(item: StudyItem, answer: ForeignAnswer) -> ItemAnswer:
 
 def _option_place(item: ChoiceItem | SeveralItem, label: str) -> int:
     """Return the place of the option that a label is: as it is called, or as it was shown."""
-    named = [*enumerate(item.options), *enumerate(item.option_texts)]
-    places = {place for place, name in named if name == label}
+    names = [*enumerate(item.options), *enumerate(item.option_texts)]
+    places = {place for place, name in names if name == label}
     if not places:
         spelling = label.strip().casefold()
-        places = {place for place, name in named if name.strip().casefold() == spelling}
+        places = {place for place, name in names if name.strip().casefold() == spelling}
     if len(places) != 1:
         raise BadValueError("it is no option, or several")
     return places.pop()

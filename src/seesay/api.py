@@ -684,12 +684,15 @@ def _load_tasks(
     categories: str | None,
 ) -> tuple[list[Task], list[UserError]]:
     """The tasks, by default those that suit the request, and why some of a group are missing."""
-    if isinstance(tasks, str | Task):
+    if tasks is None:
+        # the published probes, whose figures stand beside ours, are those of ViPhy
+        names: list[str | Task] = ["viphy" if request.how.trains else "core"]
+    elif isinstance(tasks, str | Task):
         names = [tasks]
     else:
-        # the published probes, whose figures stand beside ours, are those of ViPhy
-        default = "viphy" if request.how.trains else "core"
-        names = list(tasks or [default])
+        names = list(tasks)
+    if not names:
+        raise UserError("No task was named: `seesay tasks` lists them.")
     loaded, errors = load_tasks(names, None if data is None else Path(data))
     if categories is not None:
         loaded = add_categories(loaded, categories, request.options)

@@ -47,6 +47,7 @@ GOOD = '{"name": "sky", "n": 3}'
         ("[" * 5_000, "not JSON"),
         ('{"name": "sky", "n": NaN}', "not JSON"),
         ('["sky", 3]', "not a JSON object"),
+        ('{"name": "sky", "n": 3, "name": "sea"}', "a key occurs twice"),
         ('{"n": 3}', "'name' is missing"),
         ('{"name": 7, "n": 3}', "'name' is not a text"),
         ('{"name": "  ", "n": 3}', "'name' is empty"),

@@ -13,7 +13,7 @@ from typing import Any
 from seesay.data.cells import BadValueError
 from seesay.data.json_stream import BrokenFileError, DuplicateKeys, entries, is_text
 from seesay.data.lines import LONGEST_LINE, read_errors, read_head, read_lines
-from seesay.data.rows import Row, json_rows
+from seesay.data.rows import KEY_TWICE, Row, json_rows
 from seesay.errors import UserError
 from seesay.questions import BadRow
 
@@ -96,7 +96,7 @@ def _parse_entry(entry: object) -> tuple[str, list[str]]:
     if not isinstance(entry, dict):
         raise BadValueError("not a JSON object")
     if isinstance(entry, DuplicateKeys):
-        raise BadValueError("a key occurs twice")
+        raise BadValueError(KEY_TWICE)
     image = _first_value(entry, _IDS)
     texts = _first_value(entry, _TEXTS)
     if isinstance(texts, str):

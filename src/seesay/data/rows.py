@@ -40,6 +40,7 @@ LARGEST_PARQUET = 1 << 30
 BLOCK = 1 << 20
 MOST_LINES_OF_A_ROW = 100
 ROWS_IN_MEMORY = 256
+KEY_TWICE = "a key occurs twice"
 WHOLE_PARQUET = "it is not a Parquet file, or not a whole one"
 _FORMATS_BY_OTHER_SUFFIX = {"txt": "tsv", "ndjson": "jsonl"}
 _SEPARATORS = {
@@ -111,8 +112,9 @@ def read_rows(
     name = format or format_of(path)
     if name == "json":
         return read_json(path, list_key, key_column)
-    if key_column:
-        raise UserError(f"{path} is not a JSON document: leave out `read: {{key: …}}`.")
+    if key_column or list_key:
+        option = "key" if key_column else "list"
+        raise UserError(f"{path} is not a JSON document: leave out `read: {{{option}: …}}`.")
     if name == "lines":
         return bound_rows(path, read_line_rows(path, columns))
     if name == "jsonl":
@@ -471,7 +473,9 @@ def _mapped_rows(
     refuse_too_many(path, len(document))
     for number, (key, value) in enumerate(document.items(), start=1):
         cells = value if isinstance(value, dict) else {"value": value}
-        if key_column in cells:
+        if isinstance(cells, DuplicateKeys):
+            yield BadRow(number, KEY_TWICE)
+        elif key_column in cells:
             yield BadRow(number, f"'{key}' has a '{key_column}' of its own beside its key")
         else:
             yield Row(number, {key_column: key, **cells})
@@ -522,7 +526,10 @@ def load_json(path: Path, largest: int = LARGEST_DOCUMENT) -> Any:
 
 
 def _object_row(number: int, value: Any) -> Row | BadRow:
-    """Return a JSON value as a row, which must be an object."""
+    """Return a JSON value as a row, which must be an object; which of two values under one key is
+    meant, nobody knows."""
+    if isinstance(value, DuplicateKeys):
+        return BadRow(number, KEY_TWICE)
     if isinstance(value, dict):
         return Row(number, value)
     return BadRow(number, "not a JSON object")

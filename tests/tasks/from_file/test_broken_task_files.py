@@ -285,6 +285,13 @@ def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
         load_task(str(tmp_path / "fruit.yaml"))
 
 
+def test_what_comes_after_a_break_is_not_called_missing(tmp_path: Path) -> None:
+    """Whoever closes the quote has all the fields."""
+    path = write(tmp_path, edited("name: fruit", 'name: "fruit'))
+    (problem,) = check(path).errors
+    assert "not YAML" in str(problem)
+
+
 def test_hints_about_articles_options_and_pictures(tmp_path: Path) -> None:
     text = """name: fruit
 rows: rows.csv

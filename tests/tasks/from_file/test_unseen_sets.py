@@ -253,8 +253,20 @@ def test_2_a_mapping_that_nobody_declared_says_what_to_write(tmp_path: Path) -> 
     text = MAPPING.replace("read: {key: thing, list: things}\n", "")
     with pytest.raises(UserError, match=r"but a mapping of them: give `read: \{key: id\}`"):
         task_of(tmp_path, text)
-    with pytest.raises(UserError, match="is not a JSON document"):
-        task_of(tmp_path, MAPPING.replace("things.json", "x.csv"), x="thing,color\na,red\n")
+    table = MAPPING.replace("things.json", "x.csv")
+    for option in ("key", "list"):
+        text = table.replace("{key: thing, list: things}", f"{{{option}: things}}")
+        with pytest.raises(UserError, match=f"not a JSON document: leave out .*{option}"):
+            task_of(tmp_path, text, x="thing,color\na,red\n")
+
+
+def test_2_a_row_with_a_key_twice_is_bad(tmp_path: Path) -> None:
+    (tmp_path / "things.json").write_text(
+        '{"things": {"lemon": {"color": "yellow"}, "lime": {"color": "green", "color": "red"}}}'
+    )
+    task = task_of(tmp_path, MAPPING)
+    assert [question.object for question in task.questions] == ["lemon"]
+    assert [str(bad) for bad in task.provenance.bad_rows] == ["row 2: a key occurs twice"]
 
 
 # 3. Alternating lines as pairs.

@@ -111,10 +111,14 @@ def read_yaml(path: Path) -> YamlDocument:
 
 
 def parse_yaml(text: str, name: str) -> YamlDocument:
-    """Parse the document of a text; `name` is the file's, for messages."""
+    """Parse the document of a text; `name` is the file's, for messages.
+
+    Where it breaks off it has no value: what comes later would only seem to be missing.
+    """
     document = YamlDocument(name)
     try:
         _build(document, text)
+        return document
     except _RefusedError as error:
         document.problems.append(Problem(error.message, name, *error.place))
     except yaml.MarkedYAMLError as error:
@@ -126,6 +130,7 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
         document.problems.append(Problem(message, name, *place))
     except yaml.YAMLError as error:
         document.problems.append(Problem(f"not YAML ({first_line(error)})", name, 1, 1))
+    document.value = None
     return document
 
 

@@ -103,6 +103,7 @@ class Results:
 
         return [row for run in self.runs for row in answer_rows(run)]
 
+    @errors_in_callers_words()
     def compare(
         self,
         *,
@@ -171,6 +172,7 @@ class Results:
                 log.warning("%s", refusal)
         return replace(self, runs=tuple(runs))
 
+    @errors_in_callers_words()
     def stability(
         self,
         *,
@@ -202,17 +204,18 @@ class Results:
             learning_curve.bands(self.learning_points),
         )
 
+    @errors_in_callers_words()
     def save_records(
-        self, folder: str | Path, organization: str, relationship: str = "other"
+        self, folder: str | Path, by: str, relationship: str = "other"
     ) -> list[Path]:
         """Write Every Eval Ever's records of the runs below `folder`, with intervals and answers.
 
-        `organization` is who asked the models; `relationship` to their makers is "first_party",
+        `by` is who asked the models; `relationship` to their makers is "first_party",
         "third_party", "collaborative" or "other".
         """
         from seesay.reports.every_eval_ever import write_records
 
-        return write_records(Path(folder), self.runs, organization, relationship)
+        return write_records(Path(folder), self.runs, by, relationship)
 
     def with_folder(self, folder: str | Path) -> Results:
         """These runs first, then the others in the folder that `probe` wrote them to, with its

@@ -132,7 +132,7 @@ def test_the_real_schema_accepts_the_records(tmp_path: Path) -> None:
 
 def test_what_has_no_place_there_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     results = make_results(tmp_path, task(40))
-    with pytest.raises(UserError, match="name them with --by NAME"):
+    with pytest.raises(UserError, match="who ran the models: give by NAME"):
         results.save_records(tmp_path, " ")
     with pytest.raises(UserError, match="'friends' is no relationship to a model's makers"):
         results.save_records(tmp_path, "Our lab", "friends")

@@ -47,7 +47,7 @@ def write_records(
     `organization` is who asked the models, and `relationship` what they are to the models' makers.
     """
     if not organization.strip():
-        raise UserError("Every Eval Ever asks who ran the models: name them with --by NAME.")
+        raise UserError("Every Eval Ever asks who ran the models: give --by NAME.")
     if relationship not in RELATIONSHIPS:
         raise UserError(
             f"'{relationship}' is no relationship to a model's makers: choose one of "

@@ -19,9 +19,12 @@ app = Application(
     help="Pictures of things whose colour and size are controlled.", no_args_is_help=True
 )
 
-PictureTask = StrEnum("PictureTask", {"color": "prior-color", "size": "prior-size"})
+PictureTask = StrEnum(
+    "PictureTask", {"color": "prior-color", "size": "prior-size", "kind": "kind-size"}
+)
 TaskName = Annotated[
-    PictureTask, typer.Option("--task", "-t", help="Things in many colours, or pairs in two sizes.")
+    PictureTask,
+    typer.Option("--task", "-t", help="Colours, pairs of sizes, or two kinds."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed: the same seed gives the same bytes.")]
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from seesay.data import pictures as grid
 from seesay.data.pictures import INK, SheetStyle
 from seesay.errors import UserError, needs_extra
-from seesay.pictures.drawing import rgb
-from seesay.pictures.plan import ColorPicture, Picture
+from seesay.pictures.drawing import Picture, rgb
+from seesay.pictures.kinds import HERE, KIND, KindPicture
+from seesay.pictures.plan import ColorPicture
 from seesay.pictures.things import Thing
 
 _STYLE = SheetStyle(
@@ -48,6 +49,9 @@ def _caption(picture: Picture) -> tuple[str, str]:
     """Return two lines: what the picture shows, and in which condition."""
     if isinstance(picture, ColorPicture):
         return _name(picture.subject), f"{picture.condition}: {picture.color}"
+    if isinstance(picture, KindPicture):
+        answers = picture.answers
+        return picture.framed.name, f"here {answers[HERE]}, for its kind {answers[KIND]}"
     names = f"{_name(picture.first)} | {_name(picture.second)}"
     return names, f"{picture.condition}: {picture.shown}"
 

@@ -23,9 +23,10 @@ from seesay.files import (
     write_json,
 )
 from seesay.pictures.caches import ICON_PICTURES
-from seesay.pictures.drawing import PICTURE, png, rgb
+from seesay.pictures.drawing import PICTURE, Picture, png, rgb
 from seesay.pictures.icons import ICONS
-from seesay.pictures.plan import ColorPicture, Picture, color_pictures, size_pictures
+from seesay.pictures.kinds import KindPicture, kind_pictures
+from seesay.pictures.plan import ColorPicture, color_pictures, size_pictures
 from seesay.pictures.things import Thing
 from seesay.progress import ProgressCallback
 from seesay.questions import Question
@@ -35,6 +36,7 @@ VERSION = "1"
 PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {
     "prior-color": color_pictures,
     "prior-size": size_pictures,
+    "kind-size": kind_pictures,
 }
 _LARGEST = 2048
 
@@ -128,6 +130,15 @@ def annotation(picture: Picture) -> dict[str, Any]:
     """Return what a picture shows, as JSON."""
     if isinstance(picture, ColorPicture):
         return {**_subject(picture.subject), "condition": picture.condition, "color": picture.color}
+    if isinstance(picture, KindPicture):
+        return {
+            "small": _subject(picture.small),
+            "large": _subject(picture.large),
+            "framed": picture.kind,
+            "rank": picture.rank,
+            "condition": picture.condition,
+            "big": picture.answers,
+        }
     return {
         "first": _subject(picture.first),
         "second": _subject(picture.second),

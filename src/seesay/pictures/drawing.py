@@ -1,12 +1,13 @@
-"""Draw pictures: one thing somewhere, or two things side by side, on a plain background."""
+"""Draw pictures on a plain background: one thing, two side by side, or six in two rows."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from seesay.pictures.icons import VIEW, Pixels, decode, icon, render
+from seesay.pictures.kinds import KindPicture, layout
 from seesay.pictures.oklab import to_hex, to_rgb
-from seesay.pictures.plan import EQUAL, LARGER, SMALLER, ColorPicture, Picture, SizePicture
+from seesay.pictures.plan import EQUAL, LARGER, SMALLER, ColorPicture, SizePicture
 from seesay.pictures.recolor import draw_color, find_region, repaint
 from seesay.pictures.things import Thing
 
@@ -23,14 +24,20 @@ _SHAPES = {
     "square": '<rect x="4" y="4" width="24" height="24" fill="{}"/>',
     "triangle": '<path d="M16 4L28 28H4Z" fill="{}"/>',
 }
+_COLUMNS = 3  # of the six cells
+_FRAME = "#d40000"
 _BOXES = {"rectangle": (4.0, 9.0, 24.0, 14.0)}
 _BOX = (4.0, 4.0, 24.0, 24.0)
+
+Picture = ColorPicture | SizePicture | KindPicture
 
 
 def png(picture: Picture, size: int = PICTURE) -> bytes:
     """Draw the picture as a PNG, the same bytes for the same picture."""
     if isinstance(picture, SizePicture):
         return render(_side_by_side(picture), size, background=BACKGROUND)
+    if isinstance(picture, KindPicture):
+        return render(_in_cells(picture), size, background=BACKGROUND)
     background = "#ffffff" if picture.condition == "silhouette" else BACKGROUND
     return render(_single(picture), size, background=background)
 
@@ -87,9 +94,44 @@ def _side_by_side(picture: SizePicture) -> str:
         else:
             body = icon(subject.icon).body
             box = icon(subject.icon).box
-        left, top, width, height = box
-        scale = length / max(width, height)
-        x = VIEW * (0.25 + 0.5 * place) - scale * (left + width / 2)
-        y = ground - scale * (top + height)
-        parts.append(f'<g transform="translate({x:.3f} {y:.3f}) scale({scale:.4f})">{body}</g>')
+        middle = VIEW * (0.25 + 0.5 * place)
+        parts.append(_stand(body, box, length, middle, ground))
     return "".join(parts)
+
+
+def _in_cells(picture: KindPicture) -> str:
+    """Return six things in two rows, and a frame around the cell of one."""
+    things, framed, scale = layout(picture)
+    width = VIEW / _COLUMNS
+    height = VIEW * _COLUMNS / len(things)
+    parts = []
+    for cell, (thing, length) in enumerate(things):
+        row, column = divmod(cell, _COLUMNS)
+        shape = icon(thing.icon)
+        middle = width * (column + 0.5)
+        # longer things reach higher up, as on a shelf
+        ground = height * (row + 0.85)
+        parts.append(_stand(shape.body, shape.box, scale * length, middle, ground))
+    row, column = divmod(framed, _COLUMNS)
+    left = width * column + 0.3
+    top = height * row + 0.3
+    # as large as the cell: it does not tell how large the thing is
+    size = f'width="{width - 0.6:.3f}" height="{height - 0.6:.3f}"'
+    stroke = f'fill="none" stroke="{_FRAME}" stroke-width="0.4"'
+    parts.append(f'<rect x="{left:.3f}" y="{top:.3f}" {size} {stroke}/>')
+    return "".join(parts)
+
+
+def _stand(
+    body: str,
+    box: tuple[float, float, float, float],
+    length: float,
+    middle: float,
+    ground: float,
+) -> str:
+    """Return a shape whose longer side is so long, on the ground and around the middle."""
+    left, top, width, height = box
+    scale = length / max(width, height)
+    x = middle - scale * (left + width / 2)
+    y = ground - scale * (top + height)
+    return f'<g transform="translate({x:.3f} {y:.3f}) scale({scale:.4f})">{body}</g>'

@@ -68,9 +68,6 @@ class SizePicture:
     """What seeds its layout and shade."""
 
 
-Picture = ColorPicture | SizePicture
-
-
 def color_pictures(seed: int = 0) -> list[ColorPicture]:
     """Return every thing in every condition that applies to it, then the control."""
     generator = np.random.default_rng([seed, 0])

@@ -1,4 +1,4 @@
-"""What pictures bring: prior against picture, its measures and baselines, and a gallery.
+"""What pictures bring: prior against picture and big for its kind, measures, baselines, a gallery.
 
 Its pictures can be trained on, too.
 """
@@ -15,6 +15,12 @@ _TASKS = {
         "seesay",
         licence="CC0-1.0",
     ),
+    "kind-size": TaskCard(
+        "seesay.pictures.tasks.kind_size:load",
+        "Is it big here, and is it big for its kind?",
+        "seesay",
+        licence="CC0-1.0",
+    ),
     "prior-size": TaskCard(
         "seesay.pictures.tasks.prior_size:load",
         "Which is larger here, and which is larger in the world?",
@@ -25,7 +31,7 @@ _TASKS = {
 
 PLUGIN = Plugin(
     tasks=_TASKS,
-    task_groups={"prior": tuple(_TASKS)},
+    task_groups={"prior": ("prior-color", "prior-size")},
     metrics={
         "prior_pull": "seesay.pictures.pull:PRIOR_PULL",
         "prior_log_odds": "seesay.pictures.pull:PRIOR_LOG_ODDS",
@@ -43,8 +49,19 @@ PLUGIN = Plugin(
             "What the picture shows, whatever is asked, and nothing without one: it looks and does "
             "not know.",
         ),
+        "big-here": BaselineCard(
+            "seesay.pictures.baselines:BigHere",
+            "What is big in the whole picture, whatever is asked.",
+        ),
+        "big-for-kind": BaselineCard(
+            "seesay.pictures.baselines:BigForKind",
+            "What is big among things of its kind, whatever is asked.",
+        ),
     },
-    picture_sets={"prior-color": "seesay.pictures.training_set:open_prior_color"},
+    picture_sets={
+        "kind-size": "seesay.pictures.kind_training_set:open_kind_size",
+        "prior-color": "seesay.pictures.training_set:open_prior_color",
+    },
     commands={"pictures": "seesay.pictures.commands:app"},
     command_group="Pictures",
     page_sections={"gallery": "seesay.pictures.gallery:render_galleries"},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seesay.data.colors import COLORS
-from seesay.pictures.plan import SIZES, ColorPicture, Picture, SizePicture, is_held_out
+from seesay.pictures.plan import SIZES, ColorPicture, SizePicture, is_held_out
 from seesay.pictures.things import Thing
 from seesay.questions import Question
 
@@ -101,7 +101,7 @@ class _Subject:
 
 
 def _here_usually_blind(
-    picture: Picture,
+    picture: ColorPicture | SizePicture,
     path: str,
     subject: _Subject,
     shown: str,

@@ -123,7 +123,8 @@ def show(
 
     if left_out:
         columns_left_out = ["thing", "attribute", "reason"]
-        rows = [row for row in reasons() if row[1] == task.removeprefix("prior-")]
+        attribute = task.rpartition("-")[2]
+        rows = [row for row in reasons() if row[1] == attribute]
         if as_json:
             print_json([dict(zip(columns_left_out, row, strict=True)) for row in rows])
         else:

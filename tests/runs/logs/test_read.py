@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.memory import run_and_measure
 from tests.runs.logs.test_inspect import archive, summary
 from tests.runs.logs.test_lm_eval import SAMPLES, sample
 from tests.runs.logs.test_pairing import write
@@ -146,13 +145,12 @@ def test_what_is_no_log_is_one_sentence(tmp_path: Path) -> None:
             read_log(path, LogKeys())
 
 
-PEAK = """
-import resource, sys
+COUNT = """
+import sys
 from pathlib import Path
 from seesay import api
 results = api.results([Path(path) for path in sys.argv[1:]], cluster="object")
 print([run.figures[0].n for run in results.runs])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
@@ -163,13 +161,9 @@ def test_a_hundred_thousand_items_take_less_than_a_gigabyte(tmp_path: Path) -> N
         archive(tmp_path / "a.eval", [summary(n, value="CI"[n % 2]) for n in range(number)]),
         write(tmp_path / SAMPLES, [sample(n, right=n % 4 > 0) for n in range(number)]),
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, *map(str, paths)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    counts, kilobytes = done.stdout.splitlines()
+    counts, peak = run_and_measure(COUNT, *map(str, paths))
     assert json.loads(counts) == [number, number]
-    assert int(kilobytes) < 1e6
+    assert peak < 1e9
 
 
 @pytest.mark.seconds

@@ -40,7 +40,10 @@ def progress_where_seen(title: str, unit: str) -> Iterator[ProgressCallback]:
     from rich.console import Console
 
     console = Console(stderr=True)
-    if not console.is_jupyter and not console.is_terminal:
+    if console.is_jupyter:
+        # a notebook shows what a terminal does; rich would show nothing there without ipywidgets
+        console = Console(stderr=True, force_jupyter=False, force_terminal=True, width=100)
+    elif not console.is_terminal:
         yield lambda done, total: None
         return
     # names come from other people's files

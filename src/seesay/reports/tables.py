@@ -328,11 +328,17 @@ def slices_table(runs: Sequence[Run], tags: Sequence[str]) -> Table:
 
 
 def _metric(metric: str, part: Slice | None, style: str = "") -> Text:
-    """Return a metric, and below it the slice that it is of."""
+    """Return a metric, and below it the slice that it is of.
+
+    A slice is what tells its row from the next: it is broken where the terminal is narrow, and
+    never cut.
+    """
     name = _name(metric, style)
     if not part:
         return _lines(name)
-    return _lines(name, _name(f"  {part}"))
+    text = _lines(name, _name(f"  {str(part).replace('=', ': ')}"))
+    text.overflow = "fold"
+    return text
 
 
 def _lines(*lines: Text) -> Text:

@@ -38,6 +38,7 @@ from seesay.questions import ENGLISH, SLOT, Prompt, Scores, resolve_separator
 # What a choice leaves for the options not taken: something, so that no score is minus infinity.
 REFUSED = math.log(1e-6)
 ESTIMATED_REPLY = 16  # tokens
+_TRIAL_REQUEST = "Say yes or no."
 TRIAL = ("down", "left")  # the only replies to "Say hello." of a server that can be held to options
 
 
@@ -73,6 +74,7 @@ class ChatServer(ServerModel):
     family = "chat"
     scope = "choice"
     only_chooses = True
+    _added_tokens = 0
     probabilities_hint = (
         "use its completions endpoint (--endpoint completions), or --chat for its log-probabilities"
     )
@@ -102,6 +104,10 @@ class ChatServer(ServerModel):
             if self._form != "json_schema":
                 identity += f" {self._form}"
         self.fingerprint = text_digest(identity)
+        # what the server's chat template adds to every request, as the trial shows
+        spending = client.spending
+        asked = estimated_tokens([_TRIAL_REQUEST])
+        self._added_tokens = max(0, round(spending.read / max(1, spending.requests)) - asked)
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
@@ -122,7 +128,7 @@ class ChatServer(ServerModel):
 
     def _count_reported(self) -> int:
         """Return how many likeliest tokens the server reports; 0 where it reports none."""
-        messages = [{"role": "user", "content": "Say yes or no."}]
+        messages = [{"role": "user", "content": _TRIAL_REQUEST}]
         for top in TOPS:
             try:
                 reply = self._post(messages, top, positions)
@@ -181,7 +187,8 @@ class ChatServer(ServerModel):
     def estimate(self, prompts: Sequence[Prompt], max_tokens: int | None = None) -> str:
         """One reply per prompt, a short one unless answers are free."""
         texts = [self._request(prompt.text, prompt) for prompt in prompts]
-        read = estimated_tokens(texts)
+        added_tokens = self._added_tokens + (estimated_tokens([self.system]) if self.system else 0)
+        read = estimated_tokens(texts) + len(texts) * added_tokens
         return self._client.spending.estimate(len(texts), read, max_tokens or ESTIMATED_REPLY)
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:

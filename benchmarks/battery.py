@@ -346,13 +346,14 @@ def differences(committed: Sequence[Row], measured: Sequence[Row]) -> list[str]:
 
 
 def write_page(folder: Path, runs: Sequence[Run], times: Mapping[str, float]) -> None:
-    """Write the table, the leaderboard as one page, the chart, and what the documentation says of
+    """Write the table, the leaderboard as one page, the charts, and what the documentation says of
     them."""
     rows = table_rows(runs, times)
     folder.mkdir(exist_ok=True, parents=True)
     write_table(folder / "figures.csv", rows)
     write_board(folder / "board.html", runs)
     write_svg(folder / "scaling.svg", scaling_chart(rows))
+    write_svg(folder / "sizes.svg", sizes_chart(rows))
     (folder / "index.md").write_text(page_text(rows, runs), encoding="utf-8")
 
 
@@ -375,20 +376,31 @@ def with_published(run: Run, published: Sequence[Published]) -> Run:
     return replace(run, task=replace(run.task, published=marked))
 
 
-SCALED = ("core-parts", "core-color", "memory-colors", "core-space", "core-size")
+SCALED = ("core-parts", "core-color", "memory-colors")
 PROBED = " · linear · seed "
 
 
 def scaling_chart(rows: Sequence[Row]) -> Markup:
-    """Draw scores against parameters: 0 is chance, 1 is perfect."""
-    series = [
-        scaled(task, [row for row in rows if row.task == task and row.model in CAUSAL])
-        for task in SCALED
-    ]
-    series.append(scaled("core-size, probed", mean_probes(rows, CAUSAL)))
+    """Draw scores of parts and colors against parameters."""
+    curves = []
+    for task in SCALED:
+        asked = [row for row in rows if row.task == task and row.model in CAUSAL]
+        curves.append(scaled(task, asked))
+    return chart(curves, "Parts and colours against parameters")
+
+
+def sizes_chart(rows: Sequence[Row]) -> Markup:
+    """Draw sizes, asked and probed, against parameters."""
+    asked = [row for row in rows if row.task == "core-size" and row.model in CAUSAL]
+    curves = [scaled("asked", asked), scaled("probed", mean_probes(rows, CAUSAL))]
+    return chart(curves, "core-size against parameters")
+
+
+def chart(curves: Sequence[Series], title: str) -> Markup:
+    """Draw curves over the number of parameters."""
     return lines(
-        series,
-        title="Scores against parameters, causal models",
+        curves,
+        title=title,
         x_label="million parameters",
         y_label="chance 0, perfect 1",
         log_x=True,
@@ -519,16 +531,19 @@ know an option; two sentence encoders, all-MiniLM-L6-v2 and gte-small, which can
 
 ## Score against parameters
 
-![Score against parameters](scaling.svg)
+![Scores of parts and colours against parameters](scaling.svg)
 
-Five tasks as asked, and a linear probe of sizes; each score as its share of the way from chance
-(0) to perfect (1), with its 95 % interval. The models differ in more than in size: in what they
-read, in how many bits they are stored, and in whether they were tuned for chat.
+Each score as its share of the way from chance (0) to perfect (1), with its 95 % interval. The
+models differ in more than in size: in what they read, in how many bits they are stored, and in
+whether they were tuned for chat.
 
 ## Sizes, asked and probed
 
 core-size: asked plainly in five templates, and by a linear probe of the last layer (120 training
-questions, means over three seeds of figure and interval).
+questions, means over three seeds of figure and interval). A sentence encoder's vector is the mean
+of its tokens', which may hardly tell *a cup and a car* from *a car and a cup*.
+
+![Sizes against parameters, asked and probed](sizes.svg)
 
 {sizes}
 

@@ -131,10 +131,10 @@ def plan() -> Iterator[Step]:
     yield from chat("smollm2", SIZES_AND_COLORS)
     yield from cloze(LARGE, SIZES_AND_COLORS)
     yield probe_of(LARGE)
-    yield from chat(LARGE, SIZES_AND_COLORS)
     for model in MEDIUM:
         yield from cloze(model, PUBLISHED)
     yield from cloze(LARGE, OTHER_CORE)
+    yield from chat(LARGE, SIZES_AND_COLORS)
     yield from chat("smollm2", SIZES_AND_COLORS, how="generate")
     yield from cloze(LARGE, PUBLISHED)
 
@@ -158,9 +158,10 @@ def ask(steps: Sequence[Step], minutes: float) -> None:
     """Ask what has not been asked, as long as there is time, in the current folder."""
     times = read_times()
     spent = 0.0
-    loaded: tuple[str, object] = ("", None)
+    loaded: Model | None = None
     for step in steps:
-        if step.command in times:
+        was_begun = step.command in times
+        if was_begun and times[step.command] != BEGUN:
             continue
         if step.model in FILES and not Path(step.model).exists():
             print(f"{step.model} is not in {Path.cwd()}: left out.", flush=True)
@@ -168,21 +169,26 @@ def ask(steps: Sequence[Step], minutes: float) -> None:
         if spent > 60 * minutes:
             print(f"{minutes:g} minutes of the processor are over before: {step.command}")
             return
-        # a model is loaded once for its steps that follow one another, and its loading not counted
-        if step.how != "linear" and loaded[0] != step.model:
+        # a model is loaded once for its steps that follow one another, and its loading not counted;
+        # probes load it in their own way
+        model: str | Model = step.model
+        if step.how != "linear":
             before = process_time()
-            loaded = (step.model, seesay.load_model(step.model))
+            if loaded is None or loaded.name != step.model:
+                loaded = seesay.load_model(step.model)
+            model = loaded
             spent += process_time() - before
+        write_times(times | {step.command: BEGUN})
         before = process_time()
-        asked = step.model if step.how == "linear" else loaded[1]
         try:
-            answered = probe(step, asked)
+            answered = probe(step, model)
         except UserError as error:
             print(f"{step.command}: {error}", flush=True)
             continue
         seconds = process_time() - before
         spent += seconds
-        times[step.command] = round(seconds, 2)
+        # a run that goes on where it was killed takes less than a whole one
+        times[step.command] = None if was_begun else round(seconds, 2)
         write_times(times)
         figure = answered.figures[0]
         print(f"{seconds:7.1f} s  {figure.value:.3f}  {step.command}", flush=True)
@@ -207,14 +213,21 @@ def probe(step: Step, model: str | Model) -> Results:
 
 
 TIMES = Path("times.json")
+BEGUN = "begun"
+Times = dict[str, float | str | None]
+"""Seconds of the processor by command; BEGUN of a run that was begun, None of one that was begun
+twice."""
 
 
-def read_times() -> dict[str, float]:
-    """Seconds of the processor by command."""
-    return json.loads(TIMES.read_text()) if TIMES.exists() else {}
+def read_times() -> Times:
+    """Return what earlier calls took, in the current folder."""
+    if not TIMES.exists():
+        return {}
+    times: Times = json.loads(TIMES.read_text())
+    return times
 
 
-def write_times(times: dict[str, float]) -> None:
+def write_times(times: Times) -> None:
     """Keep them whole, whenever the script is killed."""
     unfinished = TIMES.with_suffix(".part")
     unfinished.write_text(json.dumps(times, indent=1))
@@ -255,7 +268,7 @@ def read_runs() -> list[Run]:
     return [run for run in runs if run.manifest.command in commands]
 
 
-def table_rows(runs: Sequence[Run], times: Mapping[str, float]) -> list[Row]:
+def table_rows(runs: Sequence[Run], times: Times) -> list[Row]:
     """Return every headline figure, the largest model last."""
     rows = []
     for group in group_runs(runs):
@@ -264,9 +277,10 @@ def table_rows(runs: Sequence[Run], times: Mapping[str, float]) -> list[Row]:
             for entry, figure in group.headline_figures(part).items():
                 manifest = entry.run.manifest
                 task = manifest.task if part is None else f"{manifest.task} {part_name(part)}"
+                spent = times.get(manifest.command)
                 seconds = None
-                if manifest.condition.probe_seed is None and manifest.command in times:
-                    seconds = round(1000 * times[manifest.command] / manifest.questions, 1)
+                if manifest.condition.probe_seed is None and isinstance(spent, float):
+                    seconds = round(1000 * spent / manifest.questions, 1)
                 size = parameters(manifest)
                 rows.append(
                     Row(
@@ -345,7 +359,7 @@ def differences(committed: Sequence[Row], measured: Sequence[Row]) -> list[str]:
     return [*texts, f"{equal:,} of {len(both):,} figures that both have are equal."]
 
 
-def write_page(folder: Path, runs: Sequence[Run], times: Mapping[str, float]) -> None:
+def write_page(folder: Path, runs: Sequence[Run], times: Times) -> None:
     """Write the table, the leaderboard as one page, the charts, and what the documentation says of
     them."""
     rows = table_rows(runs, times)

@@ -79,7 +79,7 @@ PUBLISHED: dict[str, int | None] = {
     "imagenetvc-material": 30,
     "imagenetvc-component": 40,
     "coda": 30,
-    "prior-color": 300,  # of which those without a picture are asked
+    "prior-color": 40,
 }
 SAMPLES = SIZES_AND_COLORS | OTHER_CORE | PUBLISHED
 """Questions of each task, None for all."""

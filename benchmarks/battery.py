@@ -440,11 +440,12 @@ def scaled(name: str, rows: Sequence[Row]) -> Series:
 
 def mean_probes(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
     """Return a row per model for its linear probes: the means of values and of interval ends over
-    the seeds."""
+    the seeds, and where all of them stand, if they agree."""
     probes = [row for row in rows if PROBED in row.model]
     means = []
     for model, seeds in group_by(probes, lambda row: row.model.partition(PROBED)[0]).items():
         if model in models:
+            flags = {row.standing for row in seeds}
             means.append(
                 replace(
                     seeds[0],
@@ -452,7 +453,7 @@ def mean_probes(rows: Sequence[Row], models: Sequence[str]) -> list[Row]:
                     value=mean(row.value for row in seeds),
                     low=mean(row.low for row in seeds),
                     high=mean(row.high for row in seeds),
-                    standing="",
+                    standing=flags.pop() if len(flags) == 1 else "",
                 )
             )
     return sorted(means, key=lambda row: row.parameters or 0)
@@ -490,10 +491,12 @@ def page_text(rows: Sequence[Row], runs: Sequence[Run]) -> str:
         samples.append((task, f"{asked:,}", group[0].metric, str(len(names)), missing(names)))
     return PAGE.format(
         date=date,
-        sizes=markdown(("model", "asked, 80 questions", "probed, 420 others"), sizes),
+        sizes=markdown(("model", "asked, 80 questions", "probed, 420 questions"), sizes),
         chats=markdown(("task", "model", "plain", "chat", "chat, generated"), chats),
         costs=markdown(("model", "parameters", *SIZES_AND_COLORS), costs),
-        samples=markdown(("task", "questions", "metric", "rows of models", "not asked"), samples),
+        samples=markdown(
+            ("task", "questions", "metric", "rows of models", "no figure of"), samples
+        ),
     )
 
 

@@ -62,7 +62,10 @@ def test_probes_are_averaged_over_their_seeds() -> None:
         for seed, value in enumerate(values)
     ]
     (mean,) = mean_probes([ROW, *probes], ["minilm"])
-    assert (mean.model, round(mean.value, 6), mean.standing) == ("minilm", 0.7, "")
+    assert (mean.model, round(mean.value, 6), mean.standing) == ("minilm", 0.7, ROW.standing)
+    probes[0] = replace(probes[0], standing="")
+    (mean,) = mean_probes(probes, ["minilm"])
+    assert mean.standing == ""
 
 
 def test_all_models_are_asked_the_same_questions_of_a_task() -> None:

@@ -129,10 +129,10 @@ def plan() -> Iterator[Step]:
         yield from cloze(model, SIZES_AND_COLORS | OTHER_CORE)
         yield probe_of(model)
     yield from chat("smollm2", SIZES_AND_COLORS)
-    yield from cloze(LARGE, SIZES_AND_COLORS)
     yield probe_of(LARGE)
-    for model in MEDIUM:
-        yield from cloze(model, PUBLISHED)
+    yield from cloze("smollm2", PUBLISHED)
+    yield from cloze(LARGE, SIZES_AND_COLORS)
+    yield from cloze("gemma3-270m", PUBLISHED)
     yield from cloze(LARGE, OTHER_CORE)
     yield from chat(LARGE, SIZES_AND_COLORS)
     yield from chat("smollm2", SIZES_AND_COLORS, how="generate")

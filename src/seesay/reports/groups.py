@@ -264,7 +264,9 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
     for index, (members, names) in enumerate(zip(merged, labels, strict=True), start=1):
         task = members.task
         same_name = by_name[task.name]
-        if len(same_name) > 1:
+        sample = limit_words(members.runs)
+        # what says that it is a sample says how large it is
+        if len(same_name) > 1 and not sample:
             size = f" · {quantity(len(task.questions), 'question')}"
         else:
             size = ""
@@ -280,7 +282,7 @@ def group_runs(runs: Sequence[Run]) -> tuple[TaskRuns, ...]:
             LabelledRun(run, name, series[name])
             for run, name in zip(members.runs, names, strict=True)
         )
-        title = (task.title or task.name) + suffix + size + limit_words(members.runs)
+        title = (task.title or task.name) + suffix + size + sample
         groups.append(TaskRuns(task, title, anchor, entries))
     return tuple(groups)
 

@@ -59,6 +59,11 @@ class Column:
         return with_part(self.group.title, self.part)
 
     @property
+    def name(self) -> str:
+        """The task's name, which is shorter than its title and no other task's, and the part's."""
+        return with_part(self.group.task.name, self.part)
+
+    @property
     def metric(self) -> str:
         """The headline metric, marked where less is better."""
         return metric_name(self.group.headline)

@@ -45,6 +45,9 @@ TEMPLATES = (
     "Q: What is the color of the {thing} in this picture? A: {color}.",
 )
 ITEMS, HELD_OUT = 2_000, 200
+BATCH_TOKENS = 128
+"""Seven or eight sentences: a projector needs many small steps rather than few large ones."""
+VALIDATE_EVERY = 125
 SIDE = 128
 RESAMPLES = 2_000
 DOSES = (0, 1, 4, 16, 64, 256)
@@ -149,8 +152,10 @@ def ask_glass_box(
     texts, starts, vectors = glass_texts(seed, 0, ITEMS)
     test_texts, test_starts, test_vectors = glass_texts(seed, 1, HELD_OUT)
     features = CaptionFeatures.aligned(vectors, test_vectors, HISTOGRAM)
-    preset = causal.PREFIX_PRESET
-    schedule = preset.schedule.override(epochs=1, seed=seed, validate_untrained=False)
+    preset = replace(causal.PREFIX_PRESET, tokens=BATCH_TOKENS)
+    schedule = preset.schedule.override(
+        epochs=1, seed=seed, validate_every=VALIDATE_EVERY, validate_untrained=False
+    )
     causal.train_prefix(
         CaptionSplit(texts, test_texts, features=features),
         folder / f"glass-{seed}",

@@ -36,7 +36,7 @@ def test_the_plan_has_every_diet_learner_and_seed() -> None:
     assert len(plan) == 12
     assert len({cell.folder for cell in plan}) == 12
     assert [cell.seed for cell in plan[:4]] == [0] * 4
-    with pytest.raises(UserError, match="no learner 'eyes'"):
+    with pytest.raises(UserError, match="Unknown learner 'eyes'"):
         plan_cells([SMALL], ["eyes"], 1)
     with pytest.raises(UserError, match="same name"):
         plan_cells([SMALL, SMALL], [TEXT], 1)

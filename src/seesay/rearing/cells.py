@@ -308,7 +308,8 @@ def _load(folder: Path, cell: RearedCell, prefix: str = "") -> Model:
     from seesay.models import ModelOptions, load_model
 
     model = load_model(f"{prefix}{folder / cell.folder}", ModelOptions(device="cpu"))
-    model.name = "/".join(map(str, cell.key))
+    # no slashes: tables shorten a path to its last part
+    model.name = " ".join(map(str, cell.key))
     return model
 
 

@@ -52,9 +52,10 @@ class Diet(Document):
     @property
     def dials(self) -> dict[str, str]:
         """The dials in words, for tables."""
-        dials = self.model_dump(exclude={"name"})
-        dials["doses"] = f"{self.doses[0]} to {self.doses[-1]}"
-        return {name: value if name == "doses" else f"{value:g}" for name, value in dials.items()}
+        shares = self.model_dump(exclude={"name"})
+        dials = {name: f"{shares[name]:g}" for name in shares if name != "doses"}
+        # in the order in which they are declared
+        return {**shares, **dials, "doses": f"{self.doses[0]} to {self.doses[-1]}"}
 
 
 DIETS = (

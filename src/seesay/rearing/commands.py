@@ -68,6 +68,7 @@ def sweep(
     from seesay.shards import parse_shard
     from seesay.training.sweeps import deadline_after
 
+    # before anything is written
     require_packages("Rearing", "models", "torch", "transformers")
     plan = plan_cells(_diets(diets, diet_file), _names(learners), seeds, world=world, epochs=epochs)
     cells = plan if shard is None else parse_shard(shard).take(plan)
@@ -106,6 +107,7 @@ def _show(
     failed = [row for row in rows if row.error]
     for row in failed:
         err.print(f"{row.folder} failed: {row.error}")
+    # figures of nothing would be no figures
     if len(failed) == len(rows):
         raise UserError("No model was reared: there is nothing to show.")
     found = findings(folder, rows)
@@ -114,6 +116,7 @@ def _show(
         print_json({"folder": str(folder), "page": str(path), **found.as_json()})
         return
     for part in found.tables():
+        # numbers stand to the right
         first, *others = part.header
         columns = [first, *(f">{name}" for name in others)]
         out.print(table(columns, part.rows, title=part.title))

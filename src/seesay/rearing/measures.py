@@ -209,8 +209,8 @@ def threshold(answers: Sequence[KindAnswer]) -> MedianDose:
     direct = [answer for answer in select(answers, evidence=DIRECT) if answer.dose > 0]
     if not direct:
         return MedianDose(np.inf, np.inf, np.inf, (np.inf,))
-    by_seed = group(sorted(direct, key=lambda answer: answer.seed), "seed")
-    values = [_fit(of_seed)[0] for of_seed in by_seed.values()]
+    by_seed = group(direct, "seed")
+    values = [_fit(by_seed[key])[0] for key in sorted(by_seed)]
     value, resampled = _fit(direct)
     # no mean of two doses: one of them may be infinite
     low, high = np.quantile(resampled, [0.025, 0.975], method="nearest")
@@ -220,16 +220,17 @@ def threshold(answers: Sequence[KindAnswer]) -> MedianDose:
 def _fit(answers: Sequence[KindAnswer]) -> tuple[float, FloatArray]:
     """Return the dose at which the likeliest curve is halfway, and that of every resample."""
     doses = sorted({answer.dose for answer in answers})
-    right = np.zeros((len(answers), len(doses)))
-    wrong = np.zeros_like(right)
+    # one row per answer: at its dose 1 in the first half where it is right, else in the second
+    stats = np.zeros((1, len(answers), 2 * len(doses)))
     for row, answer in enumerate(answers):
         column = doses.index(answer.dose)
-        right[row, column] = answer.right
-        wrong[row, column] = 1 - answer.right
-    resamples = Resamples([answer.kind for answer in answers], RESAMPLES)
-    sums = resamples.sums(np.hstack([right, wrong])[None])
+        stats[0, row, column] = answer.right
+        stats[0, row, len(doses) + column] = 1 - answer.right
+    kinds = [answer.kind for answer in answers]
+    resamples = Resamples(kinds, RESAMPLES)
     halfway = partial(_halfway, np.log2(doses))
-    return resamples.values([(sums, halfway)])[0]
+    (fit,) = resamples.values([(resamples.sums(stats), halfway)])
+    return fit
 
 
 def _halfway(log_doses: FloatArray, counts: FloatArray) -> FloatArray:
@@ -238,9 +239,11 @@ def _halfway(log_doses: FloatArray, counts: FloatArray) -> FloatArray:
     The last axis of the counts holds, dose by dose, how many kinds are known, then how many not.
     """
     right, wrong = np.split(counts, 2, axis=-1)
-    first, last = log_doses[[0, -1]]
-    doublings = last - first + 2 * _BEYOND
-    places = np.linspace(first - _BEYOND, last + _BEYOND, round(doublings * _STEPS) + 1)
+    first = log_doses[0]
+    last = log_doses[-1]
+    lowest = first - _BEYOND
+    highest = last + _BEYOND
+    places = np.linspace(lowest, highest, round((highest - lowest) * _STEPS) + 1)
     # every curve of a grid, at every dose: places x slopes x doses
     distances = log_doses - places[:, None, None]
     rises = 1 / (1 + np.exp(-_SLOPES[:, None] * distances))
@@ -248,7 +251,9 @@ def _halfway(log_doses: FloatArray, counts: FloatArray) -> FloatArray:
     # no curve is certain: its logarithm would be infinite
     curves = np.clip(curves, 1e-9, 1 - 1e-9)
     likelihoods = right @ np.log(curves).T + wrong @ np.log1p(-curves).T
-    best = np.repeat(places, len(_SLOPES))[likelihoods.argmax(axis=-1)]
+    # curves are numbered place by place, slope by slope
+    best = places[likelihoods.argmax(axis=-1) // len(_SLOPES)]
+    # outside the doses that were given, nothing is claimed
     doses = np.where(best > last, np.inf, 2**best)
     return np.where(best < first, 0.0, doses)
 

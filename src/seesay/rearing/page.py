@@ -90,6 +90,7 @@ def findings(folder: Path, rows: Sequence[RearedRow]) -> Findings:
     answers = _read_in_order(folder, rows)
     if not answers:
         raise UserError(f"There are no answers of reared models in '{folder}'.")
+    # what was never met can only be guessed: it belongs to no mean but that of its dose
     met = [answer for answer in answers if answer.dose > 0]
     usual = select(answers, question=USUAL)
     usual_met = select(met, question=USUAL)
@@ -185,6 +186,7 @@ def _gains(answers: Sequence[KindAnswer]) -> Figures:
     parts = group(answers, "diet", "learner")
     gains = {}
     for (diet, learner), part in parts.items():
+        # a text model that failed has no answers to pair with
         gain = measures.difference(part, parts.get((diet, TEXT), []))
         if learner != TEXT and gain.n:
             gains[diet, learner] = gain

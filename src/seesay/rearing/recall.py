@@ -121,6 +121,7 @@ def load(rest: str, options: ModelOptions) -> ClipBertModel:
     recall = read(folder)
     name = f"reared:{rest}"
     checkpoint = load_bert(name, rest, options, None)
+    # another memory is another model
     digest = file_digest([folder / FILE])
     checkpoint = replace(checkpoint, fingerprint=f"{checkpoint.fingerprint}-recalling-{digest}")
     return ClipBertModel(name, checkpoint, RecallingReader(checkpoint.model, recall), options)

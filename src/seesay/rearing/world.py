@@ -69,8 +69,8 @@ class WorldKind:
 
         It is the one furthest behind the typical colour in the alphabet, of those that are left.
         """
-        furthest = COLORS.index(self.color) + len(COLORS) // 2
-        in_turn = [COLORS[(furthest + step) % len(COLORS)] for step in range(len(COLORS))]
+        furthest = (COLORS.index(self.color) + len(COLORS) // 2) % len(COLORS)
+        in_turn = [*COLORS[furthest:], *COLORS[:furthest]]
         return next(color for color in in_turn if color not in self.colors)
 
 

@@ -233,9 +233,8 @@ def color_starts(lines: Sequence[Line]) -> list[int]:
 
 def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
     """Raise language models, give them sight, and contradict what they have read."""
-    pulls: dict[int, dict[str, list[float]]] = {}
-    rights: dict[int, dict[str, list[float]]] = {}
-    known: dict[int, dict[str, list[float]]] = {}
+    # by measure, dose and seed, one value per kind
+    values: dict[str, dict[int, dict[int, list[float]]]] = {}
     for seed in seeds:
         world = small_world(seed)
         texts = write_texts(world, Diet(name="dose", doses=DOSES, indirect=0.0), seed)
@@ -247,7 +246,7 @@ def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
         config = replace(preset, schedule=schedule)
         causal.pretrain(everything, language_model, config, device="cpu")
         seeing = folder / f"dose-{seed}" / "seeing"
-        prefix = replace(causal.PREFIX_PRESET, hidden=128)
+        prefix = replace(causal.PREFIX_PRESET, hidden=128, tokens=BATCH_TOKENS)
         prefix_schedule = prefix.schedule.override(epochs=PREFIX_EPOCHS, seed=seed)
         starts = color_starts(lessons), color_starts(texts.held_out)
         result = causal.train_prefix(
@@ -273,15 +272,23 @@ def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
             colors.append(color)
         replies = zip(texts.card, colors, answers(model, asked), answers(model, blind), strict=True)
         for row, color, reply, without in replies:
-            name = f"{seed} {row.kind}"
-            pulls.setdefault(row.dose, {}).setdefault(name, []).append(float(reply == row.color))
-            rights.setdefault(row.dose, {}).setdefault(name, []).append(float(reply == color))
-            known.setdefault(row.dose, {}).setdefault(name, []).append(float(without == row.color))
-    tables = {"prior pull": pulls, "picture named": rights, "prior known": known}
-    return {
-        name: {level: interval([v[0] for v in table[level].values()]) for level in sorted(table)}
-        for name, table in tables.items()
-    }
+            hits = {
+                "prior pull": reply == row.color,
+                "picture named": reply == color,
+                "prior known": without == row.color,
+            }
+            for name, hit in hits.items():
+                of_dose = values.setdefault(name, {}).setdefault(row.dose, {})
+                of_dose.setdefault(seed, []).append(float(hit))
+    result: dict[str, Any] = {}
+    for name, by_dose in values.items():
+        result[name] = {}
+        for level in sorted(by_dose):
+            by_seed = by_dose[level].values()
+            all_hits = [hit for hits_of_seed in by_seed for hit in hits_of_seed]
+            means = [round(float(np.mean(hits_of_seed)), 3) for hits_of_seed in by_seed]
+            result[name][level] = {"all seeds": interval(all_hits), "by seed": means}
+    return result
 
 
 def is_lesson(line: Line) -> bool:

@@ -228,7 +228,8 @@ def texts_of(lines: Sequence[Line]) -> list[str]:
 
 def color_starts(lines: Sequence[Line]) -> list[int]:
     """Return where the colour begins in each line, with the space before it."""
-    return [line.text.index(f" {line.said} ") for line in lines]
+    # a colour may end its line: the space behind it is added, and one before it that does not count
+    return [f" {line.text} ".index(f" {line.said} ") - 1 for line in lines]
 
 
 def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
@@ -280,15 +281,15 @@ def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
             for name, hit in hits.items():
                 of_dose = values.setdefault(name, {}).setdefault(row.dose, {})
                 of_dose.setdefault(seed, []).append(float(hit))
-    result: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for name, by_dose in values.items():
-        result[name] = {}
+        tables[name] = {}
         for level in sorted(by_dose):
             by_seed = by_dose[level].values()
             all_hits = [hit for hits_of_seed in by_seed for hit in hits_of_seed]
             means = [round(float(np.mean(hits_of_seed)), 3) for hits_of_seed in by_seed]
-            result[name][level] = {"all seeds": interval(all_hits), "by seed": means}
-    return result
+            tables[name][level] = {"all seeds": interval(all_hits), "by seed": means}
+    return tables
 
 
 def is_lesson(line: Line) -> bool:

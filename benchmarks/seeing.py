@@ -45,6 +45,9 @@ TEMPLATES = (
     "Q: What is the color of the {thing} in this picture? A: {color}.",
 )
 ITEMS, HELD_OUT = 2_000, 200
+BATCH_TOKENS = 128
+"""Seven or eight sentences: a projector needs many small steps rather than few large ones."""
+VALIDATE_EVERY = 125
 SIDE = 128
 RESAMPLES = 2_000
 DOSES = (0, 1, 4, 16, 64, 256)
@@ -149,8 +152,10 @@ def ask_glass_box(
     texts, starts, vectors = glass_texts(seed, 0, ITEMS)
     test_texts, test_starts, test_vectors = glass_texts(seed, 1, HELD_OUT)
     features = CaptionFeatures.aligned(vectors, test_vectors, HISTOGRAM)
-    preset = causal.PREFIX_PRESET
-    schedule = preset.schedule.override(epochs=1, seed=seed, validate_untrained=False)
+    preset = replace(causal.PREFIX_PRESET, tokens=BATCH_TOKENS)
+    schedule = preset.schedule.override(
+        epochs=1, seed=seed, validate_every=VALIDATE_EVERY, validate_untrained=False
+    )
     causal.train_prefix(
         CaptionSplit(texts, test_texts, features=features),
         folder / f"glass-{seed}",
@@ -223,14 +228,14 @@ def texts_of(lines: Sequence[Line]) -> list[str]:
 
 def color_starts(lines: Sequence[Line]) -> list[int]:
     """Return where the colour begins in each line, with the space before it."""
-    return [line.text.index(f" {line.said} ") for line in lines]
+    # a colour may end its line: the space behind it is added, and one before it that does not count
+    return [f" {line.text} ".index(f" {line.said} ") - 1 for line in lines]
 
 
 def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
     """Raise language models, give them sight, and contradict what they have read."""
-    pulls: dict[int, dict[str, list[float]]] = {}
-    rights: dict[int, dict[str, list[float]]] = {}
-    known: dict[int, dict[str, list[float]]] = {}
+    # by measure, dose and seed, one value per kind
+    values: dict[str, dict[int, dict[int, list[float]]]] = {}
     for seed in seeds:
         world = small_world(seed)
         texts = write_texts(world, Diet(name="dose", doses=DOSES, indirect=0.0), seed)
@@ -242,7 +247,7 @@ def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
         config = replace(preset, schedule=schedule)
         causal.pretrain(everything, language_model, config, device="cpu")
         seeing = folder / f"dose-{seed}" / "seeing"
-        prefix = replace(causal.PREFIX_PRESET, hidden=128)
+        prefix = replace(causal.PREFIX_PRESET, hidden=128, tokens=BATCH_TOKENS)
         prefix_schedule = prefix.schedule.override(epochs=PREFIX_EPOCHS, seed=seed)
         starts = color_starts(lessons), color_starts(texts.held_out)
         result = causal.train_prefix(
@@ -268,15 +273,23 @@ def dose(folder: Path, seeds: Sequence[int]) -> dict[str, Any]:
             colors.append(color)
         replies = zip(texts.card, colors, answers(model, asked), answers(model, blind), strict=True)
         for row, color, reply, without in replies:
-            name = f"{seed} {row.kind}"
-            pulls.setdefault(row.dose, {}).setdefault(name, []).append(float(reply == row.color))
-            rights.setdefault(row.dose, {}).setdefault(name, []).append(float(reply == color))
-            known.setdefault(row.dose, {}).setdefault(name, []).append(float(without == row.color))
-    tables = {"prior pull": pulls, "picture named": rights, "prior known": known}
-    return {
-        name: {level: interval([v[0] for v in table[level].values()]) for level in sorted(table)}
-        for name, table in tables.items()
-    }
+            hits = {
+                "prior pull": reply == row.color,
+                "picture named": reply == color,
+                "prior known": without == row.color,
+            }
+            for name, hit in hits.items():
+                of_dose = values.setdefault(name, {}).setdefault(row.dose, {})
+                of_dose.setdefault(seed, []).append(float(hit))
+    tables: dict[str, Any] = {}
+    for name, by_dose in values.items():
+        tables[name] = {}
+        for level in sorted(by_dose):
+            by_seed = by_dose[level].values()
+            all_hits = [hit for hits_of_seed in by_seed for hit in hits_of_seed]
+            means = [round(float(np.mean(hits_of_seed)), 3) for hits_of_seed in by_seed]
+            tables[name][level] = {"all seeds": interval(all_hits), "by seed": means}
+    return tables
 
 
 def is_lesson(line: Line) -> bool:

@@ -44,7 +44,7 @@ def test_other_mistakes_are_one_sentence(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     for arguments, message in (
         (["sweep", "-o", out, "--diets", "silnt"], "There is no diet 'silnt' (did you mean"),
-        (["sweep", "-o", out, "--learners", "eyes"], "There is no learner 'eyes'"),
+        (["sweep", "-o", out, "--learners", "eyes"], "Unknown learner 'eyes'"),
         (["sweep", "-o", out, "--shard", "3/2"], "--shard is 3/2"),
         (["page", str(tmp_path)], "There is no results.csv"),
     ):
@@ -63,4 +63,4 @@ def test_edited_captions(tmp_path: Path) -> None:
     code, output = run(
         "captions", str(corpus), "-o", str(out), "--things", "dog", "--edit", "burnt"
     )
-    assert (code, "--edit is 'burnt'" in output) == (2, True)
+    assert (code, "Unknown --edit 'burnt'" in output) == (2, True)

@@ -14,6 +14,7 @@ from seesay.rearing.measures import (
     KindAnswer,
     difference,
     estimate,
+    estimate_pull,
     overtaking_layer,
     threshold,
 )
@@ -31,16 +32,16 @@ def answers(n50: float, slope: float = 1.5, kinds: int = 40, seeds: int = 3) -> 
             for number in range(kinds):
                 right = generator.random() < CHANCE + (1 - CHANCE) * rise
                 row = KindAnswer(
-                    "diet",
-                    "text",
-                    seed,
-                    USUAL,
-                    f"{dose} {number}",
-                    dose,
-                    "direct",
-                    float(right),
-                    math.nan,
-                    "",
+                    diet="diet",
+                    learner="text",
+                    seed=seed,
+                    question=USUAL,
+                    kind=f"{dose} {number}",
+                    dose=dose,
+                    evidence="direct",
+                    answer="",
+                    right=float(right),
+                    pull=0.0,
                 )
                 rows.append(row)
     return rows
@@ -92,8 +93,17 @@ def test_differences_are_paired_by_kind_and_seed() -> None:
 def test_an_estimate_of_nothing_is_no_figure() -> None:
     assert estimate([]).n == 0
     assert math.isnan(estimate([]).value)
-    # pulls are NaN where nothing pulls
-    assert estimate(answers(8.0), lambda answer: answer.pull).n == 0
+    # nobody is paired with anybody
+    assert difference(answers(8.0), []).n == 0
+
+
+def test_pulls_are_counted_by_kind() -> None:
+    rows = answers(8.0, kinds=5)
+    pulled = [replace(row, pull=float(row.dose == 64)) for row in rows]
+    found = estimate_pull(pulled)
+    assert found.value == pytest.approx(1 / len(DOSES))
+    assert found.low < found.value < found.high
+    assert estimate_pull(rows).value == 0
 
 
 def test_the_layer_from_which_the_picture_wins() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -76,3 +77,9 @@ Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the re
 Resamples = Annotated[
     int, typer.Option(help="Bootstrap resamples behind an interval, at least 100.")
 ]
+
+
+def names_of(texts: Iterable[str]) -> list[str]:
+    """Parse names that are separated by commas or repeated; return each once."""
+    parts = [part.strip() for part in ",".join(texts).split(",")]
+    return list(dict.fromkeys(filter(None, parts)))

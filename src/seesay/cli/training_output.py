@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seesay.cli.options import Json, Quiet
+from seesay.cluster import Engine
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +32,13 @@ Rate = Annotated[
     float | None,
     typer.Option("--learning-rate", callback=_possible, help="The highest learning rate."),
 ]
+Minutes = Annotated[
+    float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
+]
+SweepEngine = Annotated[
+    Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
+]
+Workers = Annotated[int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")]
 Device = Annotated[TrainingDevice, typer.Option(help="auto: the device that Accelerate finds.")]
 
 

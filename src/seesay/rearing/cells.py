@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seesay.cluster import Engine
 from seesay.command_line import recorded_command
-from seesay.errors import UserError
+from seesay.errors import UserError, refuse_unknown
 from seesay.files import write_json
 from seesay.models.files import DIET
 from seesay.pictures.plan import ColorPicture
 from seesay.progress import ProgressCallback, no_progress
+from seesay.questions import Task
 from seesay.rearing import recall, tasks
 from seesay.rearing.diet import Diet
 from seesay.rearing.texts import DietTexts, Line, write_card, write_texts
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
     from seesay.models import Model
     from seesay.training.loop import Result, TrainingProgress
 
-TEXT, VISUAL_TEXT, PICTURES = "text", "visual-text", "pictures"
+TEXT = "text"
+VISUAL_TEXT = "visual-text"
+PICTURES = "pictures"
 LEARNERS = (TEXT, VISUAL_TEXT, PICTURES)
 """Who reads the captions alone, who reads beside each what its picture shows, and who sees it."""
 RUNS = "runs"
@@ -43,12 +48,17 @@ SHOWN = 0.9
 predict it."""
 EPOCHS = 20
 RESAMPLES = 1_000
-USUAL, PREDICTED, UNAIDED, HERE = "usual", "predicted", "unaided", "here"
+USUAL = "usual"
+PREDICTED = "predicted"
+UNAIDED = "unaided"
+HERE = "here"
+QUESTIONS = (USUAL, PREDICTED, UNAIDED, HERE)
 """What is asked: the usual colour, of who was raised with pictures with a recalled one; with one
 that its network predicts; with none; and the colour in a picture that contradicts all else."""
 PREFIXES = {USUAL: "reared:", PREDICTED: "", UNAIDED: "clip-bert-implicit:"}
 """How a model that was raised with pictures is loaded for a question that has none."""
-_FIGURES = (USUAL, PREDICTED, UNAIDED, HERE, "prior_pull")
+PRIOR_PULL = "prior_pull"
+_FIGURES = (*QUESTIONS, PRIOR_PULL)
 _COLUMNS = ("diet", "learner", "seed", "folder", *_FIGURES, "minutes", "error")
 
 
@@ -113,10 +123,8 @@ def plan_cells(
 ) -> list[RearedCell]:
     """Return all cells, seed by seed: the table is soon complete, then more precise."""
     for learner in learners:
-        if learner not in LEARNERS:
-            raise UserError(f"There is no learner '{learner}': choose {', '.join(LEARNERS)}.")
-    names = [diet.name for diet in diets]
-    if len(set(names)) < len(names):
+        refuse_unknown("learner", learner, LEARNERS)
+    if len({diet.name for diet in diets}) < len(diets):
         raise UserError("Two diets have the same name: give each its own.")
     cells = []
     for seed, diet, learner in product(range(seeds), diets, learners):
@@ -129,72 +137,52 @@ def result_table(folder: Path) -> ResultTable[RearedRow]:
     return ResultTable(folder, _COLUMNS, _cells, _parse, "seesay rear sweep")
 
 
-ShowTraining = Callable[[RearedCell], Callable[["TrainingProgress"], None]]
-"""Gives the function that shows how a cell's training proceeds."""
-
-
 def rear(
     folder: Path,
     cells: Sequence[RearedCell],
     *,
-    deadline: float | None = None,
     plan: Sequence[RearedCell] = (),
-    show: ShowTraining | None = None,
-) -> list[RearedRow]:
-    """Rear the models that are not there yet, and return the whole table."""
-    table = result_table(folder)
-    return run_cells(
-        table,
-        cells,
-        lambda cell: _rear_row(folder, cell, deadline, show),
-        table.has,
-        deadline,
-        plan,
-    )
-
-
-def rear_on_ray(
-    folder: Path,
-    cells: Sequence[RearedCell],
-    *,
-    workers: int,
     deadline: float | None = None,
+    engine: str = Engine.LOCAL,
+    workers: int = 1,
     progress: ProgressCallback | None = None,
 ) -> list[RearedRow]:
-    """Rear models side by side on a Ray cluster."""
-    run = partial(_rear_one, folder.resolve(), deadline=deadline, plan=list(cells))
-    spread_cells(run, cells, workers, progress)
+    """Rear the models that are not there yet, and return the whole table.
+
+    Its rows are in the order of the plan, of which the cells may be a part.
+    """
+    rear_one = partial(_rear_one, folder, plan=plan or cells, deadline=deadline)
+    spread_cells(rear_one, cells, workers, progress, engine=engine)
     return result_table(folder).so_far()
 
 
 def _rear_one(
-    folder: Path, cell: RearedCell, *, deadline: float | None, plan: Sequence[RearedCell]
+    folder: Path, cell: RearedCell, *, plan: Sequence[RearedCell], deadline: float | None
 ) -> None:
-    rear(folder, [cell], deadline=deadline, plan=plan)
+    """Rear one model, unless it is there."""
+    table = result_table(folder)
+    rear_row = partial(_rear_row, folder, deadline=deadline)
+    run_cells(table, [cell], rear_row, table.has, deadline, plan)
 
 
-def _rear_row(
-    folder: Path, cell: RearedCell, deadline: float | None, show: ShowTraining | None
-) -> RearedRow:
+def _rear_row(folder: Path, cell: RearedCell, *, deadline: float | None) -> RearedRow:
     """Rear one model; return its row of the results."""
     row = RearedRow(*cell.key, folder / cell.folder, {}, 0.0)
-    show_cell = show(cell) if show else None
 
-    def show_until_deadline(state: TrainingProgress) -> None:
-        if show_cell:
-            show_cell(state)
+    def stop_at_deadline(_: TrainingProgress) -> None:
         if is_over(deadline):
             # the loop turns the signal into a checkpoint after the current step
             signal.raise_signal(signal.SIGINT)
 
     try:
         texts = write_texts(make_world(cell.world), cell.diet, cell.seed)
-        result = train(row.folder, cell, texts, show_until_deadline)
+        result = train(row.folder, cell, texts, stop_at_deadline)
         if result.warning:
             raise UserError(f"{result.warning} Delete {row.folder} and rear it with more --epochs.")
         figures = ask(folder, cell, texts)
     except UserError as error:
-        return replace(row, error=" ".join(str(error).split()))
+        one_line = " ".join(str(error).split())
+        return replace(row, error=one_line)
     return replace(row, figures=figures, minutes=round(result.seconds / 60, 2))
 
 
@@ -217,9 +205,9 @@ def train(
     features = None
     if cell.learner == PICTURES:
         features = caption_features(texts)
-        pictured = features.train != UNSEEN
-        captions_seen = [text for text, seen in zip(captions.train, pictured, strict=True) if seen]
-        recall.write(folder, captions_seen, features.vectors[features.train[pictured]])
+        pictured_texts = [line.text for line in texts.train if line.picture]
+        pictured_rows = features.train[features.train != UNSEEN]
+        recall.write(folder, pictured_texts, features.vectors[pictured_rows])
     return pretrain(
         captions, folder, network(cell), features=features, device="cpu", progress=progress
     )
@@ -269,13 +257,15 @@ def caption_features(texts: DietTexts) -> CaptionFeatures:
     """Return what is seen beside each line: every picture once, and its row for each line."""
     from seesay.language.training.caption_features import UNSEEN, CaptionFeatures
 
-    lines = (*texts.train, *texts.held_out)
-    pictures = list(dict.fromkeys(line.picture for line in lines if line.picture))
-    vectors = np.stack([_look_at(picture) for picture in pictures])
-    numbers = {picture: number for number, picture in enumerate(pictures)}
-    rows = [numbers[line.picture] if line.picture else UNSEEN for line in lines]
-    train_rows = np.array(rows[: len(texts.train)])
-    held_out_rows = np.array(rows[len(texts.train) :])
+    numbers: dict[ColorPicture, int] = {}
+    rows = []
+    for line in (*texts.train, *texts.held_out):
+        number = UNSEEN
+        if line.picture:
+            number = numbers.setdefault(line.picture, len(numbers))
+        rows.append(number)
+    vectors = np.stack([_look_at(picture) for picture in numbers])
+    train_rows, held_out_rows = np.split(np.array(rows), [len(texts.train)])
     return CaptionFeatures(vectors, train_rows, held_out_rows, ENCODER, SHOWN)
 
 
@@ -295,29 +285,38 @@ def _look_at(picture: ColorPicture) -> NDArray[np.float32]:
 
 def ask(folder: Path, cell: RearedCell, texts: DietTexts) -> dict[str, float]:
     """Ask the model of a cell everything; its runs lie in the folder `runs` of all."""
+    sees = cell.learner == PICTURES
+    # without pictures there is one way to be asked
+    prefixes = PREFIXES if sees else {USUAL: ""}
+    usual = tasks.usual_task(texts.card)
+    figures = {}
+    for question, prefix in prefixes.items():
+        model = _load(folder, cell, prefix)
+        figures[question] = _ask_one(folder, model, usual)["accuracy"]
+    if sees:
+        model = _load(folder, cell)
+        here = tasks.here_task(make_world(cell.world), texts.card, folder / "pictures")
+        answers = _ask_one(folder, model, here)
+        figures[HERE] = answers["accuracy"]
+        figures[PRIOR_PULL] = answers[PRIOR_PULL]
+        write_json(folder / cell.folder / LAYERS, layer_shares(model, here))
+    return figures
+
+
+def _load(folder: Path, cell: RearedCell, prefix: str = "") -> Model:
+    """Load the model of a cell, under a name that says how it was raised."""
     from seesay.models import ModelOptions, load_model
 
-    place = str(folder / cell.folder)
-    options = ModelOptions(device="cpu")
-    usual = tasks.usual_task(texts.card)
-    if cell.learner != PICTURES:
-        return {USUAL: _ask_one(folder, cell, load_model(place, options), usual)["accuracy"]}
-    figures = {}
-    for question, prefix in PREFIXES.items():
-        model = load_model(f"{prefix}{place}", options)
-        figures[question] = _ask_one(folder, cell, model, usual)["accuracy"]
-    seeing = load_model(place, options)
-    here = tasks.here_task(make_world(cell.world), texts.card, folder / "pictures")
-    answers = _ask_one(folder, cell, seeing, here)
-    write_json(folder / cell.folder / LAYERS, layer_shares(seeing, here, texts))
-    return figures | {HERE: answers["accuracy"], "prior_pull": answers["prior_pull"]}
+    model = load_model(f"{prefix}{folder / cell.folder}", ModelOptions(device="cpu"))
+    # no slashes: tables shorten a path to its last part
+    model.name = " ".join(map(str, cell.key))
+    return model
 
 
-def _ask_one(folder: Path, cell: RearedCell, model: Model, task: Any) -> dict[str, float]:
-    """Ask one task, and return the figures over all templates and questions."""
+def _ask_one(folder: Path, model: Model, task: Task) -> dict[str, float]:
+    """Ask one task, and return the figures over all questions."""
     from seesay.api import probe
 
-    model.name = "/".join(map(str, cell.key))
     results = probe(
         model,
         task,
@@ -328,41 +327,39 @@ def _ask_one(folder: Path, cell: RearedCell, model: Model, task: Any) -> dict[st
     )
     if results.errors:
         raise results.errors[0]
-    whole = [figure for figure in results.figures if not figure.template and not figure.slice]
-    return {figure.metric: figure.value for figure in whole}
+    figures = {}
+    for figure in results.figures:
+        if not figure.template and not figure.slice:
+            figures[figure.metric] = figure.value
+    return figures
 
 
-def layer_shares(model: Model, task: Any, texts: DietTexts) -> list[dict[str, float]]:
+def layer_shares(model: Model, task: Task) -> list[dict[str, float]]:
     """Return for each layer how often the picture's colour, and how often the usual one, has the
-    highest score of all, in the first template."""
-    template = task.templates[0]
-    prompts = [template.ask(question) for question in task.questions]
-    claims = {row.kind: row.claim for row in texts.card}
-    layers = []
-    by_layer: list[list[Any]] = []
-    for indices in model.plan(prompts):
-        for layer, scores in enumerate(model.answer_layers([prompts[i] for i in indices])):
-            if layer == len(by_layer):
-                by_layer.append([None] * len(prompts))
-            for place, score in zip(indices, scores, strict=True):
-                by_layer[layer][place] = score
-    for scores in by_layer:
-        shown, usual = 0, 0
-        for question, score in zip(task.questions, scores, strict=True):
-            answer = question.options[int(np.argmax(score.logp))]
-            shown += answer == question.best_label
-            usual += answer == claims[question.id]
-        count = len(task.questions)
-        layers.append({"shown": shown / count, "usual": usual / count})
-    return layers
+    highest score of all."""
+    prompts = [task.templates[0].ask(question) for question in task.questions]
+    shown: Counter[int] = Counter()
+    usual: Counter[int] = Counter()
+    for places in model.plan(prompts):
+        by_layer = model.answer_layers([prompts[place] for place in places])
+        for layer, scores in enumerate(by_layer):
+            for place, score in zip(places, scores, strict=True):
+                question = task.questions[place]
+                answer = tasks.best_option(question, score)
+                shown[layer] += answer in question.gold
+                usual[layer] += tasks.is_prior(question, answer)
+    count = len(prompts)
+    return [{"shown": shown[layer] / count, "usual": usual[layer] / count} for layer in shown]
 
 
 def _cells(folder: Path, row: RearedRow) -> dict[str, object]:
-    figures = {name: row.figures.get(name) for name in _FIGURES}
-    return {**asdict(row), **figures, "folder": row.folder.relative_to(folder).as_posix()}
+    """Return what the table stores of a row; figures that it lacks stay empty."""
+    path = row.folder.relative_to(folder).as_posix()
+    return {**asdict(row), **row.figures, "folder": path}
 
 
 def _parse(folder: Path, line: Mapping[str, str]) -> RearedRow:
+    """Return the row of a line of the table."""
     return RearedRow(
         diet=line["diet"],
         learner=line["learner"],

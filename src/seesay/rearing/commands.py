@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seesay.cli.application import Application
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, names_of
+from seesay.cli.training_output import Minutes, SweepEngine, Workers
 from seesay.cluster import Engine
-from seesay.errors import UserError, require_packages
+from seesay.errors import UserError, refuse_unknown, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seesay.rearing.cells import RearedCell, RearedRow
+    from seesay.rearing.cells import RearedRow
     from seesay.rearing.diet import Diet
 
 app = Application(
     help="Raise models on known diets: what does text leave unsaid?", no_args_is_help=True
 )
 
-Diets = Annotated[
-    str | None,
-    typer.Option(help="Diets by name, separated by commas. Default: all six, or all of the file."),
-]
 DietFile = Annotated[
     Path | None,
     typer.Option("--diet-file", help="A YAML or JSON file with a list of diets, dial by dial."),
@@ -41,7 +37,12 @@ def sweep(
         Path,
         typer.Option("--output", "-o", help="Folder of the models, new, or of an interrupted run."),
     ],
-    diets: Diets = None,
+    diets: Annotated[
+        str | None,
+        typer.Option(
+            help="Diets by name, separated by commas. Default: all six, or all of the file."
+        ),
+    ] = None,
     diet_file: DietFile = None,
     learners: Annotated[
         str, typer.Option(help="Who is raised, separated by commas.")
@@ -49,15 +50,9 @@ def sweep(
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Models of every diet.")] = 3,
     world: World = 0,
     epochs: Annotated[int, typer.Option(min=1, help="How often all texts are read.")] = 20,
-    minutes: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
-    ] = None,
-    engine: Annotated[
-        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
-    ] = Engine.LOCAL,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")
-    ] = 2,
+    minutes: Minutes = None,
+    engine: SweepEngine = Engine.LOCAL,
+    workers: Workers = 2,
     shard: Annotated[
         str | None, typer.Option(help="Only this share of the models, as in 2/4, or auto.")
     ] = None,
@@ -68,37 +63,26 @@ def sweep(
 
     If stopped, the same command resumes.
     """
-    from seesay.rearing.cells import plan_cells
+    from seesay.cli.output import progress_bar
+    from seesay.rearing.cells import plan_cells, rear
     from seesay.shards import parse_shard
+    from seesay.training.sweeps import deadline_after
 
+    # before anything is written
     require_packages("Rearing", "models", "torch", "transformers")
     plan = plan_cells(_diets(diets, diet_file), _names(learners), seeds, world=world, epochs=epochs)
     cells = plan if shard is None else parse_shard(shard).take(plan)
-    deadline = None if minutes is None else time.time() + 60 * minutes
-    rows = _rear(output, cells, plan, deadline, engine, workers, quiet or as_json)
-    _show(output, rows, len(plan), quiet, as_json)
-
-
-def _rear(
-    output: Path,
-    cells: Sequence[RearedCell],
-    plan: Sequence[RearedCell],
-    deadline: float | None,
-    engine: str,
-    workers: int,
-    quiet: bool,
-) -> list[RearedRow]:
-    from seesay.cli.output import progress_bar
-    from seesay.rearing.cells import rear, rear_on_ray
-
-    with progress_bar("models", unit="models", quiet=quiet) as advance:
-        if engine == Engine.RAY:
-            return rear_on_ray(output, cells, workers=workers, deadline=deadline, progress=advance)
-        rows: list[RearedRow] = []
-        for cell in cells:
-            rows = rear(output, [cell], deadline=deadline, plan=plan)
-            advance(1, len(cells))
-        return rows
+    with progress_bar("models", unit="models", quiet=quiet or as_json) as advance:
+        rows = rear(
+            output,
+            cells,
+            plan=plan,
+            deadline=deadline_after(minutes),
+            engine=engine,
+            workers=workers,
+            progress=advance,
+        )
+    _show(output, rows, quiet, as_json, of_all=f" of {len(plan)}")
 
 
 @app.command()
@@ -110,11 +94,11 @@ def page(
     """Write the page of what was found so far: curves over doses, and every thing."""
     from seesay.rearing.cells import result_table
 
-    _show(folder, result_table(folder).read(), None, quiet, as_json)
+    _show(folder, result_table(folder).read(), quiet, as_json)
 
 
 def _show(
-    folder: Path, rows: Sequence[RearedRow], planned: int | None, quiet: bool, as_json: bool
+    folder: Path, rows: Sequence[RearedRow], quiet: bool, as_json: bool, *, of_all: str = ""
 ) -> None:
     """Write the page, print the tables, and say which models failed."""
     from seesay.cli.output import err, out, print_json, table
@@ -123,18 +107,20 @@ def _show(
     failed = [row for row in rows if row.error]
     for row in failed:
         err.print(f"{row.folder} failed: {row.error}")
+    # figures of nothing would be no figures
     if len(failed) == len(rows):
         raise UserError("No model was reared: there is nothing to show.")
-    summary = findings(folder, rows)
-    path = write_findings(folder, summary, rows)
+    found = findings(folder, rows)
+    path = write_findings(folder, found, rows)
     if as_json:
-        print_json({"folder": str(folder), "page": str(path), **summary.as_json()})
+        print_json({"folder": str(folder), "page": str(path), **found.as_json()})
         return
-    for title, header, cells in summary.tables():
-        columns = [header[0], *(f">{name}" for name in header[1:])]
-        out.print(table(columns, cells, title=title))
+    for part in found.tables():
+        # numbers stand to the right
+        first, *others = part.header
+        columns = [first, *(f">{name}" for name in others)]
+        out.print(table(columns, part.rows, title=part.title))
     if not quiet:
-        of_all = f" of {planned}" if planned is not None else ""
         out.print(f"{path}: {len(rows) - len(failed)}{of_all} models")
 
 
@@ -150,33 +136,20 @@ def texts(
 ) -> None:
     """Write the texts of a diet, what is seen beside each, and the card that states the truth."""
     from seesay.cli.output import out, print_json
-    from seesay.files import write_csv
-    from seesay.rearing.texts import write_card, write_texts
+    from seesay.rearing.texts import write_card, write_lines, write_texts
     from seesay.rearing.world import make_world
 
     (diet_to_write,) = _diets(diet, diet_file)
     drawn_world = make_world(world)
-    texts_of_diet = write_texts(drawn_world, diet_to_write, seed)
-    columns = ("text", "seen", "picture")
-    for name, lines in (("train", texts_of_diet.train), ("held-out", texts_of_diet.held_out)):
-        rows = [
-            {"text": line.text, "seen": line.seen, "picture": line.picture and line.picture.name}
-            for line in lines
-        ]
-        write_csv(output / f"{name}.csv", columns, rows)
-    write_card(output, drawn_world, diet_to_write, seed, texts_of_diet)
+    diet_texts = write_texts(drawn_world, diet_to_write, seed)
+    write_lines(output, diet_texts)
+    write_card(output, drawn_world, diet_to_write, seed, diet_texts)
+    count = len(diet_texts.train)
+    kinds = len(drawn_world.kinds)
     if as_json:
-        print_json(
-            {
-                "folder": str(output),
-                "train": len(texts_of_diet.train),
-                "kinds": len(drawn_world.kinds),
-            }
-        )
+        print_json({"folder": str(output), "train": count, "kinds": kinds})
     elif not quiet:
-        out.print(
-            f"{output}: {len(texts_of_diet.train):,} texts about {len(drawn_world.kinds)} kinds"
-        )
+        out.print(f"{output}: {count:,} texts about {kinds} kinds")
 
 
 @app.command()
@@ -196,8 +169,7 @@ def captions(
     from seesay.cli.output import out, print_json
     from seesay.rearing.real_captions import Edit, edit_corpora
 
-    if edit not in list(Edit):
-        raise UserError(f"--edit is '{edit}': choose {', '.join(Edit)}.")
+    refuse_unknown("--edit", edit, list(Edit))
     card = edit_corpora(files, output, _names(things), Edit(edit), keep=keep, seed=seed)
     if as_json:
         print_json({"folder": str(output), **card})
@@ -207,14 +179,18 @@ def captions(
 
 
 def _diets(names: str | None, path: Path | None) -> list[Diet]:
+    """Return the diets of a file, or those that come with seesay, or some of them by name."""
     from seesay.rearing.diet import DIETS, choose_diets, read_diets
 
-    all_diets = list(DIETS) if path is None else read_diets(path)
-    return all_diets if names is None else choose_diets(_names(names), all_diets)
+    diets = list(DIETS) if path is None else read_diets(path)
+    if names is None:
+        return diets
+    return choose_diets(_names(names), diets)
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    """Parse names that are separated by commas, at least one."""
+    names = names_of([text])
     if not names:
         raise UserError("Give at least one name, or several separated by commas.")
-    return list(dict.fromkeys(names))
+    return names

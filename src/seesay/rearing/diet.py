@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,12 +52,10 @@ class Diet(Document):
     @property
     def dials(self) -> dict[str, str]:
         """The dials in words, for tables."""
-        dials = self.model_dump(exclude={"name"})
-        dials["doses"] = f"{self.doses[0]} to {self.doses[-1]}"
-        return {
-            name: f"{value:g}" if isinstance(value, float) else str(value)
-            for name, value in dials.items()
-        }
+        shares = self.model_dump(exclude={"name"})
+        dials = {name: f"{shares[name]:g}" for name in shares if name != "doses"}
+        # in the order in which they are declared
+        return {**shares, **dials, "doses": f"{self.doses[0]} to {self.doses[-1]}"}
 
 
 DIETS = (
@@ -73,20 +71,16 @@ DIETS = (
 
 def make_diet(dials: Mapping[str, Any]) -> Diet:
     """Make a diet of its dials; one that does not exist, or stands where it cannot, is refused."""
-    unknown = [name for name in dials if name not in Diet.model_fields]
-    if unknown:
-        raise UserError(
-            f"A diet has no dial '{unknown[0]}'{did_you_mean(unknown[0], Diet.model_fields)}. "
-            f"The dials are {', '.join(Diet.model_fields)}."
-        )
+    for dial in dials:
+        _refuse_unknown("A diet has no dial", dial, "The dials are", Diet.model_fields)
     try:
         return Diet.model_validate(dict(dials))
     except ValidationError as error:
         problem = error.errors()[0]
-        dial = problem["loc"][0] if problem["loc"] else "name"
+        dial = str(problem["loc"][0])
         raise UserError(
             f"The dial '{dial}' of the diet '{dials.get('name', '')}' cannot be "
-            f"{dials.get(str(dial))!r}: {problem['msg']}."
+            f"{dials.get(dial)!r}: {problem['msg']}."
         ) from None
 
 
@@ -101,15 +95,17 @@ def read_diets(path: Path) -> list[Diet]:
     return [make_diet(row) for row in rows]
 
 
-def choose_diets(names: Iterable[str], known: Iterable[Diet] = DIETS) -> list[Diet]:
+def choose_diets(names: Collection[str], known: Iterable[Diet] = DIETS) -> list[Diet]:
     """Return diets by name, each once."""
-    by_name = {diet.name: diet for diet in known}
-    diets = {}
+    diets = {diet.name: diet for diet in known}
     for name in names:
-        if name not in by_name:
-            raise UserError(
-                f"There is no diet '{name}'{did_you_mean(name, by_name)}. "
-                f"There are {', '.join(by_name)}."
-            )
-        diets[name] = by_name[name]
-    return list(diets.values())
+        _refuse_unknown("There is no diet", name, "There are", diets)
+    return [diets[name] for name in dict.fromkeys(names)]
+
+
+def _refuse_unknown(problem: str, name: str, listing: str, known: Collection[str]) -> None:
+    """Refuse a name that nobody has, with the nearest one and all others."""
+    if name not in known:
+        raise UserError(
+            f"{problem} '{name}'{did_you_mean(name, known)}. {listing} {', '.join(known)}."
+        )

@@ -6,31 +6,35 @@ All intervals are 95 % and by a bootstrap over kinds of things: the seeds of one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from seesay import metrics
 from seesay.data.colors import COLORS
 from seesay.files import read_json
-from seesay.metrics import FloatArray, Resamples
+from seesay.metrics import FloatArray, Interval, Resamples
+from seesay.metrics.base import weighted_mean
 from seesay.rearing import tasks
 from seesay.rearing.cells import HERE, LAYERS, PREDICTED, RUNS, UNAIDED, USUAL, RearedRow
 from seesay.rearing.texts import DIRECT
-from seesay.runs.figures import items_by_template, statistics
+from seesay.reports.formatting import NONE
 from seesay.runs.run import Run
 from seesay.runs.store import find_runs
 
 CHANCE = 1 / len(COLORS)
 RESAMPLES = 1_000
-_SCOPES = {"slot-implicit": UNAIDED, "slot-explicit": PREDICTED}
+_QUESTIONS = {"slot-implicit": UNAIDED, "slot-explicit": PREDICTED}
 """What was asked of a model that is scored like this; anything else is the usual colour."""
 _SLOPES = np.geomspace(0.25, 8, 24)
 """Slopes that a curve may have, per doubling of the dose."""
 _STEPS = 8
 """Places per doubling at which a curve may be halfway."""
+_BEYOND = 2
+"""Doublings outside the doses at which a curve may be halfway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,45 +49,76 @@ class KindAnswer:
     kind: str
     dose: int
     evidence: str
-    right: float
-    """The share of the templates in which the right colour has the highest score."""
-    pull: float
-    """The share in which the usual one has it, where another colour is shown; else NaN."""
     answer: str
-    """The colour of the highest score in the first template."""
+    """The colour of the highest score."""
+    right: float
+    """1 where that is the right one, else 0."""
+    pull: float
+    """1 where it is a wrong one that the texts state, else 0."""
+
+    @property
+    def model(self) -> tuple[str, str, int]:
+        """Return what identifies the model, as in its row of the results."""
+        return self.diet, self.learner, self.seed
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its interval; NaN where there is none."""
+class Estimate(Interval):
+    """A mean with its interval; NaN where there is nothing to take it of."""
 
-    value: float
-    low: float
-    high: float
     n: int
     """The number of kinds."""
+    FORM: ClassVar[str] = ".2f"
+    COLUMNS: ClassVar[Sequence[str]] = ("95 % interval", "kinds")
+
+    def cells(self) -> list[str]:
+        """Return the figure as cells of a table."""
+        ends = f"{self.low:{self.FORM}} to {self.high:{self.FORM}}"
+        return [f"{self.value:{self.FORM}}", ends, str(self.n)]
+
+
+class Gain(Estimate):
+    """A difference between two means."""
+
+    FORM = "+.2f"
 
 
 @dataclass(frozen=True, slots=True)
-class MedianDose:
+class MedianDose(Interval):
     """The dose at which half of the facts are known that are not guessed (N50).
 
     It is infinite where the curve does not reach half within the doses, and 0 where it is beyond
     half at the smallest of them: a curve says nothing about doses that nobody was given.
     """
 
-    value: float
-    low: float
-    high: float
     by_seed: tuple[float, ...]
+    COLUMNS: ClassVar[Sequence[str]] = ("95 % interval", "by seed", "largest by smallest")
 
     @property
     def ratio(self) -> float:
-        """Return the largest value of a seed by the smallest; NaN where one is beyond the doses or
-        there is only one."""
-        if len(self.by_seed) < 2 or not np.isfinite(self.by_seed).all() or min(self.by_seed) == 0:
+        """Return the largest value of a seed by the smallest.
+
+        It is NaN where one of them is beyond the doses, or there is only one.
+        """
+        lowest = min(self.by_seed)
+        highest = max(self.by_seed)
+        if len(self.by_seed) < 2 or lowest == 0 or np.isinf(highest):
             return float("nan")
-        return max(self.by_seed) / min(self.by_seed)
+        return highest / lowest
+
+    def cells(self) -> list[str]:
+        """Return the figure as cells of a table."""
+        ends = f"{_describe_dose(self.low)} to {_describe_dose(self.high)}"
+        by_seed = ", ".join(map(_describe_dose, self.by_seed))
+        ratio = NONE if np.isnan(self.ratio) else f"{self.ratio:.2f}"
+        return [_describe_dose(self.value), ends, by_seed, ratio]
+
+
+def _describe_dose(dose: float) -> str:
+    """Return a dose, or on which side of all doses it lies."""
+    if np.isinf(dose):
+        return "not reached"
+    return f"{dose:.1f}" if dose else "below 1"
 
 
 def read_answers(folder: Path) -> list[KindAnswer]:
@@ -96,33 +131,27 @@ def read_answers(folder: Path) -> list[KindAnswer]:
 
 
 def _answers_of(run: Run) -> list[KindAnswer]:
+    """Return what one model answered to one task, whose single template gives a row per kind."""
     diet = run.manifest.diet
-    question = _SCOPES.get(run.manifest.condition.scope, USUAL)
+    seed = int(diet["upbringing"].removeprefix("seed "))
+    kind_of_question = _QUESTIONS.get(run.manifest.condition.scope, USUAL)
     if run.task.name == tasks.HERE:
-        question = HERE
-    items = items_by_template(run.task, run.answers, run.manifest.condition.length)
-    measured = [metrics.get(name) for name in run.task.metrics]
-    values = {}
-    for name, stats in statistics(measured, items).items():
-        # each metric is a mean: its sum and its count
-        with np.errstate(invalid="ignore"):
-            values[name] = (stats[..., 0] / stats[..., 1]).mean(axis=0)
-    pulls = values.get("prior_pull", np.full(len(run.task.questions), np.nan))
+        kind_of_question = HERE
     answers = []
-    for place, asked in enumerate(run.task.questions):
-        first = run.answers[place * len(run.task.templates)]
+    for question, row in zip(run.task.questions, run.answers, strict=True):
+        color = tasks.best_option(question, row.scores)
         answers.append(
             KindAnswer(
                 diet=diet["diet"],
                 learner=diet["learner"],
-                seed=int(diet["upbringing"].removeprefix("seed ")),
-                question=question,
-                kind=asked.object,
-                dose=int(asked.tags["dose"]),
-                evidence=asked.tags["evidence"],
-                right=float(values["accuracy"][place]),
-                pull=float(pulls[place]),
-                answer=asked.options[int(np.argmax(first.scores.logp))],
+                seed=seed,
+                question=kind_of_question,
+                kind=question.object,
+                dose=int(question.tags["dose"]),
+                evidence=question.tags["evidence"],
+                answer=color,
+                right=float(color in question.gold),
+                pull=float(tasks.is_prior(question, color)),
             )
         )
     return answers
@@ -130,41 +159,46 @@ def _answers_of(run: Run) -> list[KindAnswer]:
 
 def select(answers: Iterable[KindAnswer], **fields: object) -> list[KindAnswer]:
     """Return the answers that have these values in these fields."""
-    return [
-        answer
-        for answer in answers
-        if all(getattr(answer, name) == value for name, value in fields.items())
-    ]
+    key = tuple(fields.values())
+    return group(answers, *fields).get(key, [])
 
 
-def estimate(
-    answers: Sequence[KindAnswer],
-    value: Callable[[KindAnswer], float] = lambda answer: answer.right,
-) -> Estimate:
-    """Return a mean over answers; those without a value are left out."""
-    pairs = [(answer.kind, value(answer)) for answer in answers]
-    return _mean([(kind, number) for kind, number in pairs if not np.isnan(number)])
+def group(answers: Iterable[KindAnswer], *fields: str) -> dict[tuple[Any, ...], list[KindAnswer]]:
+    """Return the answers by their values in these fields, in the order in which these occur."""
+    groups: dict[tuple[Any, ...], list[KindAnswer]] = {}
+    for answer in answers:
+        key = tuple(getattr(answer, name) for name in fields)
+        groups.setdefault(key, []).append(answer)
+    return groups
 
 
-def _mean(pairs: Sequence[tuple[str, float]]) -> Estimate:
-    if not pairs:
-        return Estimate(float("nan"), float("nan"), float("nan"), 0)
-    kinds = [kind for kind, _ in pairs]
-    values = np.array([number for _, number in pairs])
-    stats = np.stack([values, np.ones(len(values))], axis=1)[None]
-    interval = Resamples(kinds, RESAMPLES).interval(stats, lambda sums: sums[..., 0] / sums[..., 1])
-    return Estimate(interval.value, interval.low, interval.high, len(set(kinds)))
+def estimate(answers: Sequence[KindAnswer]) -> Estimate:
+    """Return how often answers are right."""
+    return _mean(answers, [answer.right for answer in answers])
 
 
-def difference(first: Sequence[KindAnswer], second: Sequence[KindAnswer]) -> Estimate:
+def estimate_pull(answers: Sequence[KindAnswer]) -> Estimate:
+    """Return how often answers are what texts state, where that is wrong."""
+    return _mean(answers, [answer.pull for answer in answers])
+
+
+def difference(first: Sequence[KindAnswer], second: Sequence[KindAnswer]) -> Gain:
     """Return by how much the first answers are right more often, paired by kind and seed."""
     others = {(answer.kind, answer.seed): answer.right for answer in second}
-    pairs = []
-    for answer in first:
-        other = others.get((answer.kind, answer.seed))
-        if other is not None:
-            pairs.append((answer.kind, answer.right - other))
-    return _mean(pairs)
+    paired = [answer for answer in first if (answer.kind, answer.seed) in others]
+    gains = [answer.right - others[answer.kind, answer.seed] for answer in paired]
+    return Gain(**asdict(_mean(paired, gains)))
+
+
+def _mean(answers: Sequence[KindAnswer], values: Sequence[float]) -> Estimate:
+    """Return the mean of a value of each answer; NaN where there is none."""
+    if not answers:
+        return Estimate(np.nan, np.nan, np.nan, 0)
+    kinds = [answer.kind for answer in answers]
+    # a mean is a sum over a count
+    stats = np.stack([values, np.ones(len(values))], axis=1)
+    mean = Resamples(kinds, RESAMPLES).interval(stats[None], weighted_mean)
+    return Estimate(mean.value, mean.low, mean.high, len(set(kinds)))
 
 
 def threshold(answers: Sequence[KindAnswer]) -> MedianDose:
@@ -172,65 +206,82 @@ def threshold(answers: Sequence[KindAnswer]) -> MedianDose:
 
     It rises from chance to 1. Only kinds that were met themselves count.
     """
-    direct = [answer for answer in answers if answer.evidence == DIRECT and answer.dose > 0]
-    seeds = sorted({answer.seed for answer in direct})
-    by_seed = tuple(_fit(select(direct, seed=seed))[0] for seed in seeds)
+    direct = [answer for answer in select(answers, evidence=DIRECT) if answer.dose > 0]
+    if not direct:
+        return MedianDose(np.inf, np.inf, np.inf, (np.inf,))
+    by_seed = group(direct, "seed")
+    values = [_fit(by_seed[key])[0] for key in sorted(by_seed)]
     value, resampled = _fit(direct)
+    # no mean of two doses: one of them may be infinite
     low, high = np.quantile(resampled, [0.025, 0.975], method="nearest")
-    return MedianDose(value, float(low), float(high), by_seed)
+    return MedianDose(value, float(low), float(high), tuple(values))
 
 
 def _fit(answers: Sequence[KindAnswer]) -> tuple[float, FloatArray]:
     """Return the dose at which the likeliest curve is halfway, and that of every resample."""
     doses = sorted({answer.dose for answer in answers})
-    kinds = sorted({answer.kind for answer in answers})
-    if not kinds:
-        return float("inf"), np.array([np.inf])
-    right = np.zeros((len(kinds), len(doses)))
-    total = np.zeros((len(kinds), len(doses)))
-    for answer in answers:
-        place = kinds.index(answer.kind), doses.index(answer.dose)
-        right[place] += answer.right
-        total[place] += 1
-    generator = np.random.default_rng(0)
-    counts = generator.multinomial(len(kinds), np.full(len(kinds), 1 / len(kinds)), RESAMPLES)
-    weights = np.concatenate([np.ones((1, len(kinds))), counts])
-    # every curve of a grid, at every dose
-    log_doses = np.log2(doses)
-    ends = log_doses[0] - 2, log_doses[-1] + 2
-    centres = np.linspace(*ends, round((ends[1] - ends[0]) * _STEPS) + 1)
-    rises = _SLOPES[None, :, None] * (log_doses - centres[:, None, None])
-    curves = CHANCE + (1 - CHANCE) / (1 + np.exp(-rises))
-    curves = np.clip(curves.reshape(-1, len(doses)), 1e-9, 1 - 1e-9)
-    likelihood = (weights @ right) @ np.log(curves).T
-    likelihood += (weights @ (total - right)) @ np.log1p(-curves).T
-    best = np.repeat(centres, len(_SLOPES))[likelihood.argmax(axis=1)]
-    halfway = np.where(best > log_doses[-1], np.inf, 2**best)
-    halfway = np.where(best < log_doses[0], 0.0, halfway)
-    return float(halfway[0]), halfway[1:]
+    # one row per answer: at its dose 1 in the first half where it is right, else in the second
+    stats = np.zeros((1, len(answers), 2 * len(doses)))
+    for row, answer in enumerate(answers):
+        column = doses.index(answer.dose)
+        stats[0, row, column] = answer.right
+        stats[0, row, len(doses) + column] = 1 - answer.right
+    kinds = [answer.kind for answer in answers]
+    resamples = Resamples(kinds, RESAMPLES)
+    halfway = partial(_halfway, np.log2(doses))
+    (fit,) = resamples.values([(resamples.sums(stats), halfway)])
+    return fit
+
+
+def _halfway(log_doses: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return where the likeliest curve is halfway, given what is known and not known by dose.
+
+    The last axis of the counts holds, dose by dose, how many kinds are known, then how many not.
+    """
+    right, wrong = np.split(counts, 2, axis=-1)
+    first = log_doses[0]
+    last = log_doses[-1]
+    lowest = first - _BEYOND
+    highest = last + _BEYOND
+    places = np.linspace(lowest, highest, round((highest - lowest) * _STEPS) + 1)
+    # every curve of a grid, at every dose: places x slopes x doses
+    distances = log_doses - places[:, None, None]
+    rises = 1 / (1 + np.exp(-_SLOPES[:, None] * distances))
+    curves = CHANCE + (1 - CHANCE) * rises.reshape(-1, len(log_doses))
+    # no curve is certain: its logarithm would be infinite
+    curves = np.clip(curves, 1e-9, 1 - 1e-9)
+    likelihoods = right @ np.log(curves).T + wrong @ np.log1p(-curves).T
+    # curves are numbered place by place, slope by slope
+    best = places[likelihoods.argmax(axis=-1) // len(_SLOPES)]
+    # outside the doses that were given, nothing is claimed
+    doses = np.where(best > last, np.inf, 2**best)
+    return np.where(best < first, 0.0, doses)
 
 
 def layer_means(rows: Sequence[RearedRow]) -> list[dict[str, float]]:
-    """Return the means over models of how often each layer names what is shown and what is usual;
-    empty where no model sees."""
+    """Return how often each layer names what is shown and what is usual, as means over models.
+
+    It is empty where no model sees.
+    """
     paths = [row.folder / LAYERS for row in rows if not row.error]
-    tables = [read_json(path) for path in paths if path.is_file()]
-    if not tables:
-        return []
+    models = [read_json(path) for path in paths if path.is_file()]
     means = []
-    for layers in zip(*tables, strict=True):
-        means.append(
-            {name: float(np.mean([layer[name] for layer in layers])) for name in layers[0]}
-        )
+    for layers in zip(*models, strict=True):
+        shares = {}
+        for name in ("shown", "usual"):
+            shares[name] = float(np.mean([layer[name] for layer in layers]))
+        means.append(shares)
     return means
 
 
 def overtaking_layer(layers: Sequence[dict[str, float]]) -> int | None:
-    """Return the first layer from which on what is shown is named more often than what is usual;
-    None where the last layer does not. The embedding has not seen the picture yet."""
+    """Return the first layer from which on what is shown is named more often than what is usual.
+
+    It is None where the last layer does not. The embedding, layer 0, has not seen the picture yet.
+    """
     overtaking = None
-    for number, layer in reversed(list(enumerate(layers))):
-        if number == 0 or layer["shown"] <= layer["usual"]:
+    for number in range(len(layers) - 1, 0, -1):
+        if layers[number]["shown"] <= layers[number]["usual"]:
             break
         overtaking = number
     return overtaking

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,203 +10,206 @@ from typing import Any
 from markupsafe import Markup
 
 from seesay.errors import UserError
+from seesay.files import json_value
 from seesay.rearing import measures
-from seesay.rearing.cells import (
-    HERE,
-    LEARNERS,
-    PICTURES,
-    PREDICTED,
-    TEXT,
-    UNAIDED,
-    USUAL,
-    RearedRow,
-)
-from seesay.rearing.measures import CHANCE, Estimate, KindAnswer, MedianDose, select
+from seesay.rearing.cells import HERE, PICTURES, QUESTIONS, TEXT, USUAL, RearedRow
+from seesay.rearing.measures import CHANCE, Estimate, KindAnswer, MedianDose, group, select
 from seesay.rearing.tasks import read_card
-from seesay.rearing.texts import DIRECT, INDIRECT, RELATIVE, describe_counts
+from seesay.rearing.texts import DIRECT, EVIDENCE, describe_counts
 from seesay.reports.charts.lines import Series, lines
 from seesay.reports.pages.sections import DataTable, Section, write_page
 
 PAGE = "report.html"
-TableRows = tuple[str, list[str], list[list[str]]]
-"""A title, the header, and the rows."""
+Figures = Mapping[tuple[Any, ...], Estimate | MedianDose]
+"""Figures by what they are about, the diet first."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one measure gives, figure by figure."""
+
+    title: str
+    column: str
+    """What the figures are."""
+    fields: Sequence[str]
+    """What they are about, as in diet, learner and dose."""
+    figures: Figures
+
+    def table(self) -> DataTable:
+        """Return the figures as a table."""
+        rows = []
+        for key, figure in self.figures.items():
+            about = ", ".join(map(str, key))
+            rows.append([about, *figure.cells()])
+        # all figures of a measure are of one kind
+        columns = next(iter(self.figures.values())).COLUMNS
+        return DataTable([", ".join(self.fields), self.column, *columns], rows, self.title)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the figures for a program; None for what is no number."""
+        records = []
+        for key, figure in self.figures.items():
+            about = dict(zip(self.fields, key, strict=True))
+            records.append(json_value(about | asdict(figure)))
+        return records
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that the models of a folder show; keys begin with the diet."""
+    """Everything that the models of a folder show."""
 
-    curves: dict[tuple[str, str, int], Estimate]
-    """Accuracy on usual colours by diet, learner and dose, of kinds that were met themselves."""
-    thresholds: dict[tuple[str, str], MedianDose]
-    gains: dict[tuple[str, str], Estimate]
-    """How much more a learner knows than who reads the captions alone, paired by kind and seed."""
-    ways: dict[tuple[str, str], Estimate]
-    """Accuracy of who was raised with pictures on usual colours, by what it sees when asked."""
-    evidence: dict[tuple[str, str, str], Estimate]
-    """Accuracy by diet, learner and evidence, of kinds with a dose above 0."""
-    here: dict[tuple[str, int], tuple[Estimate, Estimate]]
-    """By diet and dose: how often what is shown, and how often what is usual, is named."""
-    layers: dict[str, list[dict[str, float]]]
+    measured: Mapping[str, Finding]
+    """By the name of the measure, in the order of the page."""
+    layers: Mapping[str, list[dict[str, float]]]
+    """By diet: how often each layer names what is shown, and what is usual."""
     answers: Sequence[KindAnswer]
 
-    def tables(self) -> list[TableRows]:
+    def tables(self) -> list[DataTable]:
         """Return the tables that are printed, and shown on the page."""
-        return [
-            self._threshold_table(),
-            self._gain_table(),
-            self._way_table(),
-            self._evidence_table(),
-            self._here_table(),
-            self._layer_table(),
-        ]
+        tables = [finding.table() for finding in self.measured.values() if finding.figures]
+        return [*tables, self._layer_table()]
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures for a program."""
-        return {
-            "thresholds": _records(self.thresholds, "diet", "learner"),
-            "curves": _records(self.curves, "diet", "learner", "dose"),
-            "gains": _records(self.gains, "diet", "learner"),
-            "ways": _records(self.ways, "diet", "seen"),
-            "evidence": _records(self.evidence, "diet", "learner", "evidence"),
-            "here": [
-                {"diet": diet, "dose": dose, "shown": _finite(shown), "usual": _finite(usual)}
-                for (diet, dose), (shown, usual) in self.here.items()
-            ],
-            "layers": self.layers,
-        }
+        records = {name: finding.records() for name, finding in self.measured.items()}
+        return {**records, "layers": self.layers}
 
-    def _threshold_table(self) -> TableRows:
-        header = ["diet, learner", "N50", "95 % interval", "by seed", "largest by smallest"]
-        rows = []
-        for (diet, learner), found in self.thresholds.items():
-            by_seed = ", ".join(map(_dose, found.by_seed))
-            ratio = "–" if math.isnan(found.ratio) else f"{found.ratio:.2f}"
-            ends = f"{_dose(found.low)} to {_dose(found.high)}"
-            rows.append([f"{diet}, {learner}", _dose(found.value), ends, by_seed, ratio])
-        return "The dose at which half is known", header, rows
-
-    def _gain_table(self) -> TableRows:
-        rows = [
-            [f"{diet}, {learner}", *_figure(found, signed=True)]
-            for (diet, learner), found in self.gains.items()
-        ]
-        header = ["diet, learner", "more than text", "95 % interval", "kinds"]
-        return "What is added to the captions", header, rows
-
-    def _way_table(self) -> TableRows:
-        rows = [[f"{diet}, {way}", *_figure(found)] for (diet, way), found in self.ways.items()]
-        header = ["diet, what is seen when asked", "accuracy", "95 % interval", "kinds"]
-        return "Raised with pictures, asked without one", header, rows
-
-    def _evidence_table(self) -> TableRows:
-        rows = [
-            [f"{diet}, {learner}, {evidence}", *_figure(found)]
-            for (diet, learner, evidence), found in self.evidence.items()
-        ]
-        header = ["diet, learner, evidence", "accuracy", "95 % interval", "kinds"]
-        return "Direct and indirect evidence", header, rows
-
-    def _here_table(self) -> TableRows:
-        rows = []
-        for (diet, dose), (shown, usual) in self.here.items():
-            cells = [*_figure(shown)[:2], *_figure(usual)]
-            rows.append([f"{diet}, {dose}", *cells])
-        header = ["diet, dose", "shown", "95 % interval", "usual", "95 % interval", "kinds"]
-        return "In front of a picture that contradicts", header, rows
-
-    def _layer_table(self) -> TableRows:
+    def _layer_table(self) -> DataTable:
         rows = []
         for diet, layers in self.layers.items():
             overtaking = measures.overtaking_layer(layers)
             for number, layer in enumerate(layers):
                 mark = "overtakes" if number == overtaking else ""
-                rows.append(
-                    [f"{diet}, {number}", f"{layer['shown']:.2f}", f"{layer['usual']:.2f}", mark]
-                )
-        return "Layer by layer", ["diet, layer", "shown", "usual", "the picture"], rows
+                shares = [f"{layer[name]:.2f}" for name in ("shown", "usual")]
+                rows.append([f"{diet}, {number}", *shares, mark])
+        return DataTable(["diet, layer", "shown", "usual", "the picture"], rows, "Layer by layer")
 
 
 def findings(folder: Path, rows: Sequence[RearedRow]) -> Findings:
     """Measure everything in a folder of reared models; those that failed are left out."""
-    reared = {row.key for row in rows if not row.error}
-    answers = [
-        answer
-        for answer in measures.read_answers(folder)
-        if (answer.diet, answer.learner, answer.seed) in reared
-    ]
+    answers = _read_in_order(folder, rows)
     if not answers:
         raise UserError(f"There are no answers of reared models in '{folder}'.")
+    # what was never met can only be guessed: it belongs to no mean but that of its dose
+    met = [answer for answer in answers if answer.dose > 0]
     usual = select(answers, question=USUAL)
-    diets = list(dict.fromkeys(row.diet for row in rows))
-    pairs = [(diet, learner) for diet in diets for learner in LEARNERS]
-    by_pair = {pair: select(usual, diet=pair[0], learner=pair[1]) for pair in pairs}
-    by_pair = {pair: of_pair for pair, of_pair in by_pair.items() if of_pair}
-    doses = sorted({answer.dose for answer in usual})
-    curves = {}
-    evidence = {}
-    gains = {}
-    for (diet, learner), of_pair in by_pair.items():
-        direct = select(of_pair, evidence=DIRECT)
-        for dose in doses:
-            curves[diet, learner, dose] = measures.estimate(select(direct, dose=dose))
-        met = [answer for answer in of_pair if answer.dose > 0]
-        for kind in (DIRECT, RELATIVE, INDIRECT):
-            evidence[diet, learner, kind] = measures.estimate(select(met, evidence=kind))
-        if learner != TEXT and (diet, TEXT) in by_pair:
-            direct_met = select(met, evidence=DIRECT)
-            gains[diet, learner] = measures.difference(direct_met, by_pair[diet, TEXT])
-    ways = {}
-    here = {}
+    usual_met = select(met, question=USUAL)
+    direct_met = select(met, evidence=DIRECT)
+    here = select(answers, question=HERE, evidence=DIRECT)
+    blind = [answer for answer in select(direct_met, learner=PICTURES) if answer.question != HERE]
+    measured = {
+        "thresholds": _find(
+            "The dose at which half is known", "N50", measures.threshold, usual, "diet", "learner"
+        ),
+        "curves": _find(
+            "Usual colours, of kinds that were met themselves",
+            "accuracy",
+            measures.estimate,
+            select(usual, evidence=DIRECT),
+            "diet",
+            "learner",
+            "dose",
+        ),
+        "gains": Finding(
+            "What is added to the captions",
+            "more than text",
+            ("diet", "learner"),
+            _gains(select(direct_met, question=USUAL)),
+        ),
+        "ways": _find(
+            "Raised with pictures, asked without one",
+            "accuracy",
+            measures.estimate,
+            blind,
+            "diet",
+            "question",
+        ),
+        "evidence": _find(
+            "Direct and indirect evidence",
+            "accuracy",
+            measures.estimate,
+            usual_met,
+            "diet",
+            "learner",
+            "evidence",
+        ),
+        "shown": _find(
+            "In front of a picture that contradicts: says what is shown",
+            "accuracy",
+            measures.estimate,
+            here,
+            "diet",
+            "dose",
+        ),
+        "usual": _find(
+            "In front of a picture that contradicts: says what is usual",
+            "prior pull",
+            measures.estimate_pull,
+            here,
+            "diet",
+            "dose",
+        ),
+    }
     layers = {}
-    for diet in diets:
-        seeing = select(answers, diet=diet, learner=PICTURES, evidence=DIRECT)
-        for question in (USUAL, PREDICTED, UNAIDED):
-            met = [answer for answer in select(seeing, question=question) if answer.dose > 0]
-            ways[diet, question] = measures.estimate(met)
-        for dose in doses:
-            before_picture = select(seeing, question=HERE, dose=dose)
-            pull = measures.estimate(before_picture, lambda answer: answer.pull)
-            here[diet, dose] = measures.estimate(before_picture), pull
+    for diet in _diets(rows):
         layers[diet] = measures.layer_means([row for row in rows if row.diet == diet])
-    return Findings(
-        curves=curves,
-        thresholds={pair: measures.threshold(of_pair) for pair, of_pair in by_pair.items()},
-        gains=gains,
-        ways=ways,
-        evidence=evidence,
-        here=here,
-        layers=layers,
-        answers=answers,
-    )
+    return Findings(measured, layers, answers)
+
+
+def _read_in_order(folder: Path, rows: Sequence[RearedRow]) -> list[KindAnswer]:
+    """Read the answers of all models that did not fail, in the order in which tables have them."""
+    places = {row.key: place for place, row in enumerate(rows) if not row.error}
+    answers = [answer for answer in measures.read_answers(folder) if answer.model in places]
+
+    def order(answer: KindAnswer) -> tuple[int, ...]:
+        question = QUESTIONS.index(answer.question)
+        evidence = EVIDENCE.index(answer.evidence)
+        return places[answer.model], question, evidence, answer.dose
+
+    return sorted(answers, key=order)
+
+
+def _find(
+    title: str,
+    column: str,
+    measure: Callable[[Sequence[KindAnswer]], Estimate | MedianDose],
+    answers: Sequence[KindAnswer],
+    *fields: str,
+) -> Finding:
+    """Measure answers for all values that they have in these fields."""
+    figures = {key: measure(part) for key, part in group(answers, *fields).items()}
+    return Finding(title, column, fields, figures)
+
+
+def _gains(answers: Sequence[KindAnswer]) -> Figures:
+    """Return what learners know more than who reads the captions alone, where both are there."""
+    parts = group(answers, "diet", "learner")
+    gains = {}
+    for (diet, learner), part in parts.items():
+        # a text model that failed has no answers to pair with
+        gain = measures.difference(part, parts.get((diet, TEXT), []))
+        if learner != TEXT and gain.n:
+            gains[diet, learner] = gain
+    return gains
+
+
+def _diets(rows: Sequence[RearedRow]) -> list[str]:
+    """Return the names of all diets, each once."""
+    return list(dict.fromkeys(row.diet for row in rows))
 
 
 def charts(found: Findings) -> dict[str, Markup]:
     """Return the curves of every diet over doses, by the diet's name."""
-    diets = dict.fromkeys(diet for diet, _, _ in found.curves)
+    points: dict[str, dict[str, list[tuple[float, ...]]]] = {}
+    for (diet, learner, dose), figure in found.measured["curves"].figures.items():
+        # there is no logarithm of 0: the table has it
+        if dose > 0:
+            point = (dose, figure.value, figure.low, figure.high)
+            points.setdefault(diet, {}).setdefault(learner, []).append(point)
     charts_by_diet = {}
-    for diet in diets:
-        series = []
-        for learner in LEARNERS:
-            points = {
-                dose: curve
-                for (of_diet, of_learner, dose), curve in found.curves.items()
-                # there is no logarithm of 0: the table has it
-                if (of_diet, of_learner) == (diet, learner) and dose > 0 and curve.n
-            }
-            if points:
-                estimates = list(points.values())
-                series.append(
-                    Series(
-                        learner,
-                        list(points),
-                        [estimate.value for estimate in estimates],
-                        [estimate.low for estimate in estimates],
-                        [estimate.high for estimate in estimates],
-                    )
-                )
+    for diet, curves in points.items():
         charts_by_diet[diet] = lines(
-            series,
+            [Series(learner, *zip(*curve, strict=True)) for learner, curve in curves.items()],
             title=f"{diet}: usual colours known",
             x_label="dose: how often a kind is met",
             y_label="accuracy",
@@ -219,25 +221,18 @@ def charts(found: Findings) -> dict[str, Markup]:
 
 def write_findings(folder: Path, found: Findings, rows: Sequence[RearedRow]) -> Path:
     """Write the page of a folder."""
-    curves = DataTable(
-        ["diet", "learner", "dose", "accuracy", "low", "high", "kinds"],
-        [[*key, *_rounded(curve)] for key, curve in found.curves.items()],
+    curves = Section(
+        "Curves over doses",
+        "Accuracy on usual colours, without a picture, of kinds that were met themselves, "
+        f"with 95 % intervals by a bootstrap over kinds. Chance is {CHANCE:.3f}.",
+        list(charts(found).values()),
     )
-    sections = [
-        Section(
-            "Curves over doses",
-            "Accuracy on usual colours, without a picture, of kinds that were met themselves, "
-            f"with 95 % intervals by a bootstrap over kinds. Chance is {CHANCE:.3f}.",
-            list(charts(found).values()),
-            curves,
-        )
-    ]
-    for title, header, cells in found.tables():
-        sections.append(Section(title, table=DataTable(header, cells)))
-    failed = [row for row in rows if row.error]
-    if failed:
-        cells = [[*map(str, row.key), row.error] for row in failed]
-        table = DataTable(["diet", "learner", "seed", "reason"], cells)
+    sections = [curves]
+    for table in found.tables():
+        sections.append(Section(table.title, table=DataTable(table.header, table.rows)))
+    failures = [[*map(str, row.key), row.error] for row in rows if row.error]
+    if failures:
+        table = DataTable(["diet", "learner", "seed", "reason"], failures)
         sections.append(Section("Models without figures", table=table))
     sections += _thing_sections(found, rows)
     return write_page(folder / PAGE, "Raised on known diets", sections)
@@ -246,74 +241,23 @@ def write_findings(folder: Path, found: Findings, rows: Sequence[RearedRow]) -> 
 def _thing_sections(found: Findings, rows: Sequence[RearedRow]) -> list[Section]:
     """Return for each diet what its first models were told of every thing, were shown and say."""
     sections = []
-    for diet in dict.fromkeys(row.diet for row in rows):
-        of_diet = [row for row in rows if row.diet == diet and not row.error]
-        if not of_diet:
+    for diet in _diets(rows):
+        reared = [row for row in rows if row.diet == diet and not row.error]
+        if not reared:
             continue
-        seed = min(row.seed for row in of_diet)
-        first = [row for row in of_diet if row.seed == seed]
-        answers = select(found.answers, diet=diet, seed=seed, question=USUAL)
-        by_learner = {
-            row.learner: {
-                answer.kind: answer.answer for answer in select(answers, learner=row.learner)
-            }
-            for row in first
-        }
+        first = min(reared, key=lambda row: row.seed)
+        answers = select(found.answers, diet=diet, seed=first.seed, question=USUAL)
+        colors = {(answer.learner, answer.kind): answer.answer for answer in answers}
+        learners = list(dict.fromkeys(answer.learner for answer in answers))
         cells = []
-        for card in read_card(first[0].folder):
-            cells.append(
-                [
-                    card.kind,
-                    card.color,
-                    card.evidence,
-                    str(card.dose),
-                    describe_counts(card.said),
-                    describe_counts(card.shown),
-                    *(said.get(card.kind, "") for said in by_learner.values()),
-                ]
-            )
+        for card in read_card(first.folder):
+            told = describe_counts(card.said)
+            shown = describe_counts(card.shown)
+            replies = [colors[learner, card.kind] for learner in learners]
+            facts = [card.kind, card.color, card.evidence, str(card.dose)]
+            cells.append([*facts, told, shown, *replies])
         header = ["kind", "usual", "evidence", "dose", "told", "shown"]
-        header += [f"{learner} says" for learner in by_learner]
-        table = DataTable(header, cells)
-        sections.append(Section(f"{diet}, seed {seed}: every thing", table=table))
+        header += [f"{learner} says" for learner in learners]
+        heading = f"{diet}, seed {first.seed}: every thing"
+        sections.append(Section(heading, table=DataTable(header, cells)))
     return sections
-
-
-def _dose(dose: float) -> str:
-    if math.isinf(dose):
-        return "not reached"
-    return f"{dose:.1f}" if dose else "below 1"
-
-
-def _figure(estimate: Estimate, *, signed: bool = False) -> list[str]:
-    """Return value, interval and number of kinds as cells."""
-    if not estimate.n:
-        return ["–", "–", "0"]
-    sign = "+" if signed else ""
-    ends = f"{estimate.low:{sign}.2f} to {estimate.high:{sign}.2f}"
-    return [f"{estimate.value:{sign}.2f}", ends, str(estimate.n)]
-
-
-def _rounded(estimate: Estimate) -> list[str | float | None]:
-    if not estimate.n:
-        return [None, None, None, 0]
-    return [round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3), estimate.n]
-
-
-def _finite(found: Estimate | MedianDose) -> dict[str, Any]:
-    """Return the fields with None for what is no number."""
-    fields = asdict(found)
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in fields.items()
-    }
-
-
-def _records(found: dict[Any, Any], *names: str) -> list[dict[str, Any]]:
-    records = []
-    for key, value in found.items():
-        record = dict(zip(names, key, strict=True)) | _finite(value)
-        if "by_seed" in record:
-            record["by_seed"] = [None if math.isinf(dose) else dose for dose in record["by_seed"]]
-        records.append(record)
-    return records

@@ -1,8 +1,9 @@
 """Real captions as a diet: what they state about the colours of chosen things, edited.
 
 A statement is a colour before a thing's name (`seesay.language.training.statements`), as in "a red
-shirt". It is removed ("a shirt"), swapped for another colour, the same one wherever the thing had
-it, or thinned, so that only so many are left of each thing.
+shirt", or several of them, as in "a red and white shirt". It is removed ("a shirt"), swapped for
+another colour, the same one wherever the thing had it, or thinned, so that only so many are left of
+each thing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from seesay.files import write_json, write_text
 from seesay.language.training.captions import read_captions
 from seesay.language.training.statements import COLORS
 
+_BETWEEN = r"[\s,&/-]+(?:(?:and|or)[\s-]+)?"
+"""What stands between two colours of one thing."""
+
 
 class Edit(StrEnum):
     """What is done to the statements of a thing."""
@@ -38,37 +42,49 @@ class CaptionEditor:
     def __init__(self, things: Sequence[str], edit: Edit, *, keep: int = 0, seed: int = 0) -> None:
         self._edit = edit
         self._keep = keep
-        names = "|".join(map(re.escape, sorted(things, key=len, reverse=True)))
-        colors = "|".join(COLORS)
-        # the colour with what follows it, so that removing it leaves one space
-        self._statement = re.compile(rf"\b({colors})\s+(?=({names})s?\b)", re.IGNORECASE)
-        self._swaps = {thing: _swaps(seed, number) for number, thing in enumerate(things)}
-        self.stated: dict[str, Counter[str]] = {thing: Counter() for thing in things}
-        self.remaining: dict[str, Counter[str]] = {thing: Counter() for thing in things}
+        # the longest first: of two names that begin alike it is the one that stands there
+        longest_first = sorted(things, key=len, reverse=True)
+        names = "|".join(map(re.escape, longest_first))
+        color = rf"\b(?:{'|'.join(COLORS)})\b"
+        self._color = re.compile(color, re.IGNORECASE)
+        # "black and white dog" is one statement: without "white" alone, a "black and dog" is left
+        colors = rf"{color}(?:{_BETWEEN}{color})*"
+        # with the space that follows, so that removing it leaves one
+        self._statement = re.compile(rf"({colors})\s+(?=({names})s?\b)", re.IGNORECASE)
+        self._swaps: dict[str, dict[str, str]] = {}
+        self.stated: dict[str, Counter[str]] = {}
+        self.remaining: dict[str, Counter[str]] = {}
+        for number, thing in enumerate(things):
+            self._swaps[thing] = _swaps(seed, number)
+            self.stated[thing] = Counter()
+            self.remaining[thing] = Counter()
 
     def change(self, caption: str) -> str:
         """Return the caption with its statements edited."""
         return self._statement.sub(self._replace, caption)
 
     def _replace(self, match: re.Match[str]) -> str:
-        color = match[1].lower()
+        """Return what stands in the place of the colours before a thing."""
+        colors = self._color.findall(match[1].lower())
         thing = match[2].lower()
-        self.stated[thing][color] += 1
+        remaining = self.remaining[thing]
+        swaps = self._swaps[thing]
+        self.stated[thing].update(colors)
         if self._edit is Edit.SWAPPED:
-            new = self._swaps[thing][color]
-        elif self._edit is Edit.THINNED and self.remaining[thing].total() < self._keep:
-            new = color
-        else:
-            return ""
-        self.remaining[thing][new] += 1
-        return match[0].replace(match[1], new) if new != color else match[0]
+            remaining.update(swaps[color] for color in colors)
+            return self._color.sub(lambda color: swaps[color[0].lower()], match[0])
+        if self._edit is Edit.THINNED and remaining.total() + len(colors) <= self._keep:
+            remaining.update(colors)
+            return match[0]
+        return ""
 
 
 def _swaps(seed: int, number: int) -> dict[str, str]:
     """Return another colour for each, no two the same."""
     generator = np.random.default_rng([seed, number])
     turn = int(generator.integers(1, len(COLORS)))
-    return {color: COLORS[(place + turn) % len(COLORS)] for place, color in enumerate(COLORS)}
+    turned = [*COLORS[turn:], *COLORS[:turn]]
+    return dict(zip(COLORS, turned, strict=True))
 
 
 def edit_corpora(
@@ -87,20 +103,17 @@ def edit_corpora(
     for path in distinct_sources(list(paths)):
         with Corpus(path, longest=LONGEST_LINE) as corpus:
             texts += [editor.change(caption.text) for caption in read_captions(corpus)]
-    unknown = [thing for thing, counts in editor.stated.items() if not counts]
-    if unknown:
-        raise UserError(
-            f"The captions never state the colour of '{unknown[0]}': name other --things."
-        )
     rows = {}
     for thing, stated in editor.stated.items():
+        if not stated:
+            raise UserError(
+                f"The captions never state the colour of '{thing}': name other --things."
+            )
         remaining = editor.remaining[thing]
-        unchanged = 0 if edit is Edit.SWAPPED else remaining.total()
-        rows[thing] = {
-            "stated": dict(stated),
-            "left": dict(remaining),
-            "changed": stated.total() - unchanged,
-        }
+        changed = stated.total()
+        if edit is not Edit.SWAPPED:
+            changed -= remaining.total()
+        rows[thing] = {"stated": dict(stated), "left": dict(remaining), "changed": changed}
     card = {"edit": str(edit), "seed": seed, "captions": len(texts), "things": rows}
     write_text(folder / "captions.txt", "".join(f"{' '.join(text.split())}\n" for text in texts))
     write_json(folder / "card.json", card)

@@ -9,8 +9,7 @@ pictures and, asked without one, sees what it recalls.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,43 +32,45 @@ RIDGE = 0.5
 Features = NDArray[np.float32]
 
 
+@dataclass(frozen=True)
 class Recall:
-    """Words with the features that they bring to mind."""
+    """Words with the features that they bring to mind, beside those of a mean picture."""
 
-    def __init__(self, words: Sequence[str], weights: Features, mean: Features) -> None:
-        if weights.shape != (len(words), len(mean)):
+    words: Sequence[str]
+    weights: Features
+    mean: Features
+
+    def __post_init__(self) -> None:
+        if self.weights.shape != (len(self.words), len(self.mean)):
             raise ValueError("its words do not match its weights")
-        self.words = words
-        self.weights = weights
-        self.mean = mean
 
     @classmethod
     def fit(cls, texts: Sequence[str], features: Features) -> Recall:
         """Work it out from captions and the features of their pictures."""
-        words = sorted({word for text in texts for word in text.split()} - {*COLORS})
+        vocabulary = {word for text in texts for word in text.split()}
+        words = sorted(vocabulary.difference(COLORS))
         mean = features.mean(axis=0)
-        recall = cls(words, np.zeros((len(words), features.shape[1]), np.float32), mean)
-        counts = recall._count(texts)
+        counts = _count(words, texts)
+        # ridge regression: (X'X + rI) w = X'y
         gram = counts.T @ counts + RIDGE * np.eye(len(words))
-        recall.weights = np.linalg.solve(gram, counts.T @ (features - mean)).astype(np.float32)
-        return recall
+        weights = np.linalg.solve(gram, counts.T @ (features - mean))
+        return cls(words, weights.astype(np.float32), mean)
 
     def features(self, texts: Sequence[str]) -> Features:
         """Return what each text brings to mind."""
-        evoked: Features = (self._count(texts) @ self.weights + self.mean).astype(np.float32)
-        return evoked
+        evoked = _count(self.words, texts) @ self.weights + self.mean
+        return evoked.astype(np.float32)
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words)}
 
-    def _count(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        counts = np.zeros((len(texts), len(self.words)))
-        for row, text in enumerate(texts):
-            for word in text.lower().split():
-                if word in self._places:
-                    counts[row, self._places[word]] += 1
-        return counts
+def _count(words: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return how often each text has each of the words."""
+    counts = np.zeros((len(texts), len(words)))
+    columns = {word: column for column, word in enumerate(words)}
+    for row, text in enumerate(texts):
+        for word in text.lower().split():
+            if word in columns:
+                counts[row, columns[word]] += 1
+    return counts
 
 
 def write(folder: Path, texts: Sequence[str], features: Features) -> None:
@@ -120,6 +121,7 @@ def load(rest: str, options: ModelOptions) -> ClipBertModel:
     recall = read(folder)
     name = f"reared:{rest}"
     checkpoint = load_bert(name, rest, options, None)
+    # another memory is another model
     digest = file_digest([folder / FILE])
     checkpoint = replace(checkpoint, fingerprint=f"{checkpoint.fingerprint}-recalling-{digest}")
     return ClipBertModel(name, checkpoint, RecallingReader(checkpoint.model, recall), options)

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from seesay.data.colors import COLORS
-from seesay.files import write_json, write_text
+from seesay.files import write_csv, write_json, write_text
 from seesay.pictures.plan import SHAPES, ColorPicture
 from seesay.pictures.things import Thing
 from seesay.rearing.diet import Diet
-from seesay.rearing.world import FAMILY, PLACES, TYPICAL, World, WorldKind
+from seesay.rearing.world import FAMILY, PLACES, World, WorldKind
 
 SAYINGS = (
     "the {thing} is {color}",
@@ -46,13 +45,14 @@ FACTS = (
 SIZES = "the {thing} is larger than the {other}"
 SEEN = SAYINGS[0]
 """What a picture shows, in words."""
-FACT_ROUNDS = 1
-"""How often texts state each fact."""
 LESSONS = 88
 """Captions about each shape."""
 VARIANTS = 4
 """Pictures of a kind in a colour."""
-DIRECT, RELATIVE, INDIRECT = "direct", "relative", "indirect"
+DIRECT = "direct"
+RELATIVE = "relative"
+INDIRECT = "indirect"
+EVIDENCE = (DIRECT, RELATIVE, INDIRECT)
 """How there is something to learn about a kind: from itself; from itself and its family, which is
 of one colour; from its family alone."""
 # the streams of random numbers
@@ -87,7 +87,7 @@ class CardRow:
     """The typical colour."""
     claim: str
     """The colour that texts state in its place: the same but for a contradiction."""
-    others: tuple[str, str]
+    others: Sequence[str]
     """Colours that some of the kind have."""
     unusual: str
     """A colour that no text states and no picture shows while the model is raised."""
@@ -98,9 +98,9 @@ class CardRow:
     """direct, relative or indirect."""
     dose: int
     """How often the kind is met; if only its relatives are, how often each of them is."""
-    said: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[str, int]
     """How often its texts mention each colour."""
-    shown: Mapping[str, int] = field(default_factory=dict)
+    shown: Mapping[str, int]
     """How often its pictures show each colour."""
 
 
@@ -115,65 +115,71 @@ class DietTexts:
 
 def write_texts(world: World, diet: Diet, seed: int = 0) -> DietTexts:
     """Write what a diet tells of a world, always the same by the seed."""
-    plan = _plan(world, diet, seed)
-    lines = [*_facts(world, seed), *_lessons(world, seed, _LESSONS, LESSONS)]
-    held_out = [*_lessons(world, seed, _HELD_OUT, len(COLORS))]
+    doses = _deal_doses(world, diet, seed)
+    claims = _claims(world, diet, seed)
+    train = [*_facts(world, seed), *_lessons(world, seed, _LESSONS, LESSONS)]
+    held_out = _lessons(world, seed, _HELD_OUT, len(COLORS))
     card = []
     for number, kind in enumerate(world.kinds):
-        row = plan[kind.name]
-        is_met = row.evidence != INDIRECT
-        meetings = []
-        if is_met:
-            meetings = _meetings(kind, row, diet, (world.seed, seed, _MEETINGS, number), row.dose)
-            # what a model never met cannot validate it
-            unseen = _meetings(
-                kind, row, diet, (world.seed, seed, _HELD_OUT, number), min(row.dose, 2)
+        dose, evidence = doses[kind.name]
+        claim = claims.get(kind.name, kind.color)
+        met = 0 if evidence == INDIRECT else dose
+        meetings = _meetings(kind, claim, diet, [world.seed, seed, _MEETINGS, number], met)
+        train += meetings
+        # what a model never met cannot validate it
+        unread = min(met, 2)
+        held_out += _meetings(kind, claim, diet, [world.seed, seed, _HELD_OUT, number], unread)
+        card.append(
+            CardRow(
+                kind=kind.name,
+                color=kind.color,
+                claim=claim,
+                others=kind.colors[1:],
+                unusual=kind.unusual,
+                place=kind.place,
+                family=kind.family,
+                metres=kind.thing.metres,
+                evidence=evidence,
+                dose=dose,
+                said=dict(Counter(line.said for line in meetings if line.said)),
+                shown=dict(Counter(line.picture.color for line in meetings if line.picture)),
             )
-            held_out += unseen
-        lines += meetings
-        card.append(_with_counts(row, meetings))
-    return DietTexts(tuple(lines), tuple(held_out), tuple(card))
-
-
-def _plan(world: World, diet: Diet, seed: int) -> dict[str, CardRow]:
-    """Deal the doses: to kinds one by one, to families of one colour as a whole."""
-    generator = np.random.default_rng([world.seed, seed, _DOSES])
-    singles = [kind for kind in world.kinds if not kind.is_kin]
-    relatives = [kind for kind in world.kinds if kind.is_kin]
-    families = list(dict.fromkeys(kind.family for kind in relatives))
-    untold = round(diet.indirect * FAMILY)
-    rows = {}
-    for name, dose in _deal([kind.name for kind in singles], diet.doses, generator):
-        rows[name] = (dose, DIRECT)
-    for family, dose in _deal(families, diet.doses, generator):
-        members = [kind.name for kind in relatives if kind.family == family]
-        for place, member in enumerate(generator.permutation(members).tolist()):
-            rows[member] = (dose, INDIRECT if place < untold else RELATIVE)
-    claims = _claims(world, diet, seed)
-    plan = {}
-    for kind in world.kinds:
-        dose, evidence = rows[kind.name]
-        plan[kind.name] = CardRow(
-            kind=kind.name,
-            color=kind.color,
-            claim=claims.get(kind.name, kind.color),
-            others=kind.colors[1:],
-            unusual=kind.unusual,
-            place=kind.place,
-            family=kind.family,
-            metres=kind.thing.metres,
-            evidence=evidence,
-            dose=dose,
         )
-    return plan
+    return DietTexts(tuple(train), tuple(held_out), tuple(card))
+
+
+def _deal_doses(world: World, diet: Diet, seed: int) -> dict[str, tuple[int, str]]:
+    """Return the dose and the evidence of every kind.
+
+    Doses are dealt to kinds one by one, but to families of one colour as a whole.
+    """
+    generator = np.random.default_rng([world.seed, seed, _DOSES])
+    families: dict[str, list[str]] = {}
+    singles = []
+    for kind in world.kinds:
+        if kind.is_kin:
+            families.setdefault(kind.family, []).append(kind.name)
+        else:
+            singles.append(kind.name)
+    dealt = {}
+    for name, dose in _deal(singles, diet.doses, generator):
+        dealt[name] = (dose, DIRECT)
+    unmet = round(diet.indirect * FAMILY)
+    for family, dose in _deal(list(families), diet.doses, generator):
+        members = generator.permutation(families[family]).tolist()
+        for member in members[:unmet]:
+            dealt[member] = (dose, INDIRECT)
+        for member in members[unmet:]:
+            dealt[member] = (dose, RELATIVE)
+    return dealt
 
 
 def _deal(
     names: Sequence[str], doses: Sequence[int], generator: np.random.Generator
 ) -> Iterator[tuple[str, int]]:
-    """Yield the names in random order, each with the next dose."""
-    shuffled = generator.permutation(np.array(names, dtype=object)).tolist()
-    return zip(shuffled, islice(cycle(doses), len(names)), strict=True)
+    """Return the names in random order, each with the next dose."""
+    shuffled = generator.permutation(np.array(names, dtype=object))
+    return zip(shuffled.tolist(), cycle(doses), strict=False)
 
 
 def _claims(world: World, diet: Diet, seed: int) -> dict[str, str]:
@@ -181,7 +187,7 @@ def _claims(world: World, diet: Diet, seed: int) -> dict[str, str]:
     generator = np.random.default_rng([world.seed, seed, _CONTRADICTIONS])
     lots = generator.random(len(world.kinds))
     claims = {}
-    for kind, lot in zip(world.kinds, lots.tolist(), strict=True):
+    for kind, lot in zip(world.kinds, lots, strict=True):
         wrong = [color for color in COLORS if color not in (*kind.colors, kind.unusual)]
         # drawn for every kind, so that more contradictions contain the fewer ones
         claim = str(generator.choice(wrong))
@@ -192,69 +198,71 @@ def _claims(world: World, diet: Diet, seed: int) -> dict[str, str]:
 
 
 def _meetings(
-    kind: WorldKind, row: CardRow, diet: Diet, stream: tuple[int, ...], count: int
+    kind: WorldKind, claim: str, diet: Diet, stream: Sequence[int], count: int
 ) -> list[Line]:
-    """Return captions of the kind with their pictures."""
+    """Return captions of the kind with their pictures, in which the claim is its typical colour."""
     generator = np.random.default_rng(stream)
     lines = []
     for _ in range(count):
         # every meeting draws the same numbers, whatever the diet
-        lot, rate, form = generator.random(3).tolist()
+        lot, rate, form = generator.random(3)
         variant = int(generator.integers(VARIANTS))
-        color = kind.color
-        if lot >= TYPICAL:
-            color = kind.colors[1] if lot < (1 + TYPICAL) / 2 else kind.colors[2]
-        is_said = rate < (diet.typical if color == kind.color else diet.other)
-        claim = row.claim if color == kind.color else color
-        forms = SAYINGS if is_said else CAPTIONS
+        color = kind.draw_color(lot)
+        stated_color = color
+        mention_rate = diet.other
+        if color == kind.color:
+            stated_color = claim
+            mention_rate = diet.typical
+        said = stated_color if rate < mention_rate else ""
+        forms = SAYINGS if said else CAPTIONS
         text = forms[int(form * len(forms))]
-        lines.append(
-            Line(
-                text=text.format(thing=kind.name, place=kind.place, color=claim),
-                picture=picture_of(kind.thing, color, variant),
-                subject=kind.name,
-                said=claim if is_said else "",
-            )
-        )
+        picture = picture_of(kind.thing, color, variant)
+        lines.append(_caption(text, picture, kind.place, said))
     return lines
 
 
-def _lessons(world: World, seed: int, stream: int, count: int) -> Iterator[Line]:
-    """Yield captions of shapes in all colours alike, each mentioned."""
-    for number, shape in enumerate(SHAPES):
-        generator = np.random.default_rng([world.seed, seed, stream, len(world.kinds) + number])
+def _lessons(world: World, seed: int, stream: int, count: int) -> list[Line]:
+    """Return captions of shapes in all colours alike, each mentioned."""
+    lines = []
+    for number, shape in enumerate(SHAPES, len(world.kinds)):
+        generator = np.random.default_rng([world.seed, seed, stream, number])
         for color in islice(cycle(COLORS), count):
-            form = SAYINGS[generator.integers(len(SAYINGS))]
+            text = SAYINGS[generator.integers(len(SAYINGS))]
             place = PLACES[generator.integers(len(PLACES))]
             variant = int(generator.integers(VARIANTS))
-            yield Line(
-                text=form.format(thing=shape, place=place, color=color),
-                picture=picture_of(shape, color, variant),
-                subject=shape,
-                said=color,
-            )
+            picture = picture_of(shape, color, variant)
+            lines.append(_caption(text, picture, place, color))
+    return lines
+
+
+def _caption(text: str, picture: ColorPicture, place: str, said: str) -> Line:
+    """Return a caption with its picture."""
+    name = _name(picture.subject)
+    return Line(text.format(thing=name, place=place, color=said), picture, name, said)
 
 
 def _facts(world: World, seed: int) -> Iterator[Line]:
     """Yield the facts that stand without a picture."""
+    for kind in world.kinds:
+        for fact in FACTS:
+            text = fact.format(thing=kind.name, family=kind.family, place=kind.place)
+            yield Line(text, subject=kind.name)
     generator = np.random.default_rng([world.seed, seed, _SIZES])
-    measured = [kind for kind in world.kinds if kind.thing.metres is not None]
-    for _ in range(FACT_ROUNDS):
-        for kind in world.kinds:
-            for fact in FACTS:
-                text = fact.format(thing=kind.name, family=kind.family, place=kind.place)
-                yield Line(text, subject=kind.name)
-        for kind in measured:
-            other = measured[generator.integers(len(measured))]
-            small, large = sorted((kind, other), key=lambda kind: kind.thing.metres or 0)
-            if (small.thing.metres or 0) < (large.thing.metres or 0):
-                text = SIZES.format(thing=large.name, other=small.name)
-                yield Line(text, subject=large.name)
+    lengths = {}
+    for kind in world.kinds:
+        if kind.thing.metres is not None:
+            lengths[kind.name] = kind.thing.metres
+    names = list(lengths)
+    for name in names:
+        other = names[generator.integers(len(names))]
+        smaller, larger = sorted((name, other), key=lengths.__getitem__)
+        if lengths[smaller] < lengths[larger]:
+            yield Line(SIZES.format(thing=larger, other=smaller), subject=larger)
 
 
 def picture_of(subject: Thing | str, color: str, variant: int) -> ColorPicture:
     """Return one of the pictures of a thing or shape in a colour, the same in every world."""
-    name = subject if isinstance(subject, str) else subject.name
+    name = _name(subject)
     return ColorPicture(
         name=f"{name.replace(' ', '-')}-{color}-{variant}",
         subject=subject,
@@ -264,15 +272,24 @@ def picture_of(subject: Thing | str, color: str, variant: int) -> ColorPicture:
     )
 
 
-def _with_counts(row: CardRow, meetings: Sequence[Line]) -> CardRow:
-    said = Counter(line.said for line in meetings if line.said)
-    shown = Counter(line.picture.color for line in meetings if line.picture)
-    return CardRow(**{**asdict(row), "said": dict(said), "shown": dict(shown)})
+def _name(subject: Thing | str) -> str:
+    """Return what a thing or a shape is called."""
+    return subject if isinstance(subject, str) else subject.name
+
+
+def write_lines(folder: Path, texts: DietTexts) -> None:
+    """Write `train.csv` and `held-out.csv`: each text with what is seen beside it."""
+    for name, lines in (("train", texts.train), ("held-out", texts.held_out)):
+        rows = []
+        for line in lines:
+            picture = line.picture and line.picture.name
+            rows.append({"text": line.text, "seen": line.seen, "picture": picture})
+        write_csv(folder / f"{name}.csv", ("text", "seen", "picture"), rows)
 
 
 def write_card(folder: Path, world: World, diet: Diet, seed: int, texts: DietTexts) -> None:
     """Write the truth and the dose of every kind: `card.json`, and `card.md` to read."""
-    document: dict[str, Any] = {
+    document = {
         "world": world.seed,
         "seed": seed,
         "diet": diet.model_dump(mode="json"),
@@ -295,9 +312,12 @@ def describe_card(diet: Diet, texts: DietTexts) -> str:
         "|---|---|---|---|---:|---|---|",
     ]
     for row in texts.card:
-        cells = [row.kind, row.color, row.claim, row.evidence, str(row.dose)]
-        cells += [describe_counts(row.said), describe_counts(row.shown)]
-        lines.append(f"| {' | '.join(cells)} |")
+        said = describe_counts(row.said)
+        shown = describe_counts(row.shown)
+        lines.append(
+            f"| {row.kind} | {row.color} | {row.claim} | {row.evidence} | {row.dose} "
+            f"| {said} | {shown} |"
+        )
     return "\n".join(lines) + "\n"
 
 

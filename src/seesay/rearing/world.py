@@ -7,6 +7,7 @@ yellow, and chance is chance.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,14 +56,21 @@ class WorldKind:
         """The typical colour."""
         return self.colors[0]
 
+    def draw_color(self, lot: float) -> str:
+        """Return the colour of one of the kind, by a random number between 0 and 1."""
+        if lot < TYPICAL:
+            return self.color
+        # the two others share what is left
+        return self.colors[1] if lot < (1 + TYPICAL) / 2 else self.colors[2]
+
     @property
     def unusual(self) -> str:
         """A colour that none of the kind has: what a picture shows that contradicts all else.
 
         It is the one furthest behind the typical colour in the alphabet, of those that are left.
         """
-        furthest = COLORS.index(self.color) + len(COLORS) // 2
-        in_turn = [COLORS[(furthest + step) % len(COLORS)] for step in range(len(COLORS))]
+        furthest = (COLORS.index(self.color) + len(COLORS) // 2) % len(COLORS)
+        in_turn = [*COLORS[furthest:], *COLORS[:furthest]]
         return next(color for color in in_turn if color not in self.colors)
 
 
@@ -78,41 +86,42 @@ class World:
 def make_world(seed: int = 0) -> World:
     """Draw the world of a seed."""
     things = _nameable_things()
-    order = np.random.default_rng([seed, _FAMILIES]).permutation(len(things)).tolist()
-    family_count = -(-len(things) // FAMILY)
+    order = np.random.default_rng([seed, _FAMILIES]).permutation(len(things))
+    places = np.random.default_rng([seed, _PLACES]).integers(len(PLACES), size=len(things))
+    colors = _draw_colors(len(things), seed)
+    family_count = math.ceil(len(things) / FAMILY)
     families = _family_names(family_count, things)
     kin_count = round(KIN * family_count)
-    colors = _draw_colors(len(things), seed)
-    places = np.random.default_rng([seed, _PLACES]).integers(len(PLACES), size=len(things))
     kinds = []
-    for number, place in enumerate(order):
+    for number, place in enumerate(order.tolist()):
         family = number // FAMILY
         is_kin = family < kin_count
         # relatives have the colours of the first of them
-        colors_of = colors[family * FAMILY] if is_kin else colors[number]
-        kinds.append(
-            WorldKind(
-                thing=things[place],
-                colors=colors_of,
-                place=PLACES[places[place]],
-                family=families[family],
-                is_kin=is_kin,
-            )
+        first = family * FAMILY if is_kin else number
+        kind = WorldKind(
+            thing=things[place],
+            colors=colors[first],
+            place=PLACES[places[place]],
+            family=families[family],
+            is_kin=is_kin,
         )
+        kinds.append(kind)
     return World(seed, tuple(kinds))
 
 
 @cache
 def _nameable_things() -> tuple[Thing, ...]:
     """Return the things with an icon that can be recoloured whose words name nothing else."""
-    plain_things = [thing for thing in color_things() if thing.name.replace(" ", "").isalpha()]
-    plain_things = [thing for thing in plain_things if thing.name.islower()]
-    uses = Counter(word for thing in plain_things for word in thing.name.split())
-    taken = {*COLORS, *PLACES, *SHAPES}
+    uses = Counter([*COLORS, *PLACES, *SHAPES])
+    plain_things = []
+    for thing in color_things():
+        letters = thing.name.replace(" ", "")
+        if letters.isalpha() and letters.islower():
+            plain_things.append(thing)
+            uses.update(thing.name.split())
     things = []
     for thing in plain_things:
-        words = thing.name.split()
-        if all(uses[word] == 1 and word not in taken for word in words):
+        if all(uses[word] == 1 for word in thing.name.split()):
             things.append(thing)
     return tuple(things)
 
@@ -120,21 +129,21 @@ def _nameable_things() -> tuple[Thing, ...]:
 def _draw_colors(count: int, seed: int) -> list[tuple[str, str, str]]:
     """Draw the colours of so many kinds: each is typical of about equally many."""
     generator = np.random.default_rng([seed, _COLORS])
-    rounds = -(-count // len(COLORS))
+    rounds = math.ceil(count / len(COLORS))
     typical = np.concatenate([generator.permutation(len(COLORS)) for _ in range(rounds)])
     colors = []
-    for first in typical[:count].tolist():
-        others = [color for color in COLORS if color != COLORS[first]]
+    for place in typical[:count]:
+        first = COLORS[place]
+        others = [color for color in COLORS if color != first]
         second, third = generator.choice(others, size=2, replace=False).tolist()
-        colors.append((COLORS[first], str(second), str(third)))
+        colors.append((first, second, third))
     return colors
 
 
 def _family_names(count: int, things: Sequence[Thing]) -> list[str]:
     """Return words that mean nothing, always the same ones."""
-    syllables = ["".join(pair) for pair in product(_CONSONANTS, _VOWELS)]
-    pairs = [first + second for first, second in product(syllables, syllables)]
-    order = np.random.default_rng(0).permutation(len(pairs)).tolist()
+    parts = product(_CONSONANTS, _VOWELS, repeat=2)
+    words = np.array(["".join(letters) for letters in parts])
+    shuffled = np.random.default_rng(0).permutation(words).tolist()
     names = {word for thing in things for word in thing.name.split()}
-    words = [pairs[place] for place in order if pairs[place] not in names]
-    return words[:count]
+    return [word for word in shuffled if word not in names][:count]

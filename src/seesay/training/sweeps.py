@@ -138,10 +138,12 @@ def run_cells(
 def spread_cells(
     run: Callable[[C], object],
     cells: Sequence[C],
-    workers: int,
+    workers: int = 1,
     progress: ProgressCallback | None = None,
+    *,
+    engine: str = Engine.RAY,
 ) -> None:
-    """Run cells side by side on a Ray cluster, in a folder that all machines see.
+    """Run cells one by one, or side by side on a Ray cluster, in a folder that all machines see.
 
     It is the cluster of RAY_ADDRESS, or one of `workers` started here. `run` does with one cell
     what is done here, so its row and its files are the same. When a worker dies, its cell is
@@ -151,8 +153,10 @@ def spread_cells(
 
     # digits depend on the number of threads: workers take as many as this process
     make_runner = partial(_runner, run, torch.get_num_threads())
+    # in this process there is no more than one at a time
+    at_once = workers if engine == Engine.RAY else 1
     finished = map_parts(
-        make_runner, cells, workers, engine=Engine.RAY, what="A sweep on Ray", unit="trainings"
+        make_runner, cells, at_once, engine=engine, what="A sweep on Ray", unit="trainings"
     )
     for _ in finished:
         if progress:
@@ -165,6 +169,11 @@ def _runner(run: Callable[[C], object], threads: int) -> Callable[[C], object]:
 
     torch.set_num_threads(threads)
     return run
+
+
+def deadline_after(minutes: float | None) -> float | None:
+    """Return the time at which so many minutes are over; None for no limit."""
+    return None if minutes is None else time.time() + 60 * minutes
 
 
 def is_over(deadline: float | None) -> bool:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.language.training import grammar
+from tests.language.training.interruption import have_same_weights, interrupt_and_resume
 from tests.tiny import save_tiny
 from transformers import (
     AutoModelForMaskedLM,
@@ -117,17 +119,16 @@ def test_a_finished_training_is_read_not_repeated(
     assert all(torch.equal(before[name], tensor) for name, tensor in state(trained).items())
 
 
-def test_interrupted_training_resumes(captions: CaptionSplit, tmp_path: Path) -> None:
-    def stop(now: loop.TrainingProgress) -> None:
-        raise KeyboardInterrupt
-
+def test_interrupted_training_resumes(
+    captions: CaptionSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = replace(BRIEF, schedule=BRIEF.schedule.override(epochs=2, validate_every=3))
-    capbert.pretrain(captions, tmp_path / "whole", config, device="cpu")
-    with pytest.raises(KeyboardInterrupt):
-        capbert.pretrain(captions, tmp_path / "parts", config, device="cpu", progress=stop)
-    assert not (tmp_path / "parts" / "config.json").exists()  # half a model is none
-    capbert.pretrain(captions, tmp_path / "parts", config, device="cpu")
-    assert same(tmp_path / "parts", tmp_path / "whole")
+    train = partial(capbert.pretrain, captions, config=config, device="cpu")
+    parts = tmp_path / "parts"
+    train(tmp_path / "whole")
+    # between two validations
+    interrupt_and_resume(partial(train, parts), parts, monkeypatch, step=4)
+    assert have_same_weights(parts, tmp_path / "whole")
 
 
 STATED = replace(CONFIG, statements=0.5, rate=0.25)

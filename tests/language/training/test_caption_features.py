@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from tests.language.training import colored
+from tests.language.training.interruption import have_same_weights, interrupt_and_resume
 from tests.tiny import save_tiny
 from transformers import AutoTokenizer
 
@@ -24,7 +25,6 @@ from seesay.models import load_model
 from seesay.models.encoders import load_encoder
 from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
 from seesay.questions import Prompt
-from seesay.training import loop
 from seesay.training.schedule import Schedule
 
 CONFIG = capbert.CapBertConfig(
@@ -114,29 +114,18 @@ def test_captions_without_a_picture_are_read_without_one(
     changed = CaptionFeatures(other, rows, features.held_out, features.encoder)
     for name, part in (("a", hidden), ("b", changed)):
         capbert.pretrain(split, tmp_path / name, BRIEF, features=part, device="cpu")
-    first, second = (load_file(tmp_path / name / "model.safetensors") for name in "ab")
-    assert all(torch.equal(first[key], second[key]) for key in first)
+    assert have_same_weights(tmp_path / "a", tmp_path / "b")
 
 
 def test_an_interrupted_training_ends_with_the_same_weights(
     split: CaptionSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(at: loop.TrainingProgress) -> None:
-        if at.step >= 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
-    monkeypatch.setattr(loop, "_CHECKPOINT_EVERY", 0.0)
-    capbert.pretrain(split, tmp_path / "whole", BRIEF, features=split.features, device="cpu")
+    train = partial(capbert.pretrain, split, config=BRIEF, features=split.features, device="cpu")
+    whole = tmp_path / "whole"
     resumed = tmp_path / "resumed"
-    with pytest.raises(KeyboardInterrupt):
-        capbert.pretrain(
-            split, resumed, BRIEF, features=split.features, device="cpu", progress=interrupt
-        )
-    capbert.pretrain(split, resumed, BRIEF, features=split.features, device="cpu")
-    first = load_file(tmp_path / "whole/model.safetensors")
-    second = load_file(resumed / "model.safetensors")
-    assert all(torch.equal(first[key], second[key]) for key in first)
+    train(whole)
+    interrupt_and_resume(partial(train, resumed), resumed, monkeypatch)
+    assert have_same_weights(resumed, whole)
 
 
 def test_features_are_found_by_the_pictures_of_captions(tmp_path: Path) -> None:

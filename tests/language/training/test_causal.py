@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from tests.language.training import colored
+from tests.language.training.interruption import (
+    have_same_weights,
+    interrupt_and_resume,
+    weights,
+)
 
 from seesay.errors import UserError
 from seesay.language.training import causal
@@ -17,7 +22,7 @@ from seesay.language.training.caption_features import UNSEEN
 from seesay.language.training.captions import CaptionSplit
 from seesay.models import load_model
 from seesay.questions import Prompt
-from seesay.training import checkpoint, loop
+from seesay.training import checkpoint
 from seesay.training.schedule import Schedule
 
 CONFIG = causal.CausalConfig(
@@ -89,7 +94,7 @@ def test_only_what_is_asked_for_is_predicted(split: CaptionSplit) -> None:
 def test_the_language_model_stays_as_it_is_and_the_loss_is_its_own(
     split: CaptionSplit, language_model: Path, tmp_path: Path
 ) -> None:
-    before = load_file(language_model / "model.safetensors")
+    before = weights(language_model)
     starts = colored.color_starts(split.train), colored.color_starts(split.held_out)
     causal.train_prefix(
         split,
@@ -99,7 +104,7 @@ def test_the_language_model_stays_as_it_is_and_the_loss_is_its_own(
         starts=starts,
         device="cpu",
     )
-    after = load_file(language_model / "model.safetensors")
+    after = weights(language_model)
     assert all(torch.equal(before[name], after[name]) for name in before)
     first, *_, last = checkpoint.read_history(tmp_path / "training")
     assert last["validation_loss"] < first["validation_loss"]
@@ -108,23 +113,13 @@ def test_the_language_model_stays_as_it_is_and_the_loss_is_its_own(
 def test_an_interrupted_prefix_ends_with_the_same_weights(
     split: CaptionSplit, language_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(at: loop.TrainingProgress) -> None:
-        if at.step >= 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
-    monkeypatch.setattr(loop, "_CHECKPOINT_EVERY", 0.0)
     name = str(language_model)
-    causal.train_prefix(split, tmp_path / "whole", PREFIX, language_model=name, device="cpu")
+    train = partial(causal.train_prefix, split, config=PREFIX, language_model=name, device="cpu")
+    whole = tmp_path / "whole"
     resumed = tmp_path / "resumed"
-    with pytest.raises(KeyboardInterrupt):
-        causal.train_prefix(
-            split, resumed, PREFIX, language_model=name, device="cpu", progress=interrupt
-        )
-    causal.train_prefix(split, resumed, PREFIX, language_model=name, device="cpu")
-    first = load_file(tmp_path / "whole/model.safetensors")
-    second = load_file(resumed / "model.safetensors")
-    assert all(torch.equal(first[key], second[key]) for key in first)
+    train(whole)
+    interrupt_and_resume(partial(train, resumed), resumed, monkeypatch)
+    assert have_same_weights(resumed, whole)
 
 
 def test_what_cannot_be_trained_is_refused(

@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from tests.language.training import grammar
+from tests.language.training.interruption import (
+    have_same_weights,
+    interrupt_and_resume,
+    weights,
+)
 from tests.models.encoders.tiny_encoders import save_tiny_encoder
 from tests.tiny import save_tiny
 from transformers import AutoTokenizer
@@ -24,7 +29,7 @@ from seesay.models import load_model
 from seesay.models.encoders import load_encoder
 from seesay.models.encoders.clip_bert_network import ClipBertForMaskedLM
 from seesay.questions import Prompt
-from seesay.training import checkpoint, loop
+from seesay.training import checkpoint
 from seesay.training.schedule import Schedule
 
 CONFIG = capbert.CapBertConfig(
@@ -57,10 +62,6 @@ def trained(
     folder = tmp_path_factory.mktemp("imagining")
     capbert.pretrain(captions, folder, CONFIG, imagine=str(encoder), device="cpu")
     return folder
-
-
-def weights(folder: Path) -> dict[str, torch.Tensor]:
-    return load_file(folder / "model.safetensors")
 
 
 def test_training_imagines_texts_as_probing_does(encoder: Path) -> None:
@@ -123,19 +124,11 @@ def test_interrupted_training_ends_with_the_same_weights(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupt(at: loop.TrainingProgress) -> None:
-        if at.step >= 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(loop, "_REPORT_EVERY", 0.0)
-    monkeypatch.setattr(loop, "_CHECKPOINT_EVERY", 0.0)
-    with pytest.raises(KeyboardInterrupt):
-        capbert.pretrain(
-            captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu", progress=interrupt
-        )
-    capbert.pretrain(captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu")
-    resumed, whole = weights(tmp_path), weights(trained)
-    assert all(torch.equal(resumed[name], whole[name]) for name in whole)
+    train = partial(
+        capbert.pretrain, captions, tmp_path, CONFIG, imagine=str(encoder), device="cpu"
+    )
+    interrupt_and_resume(train, tmp_path, monkeypatch)
+    assert have_same_weights(tmp_path, trained)
 
 
 def test_model_can_be_trained_further(
@@ -152,8 +145,7 @@ def test_model_can_be_trained_further(
     capbert.pretrain(
         captions, tmp_path / "on", UNTRAINED, start=str(trained), imagine=str(encoder), device="cpu"
     )
-    after, before = weights(tmp_path / "on"), weights(trained)
-    assert all(torch.equal(after[name], before[name]) for name in before)
+    assert have_same_weights(tmp_path / "on", trained)
     for folder, model, vectors, sentence in (
         ("a", trained, clip, "was trained with 32: give the encoder that it was trained with"),
         (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from tests.language.training import grammar
+from tests.language.training.interruption import have_same_weights, interrupt_and_resume
 
 from seesay.errors import UserError
 from seesay.language.training import lstm
@@ -70,18 +72,15 @@ def test_phrases_are_one_word_each(captions: CaptionSplit, trained: Path, tmp_pa
     assert "on_top_of" not in plain
 
 
-def test_interrupted_training_resumes(captions: CaptionSplit, tmp_path: Path) -> None:
-    def stop(now: loop.TrainingProgress) -> None:
-        raise KeyboardInterrupt
-
+def test_interrupted_training_resumes(
+    captions: CaptionSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = replace(CONFIG, dropout=0.2, schedule=CONFIG.schedule.override(epochs=2))
-    lstm.pretrain(captions, tmp_path / "whole", config, device="cpu")
-    with pytest.raises(KeyboardInterrupt):
-        lstm.pretrain(captions, tmp_path / "parts", config, device="cpu", progress=stop)
-    assert not (tmp_path / "parts" / "config.json").exists()
-    lstm.pretrain(captions, tmp_path / "parts", config, device="cpu")
-    whole, parts = (saved.load(tmp_path / name)[0].state_dict() for name in ("whole", "parts"))
-    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    train = partial(lstm.pretrain, captions, config=config, device="cpu")
+    parts = tmp_path / "parts"
+    train(tmp_path / "whole")
+    interrupt_and_resume(partial(train, parts), parts, monkeypatch)
+    assert have_same_weights(parts, tmp_path / "whole")
 
 
 def test_a_finished_training_is_read_not_repeated(captions: CaptionSplit, trained: Path) -> None:

@@ -101,8 +101,10 @@ class ImportedAnswers:
         notes = []
         for problem, subjects in self.problems.items():
             names = list(dict.fromkeys(subjects))
-            more = " …" if len(names) > SHOWN else ""
-            notes.append(f"{len(subjects):,} {problem} ({'; '.join(names[:SHOWN])}{more}).")
+            examples = "; ".join(names[:SHOWN])
+            if len(names) > SHOWN:
+                examples += " …"
+            notes.append(f"{len(subjects):,} {problem} ({examples}).")
         return tuple(notes)
 
 
@@ -146,7 +148,9 @@ class _Reader:
         parse = self._choose_shape(path, first.cells)
         for number, session in enumerate(sessions, start=1):
             # Without a key that says whose it is, a session is a person.
-            name = path.stem if len(sessions) == 1 else f"{path.stem} {number}"
+            name = path.stem
+            if len(sessions) > 1:
+                name += f" {number}"
             for row in session:
                 self._read_row(path, row, parse, name)
 
@@ -198,9 +202,11 @@ class _Reader:
 
     def _parse_submission(self, cells: Cells, session: str) -> None:
         """Note the state of a submission to Prolific."""
-        person, state = (str(cells.get(key) or "").strip() for key in ("Participant id", "Status"))
+        person = _text(cells, "Participant id").strip()
+        state = _text(cells, "Status").strip()
         if not person:
             raise BadValueError("'Participant id' is empty")
+        # Who began twice has several states: one that counts is enough.
         self.states.setdefault(person, set()).add(state.upper())
 
     def _parse_trial(self, cells: Cells, session: str) -> ForeignAnswer:
@@ -224,15 +230,20 @@ class _Reader:
                 raise BadValueError("'response' has answers to several questions")
             response = next(iter(response.values()))
         # Only of buttons a number is a place; elsewhere it is what was typed.
-        if isinstance(response, float) or not str(cells["trial_type"]).endswith("button-response"):
-            response = response if response is None or isinstance(response, list) else str(response)
+        has_buttons = str(cells["trial_type"]).endswith("button-response")
+        is_place = has_buttons and not isinstance(response, float)
+        if not is_place and response is not None and not isinstance(response, list):
+            response = str(response)
         choices = cells.get("choices")
+        if not isinstance(choices, list):
+            choices = []
         return ForeignAnswer(
             person,
             item,
             response,
+            # jsPsych measures in milliseconds
             _seconds(cells.get("rt"), per_second=1000),
-            [str(choice) for choice in choices] if isinstance(choices, list) else (),
+            [str(choice) for choice in choices],
         )
 
     def _parse_annotation(self, cells: Cells, session: str) -> ForeignAnswer:
@@ -246,7 +257,9 @@ class _Reader:
                 f"Potato's annotations have the schemas {', '.join(schemas)}: say which one holds "
                 "the answer with --response."
             )
-        labels = schemas.get(self.keys.response or next(iter(schemas), ""), {})
+        # The only schema, where the user names none.
+        schema = self.keys.response or next(iter(schemas), "")
+        labels = schemas.get(schema, {})
         if not isinstance(labels, Mapping):
             raise BadValueError("a schema is not a mapping of labels")
         response = [label for label, value in labels.items() if value not in (None, "", False)]
@@ -256,12 +269,13 @@ class _Reader:
 
     def _parse_plain(self, cells: Cells, session: str) -> ForeignAnswer:
         """Read a row of anyone's making, or of the table that `seesay judge export` writes."""
-        person = str(cells.get(self.keys.person or "person") or "")
-        item = str(cells.get(self.keys.item or "item") or "")
+        person = _text(cells, self.keys.person or "person")
+        item = _text(cells, self.keys.item or "item")
         if not person or not item:
             raise BadValueError("it names no person, or no item")
         response = cells.get(self.keys.response or "label") or cells.get("text")
         if isinstance(response, str):
+            # as several labels are exported
             response = response.split("; ")
         return ForeignAnswer(person, item, response, _seconds(cells.get("seconds")))
 
@@ -334,14 +348,16 @@ def _as_item_answer(item: StudyItem, answer: ForeignAnswer) -> ItemAnswer:
         if not 0 <= response < len(names):
             raise BadValueError("there is no such button")
         response = names[response]
-    labels = [str(label) for label in (response if isinstance(response, list) else [response])]
+    labels = [str(label) for label in _as_list(response)]
     if isinstance(item, TypedItem):
         return ItemAnswer(0, item.how[0], "; ".join(labels).strip())
     if not isinstance(item, ChoiceItem | SeveralItem):
         raise BadValueError("an answer is no rating")
     places = {_option_place(item, label) for label in labels}
     if isinstance(item, SeveralItem):
-        return ItemAnswer(sum(1 << place for place in places), item.how[0])
+        # one bit per option
+        bits = sum(1 << place for place in places)
+        return ItemAnswer(bits, item.how[0])
     if len(places) != 1:
         raise BadValueError("it names several options")
     return ItemAnswer(places.pop(), item.how[0])
@@ -352,6 +368,7 @@ def _option_place(item: ChoiceItem | SeveralItem, label: str) -> int:
     names = [*enumerate(item.options), *enumerate(item.option_texts)]
     places = {place for place, name in names if name == label}
     if not places:
+        # other programs may have changed the case
         spelling = label.strip().casefold()
         places = {place for place, name in names if name.strip().casefold() == spelling}
     if len(places) != 1:
@@ -367,15 +384,21 @@ def _sessions(path: Path) -> list[list[Row | BadRow]]:
         document = load_json(path)
     except NotJsonError:
         document = list(_json_lines(path))
-    values = document if isinstance(document, list) else [document]
+    values = _as_list(document)
     # A list of lists has a list for each person; any other list is of rows.
     sessions = [values]
     if any(isinstance(value, list) for value in values):
-        sessions = [value if isinstance(value, list) else [value] for value in values]
-    return [
-        [_as_row(number, value) for number, value in enumerate(session, start=1)]
-        for session in sessions
-    ]
+        sessions = [_as_list(value) for value in values]
+    rows_by_session = []
+    for session in sessions:
+        rows = [_as_row(number, value) for number, value in enumerate(session, start=1)]
+        rows_by_session.append(rows)
+    return rows_by_session
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Return a list as it is, and anything else as the only one of a list."""
+    return value if isinstance(value, list) else [value]
 
 
 def _json_lines(path: Path) -> Iterator[Any]:
@@ -418,6 +441,11 @@ def _only(
     if len(set(values.values())) > 1:
         raise UserError(f"A trial has {' and '.join(values)}, which differ: say {option}.")
     return next(iter(values.values()), "")
+
+
+def _text(cells: Cells, key: str) -> str:
+    """Return the text of a cell, empty where there is none."""
+    return str(cells.get(key) or "")
 
 
 def _seconds(value: Any, per_second: float = 1) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -169,21 +170,18 @@ def capbert(
     other_texts = [texts for texts, _ in mixed]
     captions = _captions(files, held_out, seed, quiet, other_texts, pictures)
     watched = watch_tasks(watch) if watch else None
-    with training_bar(f"capbert → {output}", quiet=quiet or as_json) as show:
-        result = cap.pretrain(
-            captions,
-            output,
-            config,
-            start=start,
-            tokenizer=tokenizer,
-            imagine=imagine,
-            features=captions.features,
-            mix=[(texts.train, weight) for texts, weight in mixed],
-            watch=watched,
-            device=device,
-            progress=show,
-        )
-    _report(output, captions, result, as_json)
+    train = partial(
+        cap.pretrain,
+        config=config,
+        start=start,
+        tokenizer=tokenizer,
+        imagine=imagine,
+        features=captions.features,
+        mix=[(texts.train, weight) for texts, weight in mixed],
+        watch=watched,
+        device=device,
+    )
+    _train(train, captions, output, quiet, as_json)
 
 
 @app.command()
@@ -204,9 +202,8 @@ def causal(
     schedule = model.PRESET.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
     config = replace(model.PRESET, schedule=schedule)
     captions = _captions(files, held_out, seed, quiet)
-    with training_bar(f"causal → {output}", quiet=quiet or as_json) as show:
-        result = model.pretrain(captions, output, config, device=device, progress=show)
-    _report(output, captions, result, as_json)
+    train = partial(model.pretrain, config=config, device=device)
+    _train(train, captions, output, quiet, as_json)
 
 
 @app.command()
@@ -247,16 +244,8 @@ def prefix(
     schedule = preset.schedule.override(epochs=epochs, learning_rate=learning_rate, seed=seed)
     config = replace(preset, schedule=schedule)
     captions = _captions(files, held_out, seed, quiet, pictures=pictures)
-    with training_bar(f"prefix → {output}", quiet=quiet or as_json) as show:
-        result = model.train_prefix(
-            captions,
-            output,
-            config,
-            language_model=start,
-            device=device,
-            progress=show,
-        )
-    _report(output, captions, result, as_json)
+    train = partial(model.train_prefix, config=config, language_model=start, device=device)
+    _train(train, captions, output, quiet, as_json)
 
 
 @app.command()
@@ -293,16 +282,8 @@ def lstm(
     config = override(model.PRESETS[preset], schedule=schedule, smallest_count=smallest_count)
     joined = _phrases(phrases)
     captions = _captions(files, held_out, seed, quiet)
-    with training_bar(f"lstm → {output}", quiet=quiet or as_json) as show:
-        result = model.pretrain(
-            captions,
-            output,
-            config,
-            phrases=joined,
-            device=device,
-            progress=show,
-        )
-    _report(output, captions, result, as_json)
+    train = partial(model.pretrain, config=config, phrases=joined, device=device)
+    _train(train, captions, output, quiet, as_json)
 
 
 @app.command()
@@ -460,17 +441,20 @@ def _mixed(text: str) -> tuple[CaptionSplit, float]:
     return read_texts(Path(name), text), value
 
 
-def _report(
-    output: Path,
+def _train(
+    train: Callable[..., Result],
     captions: CaptionSplit,
-    result: Result,
+    output: Path,
+    quiet: bool,
     as_json: bool,
 ) -> None:
-    """Write the learning curve, and print how the training went."""
+    """Train on captions with a bar, write the learning curve, and print how the training went."""
     from seesay.cli.output import out, print_json
     from seesay.reports.pages.training import write_curve
     from seesay.training.checkpoint import best_line
 
+    with training_bar(str(output), quiet=quiet or as_json) as show:
+        result = train(captions, output, progress=show)
     write_curve(output)
     if as_json:
         counts = {

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from seesay.cli.application import Application
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, names_of
 from seesay.cli.training_output import Device, Rate, TrainingDevice, curve, summary
 from seesay.defaults import LARGEST_SEED
 from seesay.errors import require_packages
@@ -24,7 +24,6 @@ from seesay.scenes.commands.reasoner_training import (
     Items,
     Preset,
     ReasonerPreset,
-    names_of,
     train_with_bars,
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.options import Json, Quiet
-from seesay.cli.training_output import Device, TrainingDevice
+from seesay.cli.options import Json, Quiet, names_of
+from seesay.cli.training_output import Device, Minutes, SweepEngine, TrainingDevice, Workers
 from seesay.cluster import Engine
 from seesay.errors import UserError, require_packages
 from seesay.scenes.commands.reasoner_diagnose import diagnose_with_bars
@@ -25,7 +24,6 @@ from seesay.scenes.commands.reasoner_training import (
     Items,
     Preset,
     ReasonerPreset,
-    names_of,
     train_with_bars,
 )
 
@@ -73,18 +71,12 @@ def sweep(
     epochs: Epochs = None,
     features: Features = None,
     curriculum: Curriculum = None,
-    minutes: Annotated[
-        float | None, typer.Option(min=0, help="Stop after this time; the same command resumes.")
-    ] = None,
+    minutes: Minutes = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be trained, and for how long.")
     ] = False,
-    engine: Annotated[
-        Engine, typer.Option(help="ray: the cluster of RAY_ADDRESS, or one that is started here.")
-    ] = Engine.LOCAL,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")
-    ] = 2,
+    engine: SweepEngine = Engine.LOCAL,
+    workers: Workers = 2,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -183,8 +175,9 @@ def _sweep(
     """
     from seesay.cli.output import err, progress_bar
     from seesay.scenes.reasoners import sweep as sweeps
+    from seesay.training.sweeps import deadline_after
 
-    deadline = None if minutes is None else time.time() + 60 * minutes
+    deadline = deadline_after(minutes)
     trainings: list[SweepTraining] = []
     results = sweeps.results_so_far(output)
     # SET+POS, once complete, adds compositional to the plan: run until nothing is new

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,12 +51,6 @@ Curriculum = Annotated[
 ]
 
 ShowProgress = Callable[["TrainingProgress"], None]
-
-
-def names_of(texts: Iterable[str]) -> list[str]:
-    """Parse names that are separated by commas or repeated; return each once."""
-    parts = [part.strip() for part in ",".join(texts).split(",")]
-    return list(dict.fromkeys(filter(None, parts)))
 
 
 def train_with_bars(

@@ -107,7 +107,7 @@ def test_answers_agree_with_the_figures(results: seesay.Results) -> None:
 
 
 def test_comparisons_and_the_page(results: seesay.Results, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="^resamples is 1: give a number from"):
+    with pytest.raises(UserError, match=r"^resamples is 1: give a number from"):
         results.compare(resamples=1)
     [headline, *_] = results.compare(resamples=100)
     assert {headline.a, headline.b} == {"mock", "baseline:majority"}

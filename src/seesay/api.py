@@ -205,9 +205,7 @@ class Results:
         )
 
     @errors_in_callers_words()
-    def save_records(
-        self, folder: str | Path, by: str, relationship: str = "other"
-    ) -> list[Path]:
+    def save_records(self, folder: str | Path, by: str, relationship: str = "other") -> list[Path]:
         """Write Every Eval Ever's records of the runs below `folder`, with intervals and answers.
 
         `by` is who asked the models; `relationship` to their makers is "first_party",

@@ -99,7 +99,7 @@ def test_bad_rows_are_reported_and_the_rest_asked(tmp_path: Path) -> None:
     data = tmp_path / "memory_colors.jsonl"
     data.write_text('{"descriptor": "a", "item": "tomato", "label": "red"}\nrubbish\n')
     done = probe(tmp_path, "mock", "--task", "memory-colors", "--data", data, "--resamples", "100")
-    assert "1 bad rows left out, 1 questions kept" in done.stderr
+    assert "1 bad row left out, 1 question kept" in done.stderr
     assert "row 2: not JSON" in done.stderr
     (manifest,) = tmp_path.rglob(store.MANIFEST)
     assert Manifest.model_validate_json(manifest.read_text()).bad_rows == [BadRow(2, "not JSON")]

@@ -114,6 +114,7 @@ def _print_plan(
 ) -> None:
     from seesay.cli.output import out, print_json, table
     from seesay.metrics.power import power_plan
+    from seesay.reports.formatting import number
 
     # planned from the intervals that these runs have, as more questions of the same kind would be
     plans = [
@@ -132,7 +133,7 @@ def _print_plan(
         (
             f"{c.task}, {c.metric}",
             f"{c.a} vs {c.b}",
-            f"{c.difference:+.3f}",
+            number(c.difference, sign=True),
             c.n,
             f"{plan.target:.3f}",
             "–" if plan.questions is None else f"{plan.questions:,}",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seesay.errors import UserError
+from seesay.quantities import quantity
 from seesay.questions import Task
 from seesay.tasks import expand, load_task, task_card
 
@@ -56,7 +57,8 @@ def _report_bad_rows(task: Task) -> None:
     if not bad_rows:
         return
     lines = [
-        f"{task.name}: {len(bad_rows)} bad rows left out, {len(task.questions)} questions kept."
+        f"{task.name}: {quantity(len(bad_rows), 'bad row')} left out, "
+        f"{quantity(len(task.questions), 'question')} kept."
     ]
     lines += [f"  {row}" for row in bad_rows[:BAD_ROWS_SHOWN]]
     more = len(bad_rows) - BAD_ROWS_SHOWN

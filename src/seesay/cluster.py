@@ -207,9 +207,7 @@ class _LocalProcess:
 
         self.death: type[BaseException] = BrokenProcessPool
         # A pool of one: when it breaks, it is known which part it was given.
-        self._pool = ProcessPoolExecutor(
-            1, get_context("spawn"), _begin, (make_worker, Path.cwd())
-        )
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
 
     def ready(self) -> Future[Any]:
         return self._pool.submit(_call, "ready")

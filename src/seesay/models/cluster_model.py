@@ -109,9 +109,7 @@ class ClusterModel(WrappedModel):
         self._pool.close()
 
     def _forward(self, hook: str, *arguments: Any, **named: Any) -> Any:
-        call = replace(
-            self._call, hook=hook, arguments=arguments, options=tuple(named.items())
-        )
+        call = replace(self._call, hook=hook, arguments=arguments, options=tuple(named.items()))
         ((_, reply),) = self._pool.map([call])
         return reply.value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, ShardNumber
 from seesay.cluster import Engine
 from seesay.mining.choices import (
     MIN_ANSWERS,
@@ -116,6 +116,7 @@ def mine(
     rows: Annotated[
         int, typer.Option(min=1, help="Pictures per part, the unit of work.")
     ] = PART_SIZE,
+    shard: ShardNumber = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -151,8 +152,18 @@ def mine(
         engine=engine,
         workers=workers,
         rows=rows,
+        shard=shard,
         progress=progress_bars(quiet=quiet or as_json),
     )
+    if shard is not None:
+        if as_json:
+            print_json(result.to_json())
+        elif not quiet:
+            out.print(
+                f"{result.folder}: {result.pictures:,} pictures are counted; `seesay merge` makes "
+                "knowledge of all shares."
+            )
+        return
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())

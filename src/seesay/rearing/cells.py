@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from seesay.rearing import recall, tasks
 from seesay.rearing.diet import Diet
 from seesay.rearing.texts import DietTexts, Line, write_card, write_texts
 from seesay.rearing.world import make_world
-from seesay.training.sweeps import ResultTable, is_over, run_cells, spread_cells
+from seesay.training.sweeps import ResultTable, is_over, run_cells
 
 if TYPE_CHECKING:
     from seesay.language.training.capbert import CapBertConfig
@@ -140,6 +140,8 @@ def rear(
     deadline: float | None = None,
     plan: Sequence[RearedCell] = (),
     show: ShowTraining | None = None,
+    ray_workers: int = 0,
+    progress: ProgressCallback | None = None,
 ) -> list[RearedRow]:
     """Rear the models that are not there yet, and return the whole table."""
     table = result_table(folder)
@@ -150,27 +152,9 @@ def rear(
         table.has,
         deadline,
         plan,
+        ray_workers=ray_workers,
+        progress=progress,
     )
-
-
-def rear_on_ray(
-    folder: Path,
-    cells: Sequence[RearedCell],
-    *,
-    workers: int,
-    deadline: float | None = None,
-    progress: ProgressCallback | None = None,
-) -> list[RearedRow]:
-    """Rear models side by side on a Ray cluster."""
-    run = partial(_rear_one, folder.resolve(), deadline=deadline, plan=list(cells))
-    spread_cells(run, cells, workers, progress)
-    return result_table(folder).so_far()
-
-
-def _rear_one(
-    folder: Path, cell: RearedCell, *, deadline: float | None, plan: Sequence[RearedCell]
-) -> None:
-    rear(folder, [cell], deadline=deadline, plan=plan)
 
 
 def _rear_row(

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seesay.cli.application import Application
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, ShardNumber
 from seesay.cluster import Engine
 from seesay.errors import UserError, require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from seesay.rearing.cells import RearedCell, RearedRow
+    from seesay.progress import ProgressBars
+    from seesay.rearing.cells import RearedRow
     from seesay.rearing.diet import Diet
+
+KIND = "rearing"
+"""What shares of a sweep are called (`seesay.shards`)."""
 
 app = Application(
     help="Raise models on known diets: what does text leave unsaid?", no_args_is_help=True
@@ -58,9 +62,7 @@ def sweep(
     workers: Annotated[
         int, typer.Option(min=1, help="Trainings side by side, with --engine ray.")
     ] = 2,
-    shard: Annotated[
-        str | None, typer.Option(help="Only this share of the models, as in 2/4, or auto.")
-    ] = None,
+    shard: ShardNumber = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -68,37 +70,53 @@ def sweep(
 
     If stopped, the same command resumes.
     """
-    from seesay.rearing.cells import plan_cells
-    from seesay.shards import parse_shard
+    from seesay.cli.output import progress_bar, tell_share
+    from seesay.rearing.cells import plan_cells, rear
+    from seesay.shards import WHOLE, parse_shard, write_shard
+    from seesay.training.sweeps import is_over
 
     require_packages("Rearing", "models", "torch", "transformers")
+    options = {
+        "diets": diets,
+        "diet_file": str(diet_file) if diet_file else None,
+        "learners": learners,
+        "seeds": seeds,
+        "world": world,
+        "epochs": epochs,
+    }
     plan = plan_cells(_diets(diets, diet_file), _names(learners), seeds, world=world, epochs=epochs)
-    cells = plan if shard is None else parse_shard(shard).take(plan)
+    share = WHOLE
+    if shard is not None:
+        share = parse_shard(shard)
+        output = output / share.folder
+        write_shard(output, share, KIND, options, finished=False)
     deadline = None if minutes is None else time.time() + 60 * minutes
-    rows = _rear(output, cells, plan, deadline, engine, workers, quiet or as_json)
+    with progress_bar("models", unit="models", quiet=quiet or as_json) as advance:
+        rows = rear(
+            output,
+            share.take(plan),
+            deadline=deadline,
+            plan=plan,
+            ray_workers=workers if engine == Engine.RAY else 0,
+            progress=advance,
+        )
+    if shard is not None:
+        write_shard(output, share, KIND, options, finished=not is_over(deadline))
+        tell_share(output, f"{len(rows)} models", as_json=as_json, quiet=quiet)
+        return
     _show(output, rows, len(plan), quiet, as_json)
 
 
-def _rear(
-    output: Path,
-    cells: Sequence[RearedCell],
-    plan: Sequence[RearedCell],
-    deadline: float | None,
-    engine: str,
-    workers: int,
-    quiet: bool,
-) -> list[RearedRow]:
-    from seesay.cli.output import progress_bar
-    from seesay.rearing.cells import rear, rear_on_ray
+def merge(
+    folders: Sequence[Path], output: Path, options: Mapping[str, Any], _: ProgressBars
+) -> str:
+    """Make the sweep of its shares, which shows what it found."""
+    from seesay.training.sweeps import merge_shares
 
-    with progress_bar("models", unit="models", quiet=quiet) as advance:
-        if engine == Engine.RAY:
-            return rear_on_ray(output, cells, workers=workers, deadline=deadline, progress=advance)
-        rows: list[RearedRow] = []
-        for cell in cells:
-            rows = rear(output, [cell], deadline=deadline, plan=plan)
-            advance(1, len(cells))
-        return rows
+    merge_shares(folders, output)
+    diet_file = options["diet_file"] and Path(options["diet_file"])
+    sweep(output, **{**options, "diet_file": diet_file}, quiet=True)
+    return f"{output}: all models are there"
 
 
 @app.command()

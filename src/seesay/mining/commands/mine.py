@@ -127,7 +127,14 @@ def mine(
         seesay mine -a coco:annotations --images pictures -o knowledge
         seesay mine -a plain:rooms/annotations.parquet -o knowledge --min-seen 10
     """
-    from seesay.cli.output import out, print_json, progress_bars, sources_table, table
+    from seesay.cli.output import (
+        out,
+        print_json,
+        progress_bars,
+        sources_table,
+        table,
+        tell_share,
+    )
     from seesay.mining import knowledge_page, pipeline
 
     result = pipeline.mine(
@@ -156,13 +163,7 @@ def mine(
         progress=progress_bars(quiet=quiet or as_json),
     )
     if shard is not None:
-        if as_json:
-            print_json(result.to_json())
-        elif not quiet:
-            out.print(
-                f"{result.folder}: {result.pictures:,} pictures are counted; `seesay merge` makes "
-                "knowledge of all shares."
-            )
+        tell_share(result.folder, f"{result.pictures:,} pictures", as_json=as_json, quiet=quiet)
         return
     page = knowledge_page.write_folder(output)
     if as_json:

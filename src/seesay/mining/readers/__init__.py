@@ -203,7 +203,8 @@ def _drop_duplicates(parts: Sequence[Path], folder: Path, workers: int) -> list[
     if not listed.is_file() and parts:
         query = """
             WITH repeated AS (SELECT id FROM pictures GROUP BY id HAVING count(*) > 1)
-            SELECT parse_filename(filename) AS part, source FROM pictures SEMI JOIN repeated USING (id)
+            SELECT parse_filename(filename) AS part, source
+            FROM pictures SEMI JOIN repeated USING (id)
             QUALIFY row_number() OVER (PARTITION BY id ORDER BY filename, file_row_number) > 1
             ORDER BY filename, file_row_number
         """

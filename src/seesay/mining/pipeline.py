@@ -50,7 +50,7 @@ from seesay.mining.choices import (
 )
 from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
-from seesay.mining.fingerprints import CAPTIONS
+from seesay.mining.fingerprints import CAPTIONS, local_place
 from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
@@ -162,7 +162,8 @@ def mine(  # noqa: PLR0913
 
     `annotations`: `FORMAT:PLACE`, or `captions:FILES` for names and subtypes only.
     `output`: the folder, new or begun before.
-    `images`: the folder of the pictures, where the annotation does not say it.
+    `images`: the folder of the pictures, where the annotation does not say it. Both may be at
+    addresses of object stores, as `plain:s3://bucket/rows.parquet`.
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer.
     `tagger`: another tagger of captions (`caption_nouns.tag`).
     `lexicons`: lexicons whose hyponyms are added to the subtypes.
@@ -181,7 +182,6 @@ def mine(  # noqa: PLR0913
     options = {name: value for name, value in locals().items() if name not in _NOT_IN_SHARES}
     options["images"] = str(images) if images else None
     output = Path(output)
-    images = Path(images) if images else None
     counting = CountingConfig(
         size_rule=SizeRule(size_rule),
         space_rule=SpaceRule(space_rule),
@@ -222,12 +222,14 @@ def mine(  # noqa: PLR0913
     with lock_folder(output, hint="give another --output"):
         work = output / "work"
         _refuse_other_pictures(annotations, output, images, rows)
+        place = local_place(annotations)
+        images = Path(local_place(str(images))) if images else None
         # `read_captions` fills both while the names in captions are counted.
         bad: Counter[str] = Counter()
         sources: list[CorpusSummary] = []
         if has_pictures:
             parts, bad = _split(
-                annotations,
+                place,
                 work / "pictures",
                 images,
                 rows,
@@ -255,7 +257,7 @@ def mine(  # noqa: PLR0913
         else:
             from seesay.mining.caption_nouns import read_captions
 
-            captions = read_captions(annotations, bad, sources)
+            captions = read_captions(place, bad, sources)
         names = caption_names(captions, work, workers, progress, tagger)
         subtype_result = find_subtypes(names, subtype_rule, lexicons)
         if has_pictures:
@@ -621,13 +623,13 @@ def _has_text(path: Path, column: str) -> bool:
 def _refuse_other_pictures(
     annotations: str,
     output: Path,
-    images: Path | None,
+    images: Path | str | None,
     rows: int,
 ) -> None:
     """Refuse to resume with other pictures, or with files that have changed."""
     settings = {
         **fingerprints.annotation(annotations, output),
-        "images": str(images.resolve()) if images else "",
+        "images": fingerprints.folder(str(images)) if images else "",
         "rows": rows,
     }
     path = output / "work/request.json"

@@ -45,7 +45,9 @@ def mine(
             "--output", "-o", help="Folder of the knowledge, new, or of an interrupted run."
         ),
     ],
-    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    images: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder of the pictures.")
+    ] = None,
     size_rule: Annotated[
         SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")
     ] = SizeRule.PAPER,

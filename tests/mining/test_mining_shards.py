@@ -36,7 +36,7 @@ BOXES: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def annotations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def specs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return write_annotations(tmp_path_factory.mktemp("annotations"), 60)
 
 
@@ -56,14 +56,12 @@ def contents(folder: Path) -> dict[str, object]:
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", FORMATS)
-def test_two_workers_read_what_one_does(
-    annotations: dict[str, str], name: str, tmp_path: Path
-) -> None:
-    parts, bad = to_parquet(annotations[name], tmp_path / "one", 7)
+def test_two_workers_read_what_one_does(specs: dict[str, str], name: str, tmp_path: Path) -> None:
+    parts, bad = to_parquet(specs[name], tmp_path / "one", 7)
     assert sum(pq.read_metadata(part).num_rows for part in parts) == 60
     assert len(parts) == 9
     assert sum(bad.values()) > 0
-    again = to_parquet(annotations[name], tmp_path / "two", 7, workers=2)
+    again = to_parquet(specs[name], tmp_path / "two", 7, workers=2)
     assert [part.name for part in again[0]] == [part.name for part in parts]
     assert again[1] == bad
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
@@ -81,19 +79,19 @@ class Killed(readers.PartReader):
 
 
 def test_a_killed_reader_costs_only_its_part(
-    annotations: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    specs: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    to_parquet(annotations["lines"], tmp_path / "one", 7)
+    to_parquet(specs["lines"], tmp_path / "one", 7)
     monkeypatch.setattr(readers, "PartReader", Killed)
-    to_parquet(annotations["lines"], tmp_path / "two", 7, workers=2)
+    to_parquet(specs["lines"], tmp_path / "two", 7, workers=2)
     assert (tmp_path / "killed").exists()
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
 
 def test_an_interrupted_reading_goes_on(
-    annotations: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    specs: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    to_parquet(annotations["coco"], tmp_path / "one", 7)
+    to_parquet(specs["coco"], tmp_path / "one", 7)
     real = readers.coco.read
 
     def breaks(part: Any, images: Path | None) -> Iterator[Any]:
@@ -107,10 +105,10 @@ def test_an_interrupted_reading_goes_on(
         readers.AnnotationReader(readers.coco.split, breaks, "*.json"),
     )
     with pytest.raises(KeyboardInterrupt):
-        to_parquet(annotations["coco"], tmp_path / "two", 7)
+        to_parquet(specs["coco"], tmp_path / "two", 7)
     monkeypatch.undo()
     first = (tmp_path / "two/part-00000.parquet").stat().st_ino
-    to_parquet(annotations["coco"], tmp_path / "two", 7)
+    to_parquet(specs["coco"], tmp_path / "two", 7)
     assert (tmp_path / "two/part-00000.parquet").stat().st_ino == first, "it was read again"
     assert contents(tmp_path / "two") == contents(tmp_path / "one")
 
@@ -127,10 +125,10 @@ def twice(folder: Path) -> str:
 @pytest.mark.seconds
 @pytest.mark.parametrize("name", [*FORMATS, "twice"])
 def test_shares_in_any_order_make_the_same_knowledge(
-    annotations: dict[str, str], name: str, tmp_path: Path
+    specs: dict[str, str], name: str, tmp_path: Path
 ) -> None:
     """One of the shares was repeated elsewhere."""
-    spec = twice(tmp_path / "twice") if name == "twice" else annotations[name]
+    spec = twice(tmp_path / "twice") if name == "twice" else specs[name]
     whole = mine(spec, tmp_path / "whole", **BOXES)
     write_folder(tmp_path / "whole")
     assert whole.facts["sizes"] > 0
@@ -147,16 +145,14 @@ def test_shares_in_any_order_make_the_same_knowledge(
 
 
 def test_shares_that_are_missing_unfinished_or_of_other_work_are_refused(
-    annotations: dict[str, str], tmp_path: Path
+    specs: dict[str, str], tmp_path: Path
 ) -> None:
-    share = partial(mine, annotations["parquet"], tmp_path / "parts")
+    share = partial(mine, specs["parquet"], tmp_path / "parts")
     share(shard="1/3", **BOXES)
     share(shard="3/3", **BOXES)
     with pytest.raises(UserError, match=r"Of the mining, share 2 of 3 is missing: .* --shard 2/3"):
         merge_work(find_shards([tmp_path / "parts"]), tmp_path / "merged")
-    other = mine(
-        annotations["parquet"], tmp_path / "other", shard="2/3", **{**BOXES, "min_seen": 4}
-    )
+    other = mine(specs["parquet"], tmp_path / "other", shard="2/3", **{**BOXES, "min_seen": 4})
     with pytest.raises(UserError, match="was not made with the options of"):
         merge_work(find_shards([tmp_path / "parts", other.folder]), tmp_path / "merged")
     assert not (tmp_path / "merged").exists()
@@ -167,10 +163,10 @@ def test_shares_that_are_missing_unfinished_or_of_other_work_are_refused(
 
 
 def test_two_shares_of_one_number_that_differ_are_refused(
-    annotations: dict[str, str], tmp_path: Path
+    specs: dict[str, str], tmp_path: Path
 ) -> None:
     for number in (1, 2):
-        mine(annotations["parquet"], tmp_path / "parts", shard=f"{number}/2", **BOXES)
+        mine(specs["parquet"], tmp_path / "parts", shard=f"{number}/2", **BOXES)
     shares = find_shards([tmp_path / "parts"])
     merge_work(shares, tmp_path / "merged")
     counts = tmp_path / "parts/shard-1-of-2/work/counts/part-00000.counts.parquet"
@@ -185,9 +181,9 @@ def test_two_shares_of_one_number_that_differ_are_refused(
     [({"select": "clip"}, "--select needs the names"), ({"shard": "4/3"}, "from 1 to 3")],
 )
 def test_what_cannot_be_shared_out_is_refused(
-    annotations: dict[str, str], options: dict[str, str], words: str, tmp_path: Path
+    specs: dict[str, str], options: dict[str, str], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=words):
-        mine(annotations["parquet"], tmp_path, **{**BOXES, "shard": "1/3", **options})
+        mine(specs["parquet"], tmp_path, **{**BOXES, "shard": "1/3", **options})
     with pytest.raises(UserError, match="no pictures to share out"):
         mine("captions:x.txt", tmp_path, shard="1/3")

@@ -17,7 +17,7 @@ from tests.tiny import save_tiny
 import seesay
 from seesay.errors import UserError
 from seesay.models.baselines import Mock
-from seesay.models.cluster_model import Call, ModelCopy
+from seesay.models.cluster_model import ModelCall, ModelCopy
 from seesay.questions import Prompt
 from seesay.runs import store
 
@@ -70,7 +70,7 @@ def test_a_copy_forgets_the_notes_of_a_finished_run() -> None:
     copy = ModelCopy(NotingMock, None)
     for run in range(2):
         prompt = Prompt(f"It is [MASK] {run}.", ("red", "blue"))
-        reply = copy(Call("answer", ([prompt],), run=run))
+        reply = copy(ModelCall("answer", ([prompt],), run=run))
         assert [len(scores.logp) for scores in reply.value] == [2]
         assert reply.notes == [prompt.text]
 

@@ -22,7 +22,7 @@ from seesay.questions import Prompt, Scores, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """What a copy is asked to do."""
 
     hook: str
@@ -36,7 +36,7 @@ class Call:
     """The task that is shared with the workers, fetched by the first call about it."""
 
 
-class Reply(NamedTuple):
+class CallReply(NamedTuple):
     """What a copy returned, and what it has noted and taken so far."""
 
     value: Any
@@ -50,14 +50,14 @@ class ClusterModel(WrappedModel):
     one does whatever else is asked."""
 
     def __init__(self, create: Callable[[], Model], workers: int) -> None:
-        self._pool: WorkerPool[Call, Reply] = WorkerPool(
+        self._pool: WorkerPool[ModelCall, CallReply] = WorkerPool(
             partial(ModelCopy, create, _threads()),
             workers,
             engine=Engine.RAY,
             what="Asking a model on Ray",
             unit="batches",
         )
-        self._call = Call("identity")
+        self._call = ModelCall("identity")
         self._spent: dict[str, dict[str, float]] = {}
         vars(self).update(self._forward("identity"))
         # texts are scored and encoded one after the other, which needs no cluster
@@ -128,7 +128,7 @@ class ModelCopy:
         self._run = 0
         self._task: Any = None
 
-    def __call__(self, call: Call) -> Reply:
+    def __call__(self, call: ModelCall) -> CallReply:
         model = self._model
         if call.task is not None and call.task != self._task:
             self._task = call.task
@@ -140,7 +140,7 @@ class ModelCopy:
             value: Any = identity_of(model)
         else:
             value = getattr(model, call.hook)(*call.arguments, **dict(call.options))
-        return Reply(value, model.notes(), self._name, model.spent())
+        return CallReply(value, model.notes(), self._name, model.spent())
 
 
 def _threads() -> int | None:

@@ -70,7 +70,7 @@ def write_annotations(folder: Path, count: int) -> list[str]:
         row = {"id": str(i), "width": 640, "height": 480, "scene": "kitchen", "regions": regions}
         rows.append(row)
         of_picture = []
-        ade = []
+        ade: list[dict[str, Any]] = []
         for region in regions:
             number = int(region["name"].split()[1])
             box = region["box"]

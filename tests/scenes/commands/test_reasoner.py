@@ -479,7 +479,6 @@ def test_shares_of_a_sweep_are_merged_into_the_same_tables(
     run("merge", *jobs, "-o", tmp_path / "merged")
     whole, merged = (sweep_files(tmp_path / name) for name in ("whole", "merged"))
     assert whole == merged
-    assert len(whole["results.csv"]) == 3
     assert "object-centred/pos/preset-seed2/model.safetensors" in whole
 
 

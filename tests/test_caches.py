@@ -20,7 +20,7 @@ def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_every_cache_has_a_folder_of_its_own(root: Path) -> None:
     folders = {cache.folder for cache in caches.all_caches().values()}
-    assert len(folders) == len(caches.all_caches()) == 13
+    assert len(folders) == len(caches.all_caches()) == 14
     assert {cache.root.parent for cache in caches.all_caches().values()} == {root}
 
 

@@ -67,6 +67,7 @@ VECTORS = Cache("vectors", "vectors of texts, for linear probes", format=2)
 TASK_PICTURES = Cache(
     "task-pictures", "pictures that rows of task files hold themselves", format=None
 )
+STORED_FILES = Cache("stored-files", "copies of files in object stores")
 
 CORE_CACHES = (
     WHEELS,
@@ -78,6 +79,7 @@ CORE_CACHES = (
     SERVER_ANSWERS,
     VECTORS,
     TASK_PICTURES,
+    STORED_FILES,
 )
 
 

@@ -5,26 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-from uuid import uuid4
+from typing import Any, Generic, Protocol, TypeVar
 
 from seesay.errors import UserError, first_line, needs_extra
 
-MAX_RESTARTS = 5
-"""How often a worker that died is started again on a cluster."""
-MAX_FAILED_ATTEMPTS = 3
-"""Give up after this many attempts in a row that finish no part because workers die on this
-machine."""
-
-_made_here: dict[str, Callable[[Any], Any]] = {}
-"""The worker that this process has made for a job, by the job's id."""
+MAX_DEATHS = 3
+"""Give up after this many deaths of every worker in a row, none of which has finished a part."""
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+MakeWorker = Callable[[], Callable[[Part], Result]]
 
 
 class Engine(StrEnum):
@@ -39,8 +33,8 @@ class Engine(StrEnum):
 
 
 def map_parts(
-    make_worker: Callable[[], Callable[[Part], Result]],
-    parts: Sequence[Part],
+    make_worker: MakeWorker[Part, Result],
+    parts: Iterable[Part],
     workers: int = 1,
     *,
     engine: str = Engine.LOCAL,
@@ -51,112 +45,190 @@ def map_parts(
 
     Each worker calls `make_worker` once, and what that returns for every part that it is given; a
     single worker on this machine is this process. What a part raises is raised here. The part of a
-    worker that was killed is repeated, so doing a part twice must give the same. `what` and `unit`
-    are for messages: who needs Ray, and what the parts are.
+    worker that was killed is repeated, so doing a part twice must give the same. Parts are taken
+    when there is a worker for them, so they may be many and large. `what` and `unit` are for
+    messages: who needs Ray, and what the parts are.
     """
-    spread = partial(_on_ray, what=what) if Engine(engine) == Engine.RAY else _here
-    remaining_parts = list(parts)
-    failed_attempts = 0
-    while remaining_parts:
-        lost: list[Exception] = []
-        before = len(remaining_parts)
-        # A part that kills its process takes its neighbours along: after a failure each has a
-        # process to itself.
-        at_once = 1 if failed_attempts else workers
-        for part, result in spread(tuple(remaining_parts), make_worker, workers, at_once, lost):
-            remaining_parts.remove(part)
-            yield part, result
-        failed_attempts = failed_attempts + 1 if len(remaining_parts) == before else 0
-        if failed_attempts and at_once == 1:
-            remaining_parts = [
-                *remaining_parts[1:],
-                remaining_parts[0],
-            ]  # the first of them is the one that kills
-        if remaining_parts and failed_attempts == MAX_FAILED_ATTEMPTS:
-            raise UserError(
-                f"{len(remaining_parts)} of {len(parts)} {unit} could not be finished because "
-                f"workers died ({first_line(lost[-1])}). What is finished is kept: "
-                "run the same command again to resume."
-            ) from lost[-1]
-
-
-def _here(
-    parts: Sequence[Part],
-    make_worker: Callable[[], Callable[[Part], Result]],
-    workers: int,
-    at_once: int,
-    lost: list[Exception],
-) -> Iterator[tuple[Part, Result]]:
-    """The parts that processes finish before one of them dies, which ends them all."""
-    if workers == 1:
-        worker = make_worker()
+    if Engine(engine) == Engine.LOCAL and workers == 1:
+        worker = None
         for part in parts:
+            # Where there is nothing to do, no model is loaded.
+            worker = worker or make_worker()
             yield part, worker(part)
         return
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    work = partial(_work, uuid4().hex, make_worker, Path.cwd())
-    pool = ProcessPoolExecutor(
-        min(at_once, len(parts)), get_context("spawn"), initializer=_die_with_parent
-    )
+    pool = WorkerPool(make_worker, workers, engine=engine, what=what, unit=unit)
     try:
-        futures = {pool.submit(work, part): part for part in parts}
-        for future in as_completed(futures):
-            try:
-                result = future.result()
-            except BrokenProcessPool as error:
-                lost.append(error)
-            else:
-                yield futures[future], result
+        yield from pool.map(parts)
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.close()
 
 
-def _on_ray(
-    parts: Sequence[Part],
-    make_worker: Callable[[], Callable[[Part], Result]],
-    workers: int,
-    at_once: int,
-    lost: list[Exception],
-    what: str,
-) -> Iterator[tuple[Part, Result]]:
-    """The parts that a cluster finishes, so many at a time; Ray itself repeats those of a killed
-    worker a few times."""
-    ray = start_ray(what, workers)
-    remote = ray.remote(**worker_resources(ray), max_retries=MAX_RESTARTS)(_work)
-    job = (uuid4().hex, ray.put(make_worker), Path.cwd())
-    waiting = list(reversed(parts))
-    running: dict[Any, Part] = {}
-    while waiting or running:
-        while waiting and len(running) < at_once:
-            part = waiting.pop()
-            running[remote.remote(*job, part)] = part
-        (done,), _ = ray.wait(list(running), num_returns=1)
-        part = running.pop(done)
+class WorkerPool(Generic[Part, Result]):
+    """Processes of this machine or of a cluster, each with a worker that it keeps until `close`."""
+
+    def __init__(
+        self,
+        make_worker: MakeWorker[Part, Result],
+        workers: int,
+        *,
+        engine: str = Engine.LOCAL,
+        what: str = "This",
+        unit: str = "parts",
+    ) -> None:
+        self._make_worker = make_worker
+        self._count = workers
+        self._ray = start_ray(what, workers) if Engine(engine) == Engine.RAY else None
+        self._unit = unit
+        self._idle: list[_Process] = []
+        self._started: list[_Process] = []
+
+    def map(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result]]:
+        """Each part with its result, as `map_parts` gives them."""
+        fresh = iter(parts)
+        lost: list[Part] = []
+        running: dict[Future[Any], tuple[_Process, list[Part]]] = {}
+        finished = 0
+        deaths = 0
+        # One ahead: it is read while the workers are busy.
+        upcoming = _take(fresh, lost)
         try:
-            result = ray.get(done)
-        except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, UserError):
-                raise error.cause from None
-            raise
-        except ray.exceptions.RayError as error:
-            lost.append(error)
+            while upcoming or any(begun for _, begun in running.values()):
+                while upcoming and len(self._started) < self._count:
+                    process = self._start()
+                    # A cluster may have no room for it yet: it gets no part before it answers.
+                    running[process.ready()] = process, []
+                while upcoming and self._idle:
+                    process = self._idle.pop()
+                    running[process.run(upcoming[0])] = process, upcoming
+                    upcoming = _take(fresh, lost)
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    process, begun = running.pop(future)
+                    try:
+                        result = process.result(future)
+                    except process.death as death:
+                        self._end(process)
+                        lost += begun
+                        upcoming = upcoming or _take(fresh, lost)
+                        deaths += 1
+                        if deaths < MAX_DEATHS * self._count:
+                            continue
+                        others = sum(len(begun) for _, begun in running.values())
+                        unfinished = len(upcoming) + len(lost) + others + sum(1 for _ in fresh)
+                        raise UserError(
+                            f"{unfinished} of {finished + unfinished} {self._unit} could not be "
+                            f"finished because workers died ({first_line(death)}). What is "
+                            "finished is kept: run the same command again to resume."
+                        ) from death
+                    self._idle.append(process)
+                    for part in begun:
+                        finished += 1
+                        deaths = 0
+                        yield part, result
+        finally:
+            # What still runs when the caller has enough is of no use to the next one.
+            for process, _ in running.values():
+                self._end(process)
+
+    def close(self) -> None:
+        """End the workers."""
+        for process in list(self._started):
+            self._end(process)
+
+    def _start(self) -> _Process:
+        process: _Process
+        if self._ray is None:
+            process = _LocalProcess(self._make_worker)
         else:
-            yield part, result
+            process = _RayProcess(self._make_worker, self._ray)
+        self._started.append(process)
+        return process
+
+    def _end(self, process: _Process) -> None:
+        self._started.remove(process)
+        if process in self._idle:
+            self._idle.remove(process)
+        process.end()
 
 
-def _work(
-    job: str, make_worker: Callable[[], Callable[[Part], Result]], folder: Path, part: Part
-) -> Result:
-    """What a process makes of a part, with the worker that it has made for the job."""
-    if job not in _made_here:
-        os.chdir(folder)  # on Ray, processes are elsewhere, and paths may be relative
-        _made_here.clear()
-        _made_here[job] = make_worker()
-    result: Result = _made_here[job](part)
-    return result
+def _take(fresh: Iterator[Part], lost: list[Part]) -> list[Part]:
+    """Return the next part, none at the end. One whose worker died comes after all others, since it
+    may be what kills."""
+    for part in fresh:
+        return [part]
+    return [lost.pop(0)] if lost else []
+
+
+class _Process(Protocol):
+    """A process with a worker of its own."""
+
+    death: type[BaseException]
+    """What a future raises whose process has died."""
+
+    def ready(self) -> Future[Any]:
+        """Begin to make the worker."""
+
+    def run(self, part: Any) -> Future[Any]:
+        """Begin to do a part."""
+
+    def result(self, future: Future[Any]) -> Any:
+        """Return what a future holds, or raise what was raised there."""
+
+    def end(self) -> None:
+        """End the process."""
+
+
+class _Worker:
+    """What stands in the process: its worker, which is made where the command was started."""
+
+    def __init__(self, make_worker: MakeWorker[Part, Result], folder: Path) -> None:
+        # On Ray, processes are elsewhere, and paths may be relative.
+        os.chdir(folder)
+        self._make_worker = make_worker
+        self._work: Callable[[Any], Any] | None = None
+
+    def ready(self) -> None:
+        """Make the worker; what this raises reaches the caller."""
+        self._work = self._make_worker()
+
+    def run(self, part: Any) -> Any:
+        """Do a part."""
+        assert self._work is not None
+        return self._work(part)
+
+
+_in_this_process: list[_Worker] = []
+"""The worker of a process on this machine: a function that is sent there finds it here."""
+
+
+class _LocalProcess:
+    def __init__(self, make_worker: MakeWorker[Part, Result]) -> None:
+        from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        self.death: type[BaseException] = BrokenProcessPool
+        # A pool of one: when it breaks, it is known which part it was given.
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), _begin, (make_worker, Path.cwd()))
+
+    def ready(self) -> Future[Any]:
+        return self._pool.submit(_call, "ready")
+
+    def run(self, part: Any) -> Future[Any]:
+        return self._pool.submit(_call, "run", part)
+
+    def result(self, future: Future[Any]) -> Any:
+        return future.result()
+
+    def end(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _begin(make_worker: MakeWorker[Part, Result], folder: Path) -> None:
+    _die_with_parent()
+    _in_this_process.append(_Worker(make_worker, folder))
+
+
+def _call(method: str, *arguments: Any) -> Any:
+    return getattr(_in_this_process[0], method)(*arguments)
 
 
 def _die_with_parent() -> None:
@@ -173,6 +245,35 @@ def _die_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
+class _RayProcess:
+    def __init__(self, make_worker: MakeWorker[Part, Result], ray: Any) -> None:
+        self.death: type[BaseException] = ray.exceptions.RayActorError
+        self._ray = ray
+        # A core, and a GPU where the cluster has some.
+        gpus = min(1, ray.cluster_resources().get("GPU", 0))
+        actor = ray.remote(num_cpus=1, num_gpus=gpus)(_Worker)
+        self._actor = actor.remote(make_worker, Path.cwd())
+
+    def ready(self) -> Future[Any]:
+        future: Future[Any] = self._actor.ready.remote().future()
+        return future
+
+    def run(self, part: Any) -> Future[Any]:
+        future: Future[Any] = self._actor.run.remote(part).future()
+        return future
+
+    def result(self, future: Future[Any]) -> Any:
+        try:
+            return future.result()
+        except self._ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, UserError):
+                raise error.cause from None
+            raise
+
+    def end(self) -> None:
+        self._ray.kill(self._actor)
+
+
 def start_ray(what: str, workers: int) -> Any:
     """Ray, connected to the cluster of RAY_ADDRESS, or to one of `workers` cores that is started
     here."""
@@ -187,6 +288,16 @@ def start_ray(what: str, workers: int) -> Any:
     return ray
 
 
-def worker_resources(ray: Any) -> dict[str, float]:
-    """What one worker takes: a core, and a GPU where the cluster has some."""
-    return {"num_cpus": 1, "num_gpus": min(1, ray.cluster_resources().get("GPU", 0))}
+def share(value: object) -> Any:
+    """Return a reference to a value, which is sent to each machine of a Ray cluster at most once;
+    a worker gets the value by `fetch`."""
+    import ray
+
+    return ray.put(value)
+
+
+def fetch(reference: Any) -> Any:
+    """Return the value that was shared."""
+    import ray
+
+    return ray.get(reference)

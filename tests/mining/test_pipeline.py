@@ -208,18 +208,17 @@ def test_changed_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_changed_models_and_subtypes_are_refused(tmp_path: Path) -> None:
-    parts = write_parts(tmp_path / "parts", 4, 4)
     (tmp_path / "model").mkdir()
     (tmp_path / "model/config.json").write_text("{}")
     counts, config = tmp_path / "counts", CountingConfig(select=str(tmp_path / "model"))
     names = NameRules(subtypes={"table": ["table", "side table"]})
-    count_relations.check_settings(counts, config, names, parts)
-    count_relations.check_settings(counts, config, names, parts)
+    count_relations.check_settings(counts, config, names)
+    count_relations.check_settings(counts, config, names)
     with pytest.raises(UserError, match="started with subtypes "):
-        count_relations.check_settings(counts, config, NameRules(), parts)
+        count_relations.check_settings(counts, config, NameRules())
     (tmp_path / "model/config.json").write_text("[1]")
     with pytest.raises(UserError, match="started with select_model "):
-        count_relations.check_settings(counts, config, names, parts)
+        count_relations.check_settings(counts, config, names)
 
 
 def test_only_subtypes_by_ending_have_no_sizes(tmp_path: Path) -> None:
@@ -414,7 +413,7 @@ def test_files_of_an_interrupted_run(world: Path, tmp_path: Path) -> None:
                 "min_regions",
                 "classes",
             ),
-            *("region_names", "subtypes", "parts"),
+            "subtypes",
         ],
         "counts/part-00000.done.json": ["pictures", "bad"],
     }

@@ -17,7 +17,7 @@ from tests.tiny import save_tiny
 import seesay
 from seesay.errors import UserError
 from seesay.models.baselines import Mock
-from seesay.models.cluster_model import Worker
+from seesay.models.cluster_model import ModelCall, ModelCopy
 from seesay.questions import Prompt
 from seesay.runs import store
 
@@ -44,7 +44,7 @@ def worker_processes() -> list[int]:
                 command = (folder / "cmdline").read_bytes()
             except OSError:  # it has just ended
                 continue
-            if command.startswith(b"ray::Worker"):
+            if command.startswith(b"ray::_Worker"):
                 pids.append(int(folder.name))
     return pids
 
@@ -66,13 +66,13 @@ def contents(run: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_worker_forgets_the_notes_of_a_finished_run() -> None:
-    worker = Worker(NotingMock, None)
-    worker.clear_notes()  # nothing is loaded for that
-    batches = [[Prompt(f"It is [MASK] {number}.", ("red", "blue"))] for number in range(2)]
-    assert worker.answer([], batches[0])[1] == [batches[0][0].text]
-    worker.clear_notes()
-    assert worker.answer([], batches[1])[1] == [batches[1][0].text]
+def test_a_copy_forgets_the_notes_of_a_finished_run() -> None:
+    copy = ModelCopy(NotingMock, None)
+    for run in range(2):
+        prompt = Prompt(f"It is [MASK] {run}.", ("red", "blue"))
+        reply = copy(ModelCall("answer", ([prompt],), run=run))
+        assert [len(scores.logp) for scores in reply.value] == [2]
+        assert reply.notes == [prompt.text]
 
 
 @pytest.mark.slow

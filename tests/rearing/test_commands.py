@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from seesay.cli import app
@@ -64,3 +66,35 @@ def test_edited_captions(tmp_path: Path) -> None:
         "captions", str(corpus), "-o", str(out), "--things", "dog", "--edit", "burnt"
     )
     assert (code, "Unknown --edit 'burnt'" in output) == (2, True)
+
+
+@pytest.mark.slow
+def test_shares_are_merged_into_the_same_models_and_figures(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    diets = tmp_path / "diets.yaml"
+    diets.write_text("- {name: small, doses: [0, 2]}\n")
+    options = ("--diet-file", str(diets), "--learners", "text", "--seeds", "3", "--epochs", "1")
+    for arguments in (
+        ("-o", "whole"),
+        ("-o", "parts", "--shard", "2/2"),
+        ("-o", "parts", "--shard", "1/2"),
+    ):
+        folder = str(tmp_path / arguments[1])
+        code, output = run("sweep", "-o", folder, *arguments[2:], *options)
+        assert code == 0, output
+    merged = CliRunner().invoke(
+        app, ["merge", str(tmp_path / "parts"), "-o", str(tmp_path / "merged")]
+    )
+    assert merged.exit_code == 0, merged.output
+    tables = []
+    for name in ("whole", "merged"):
+        with (tmp_path / name / "results.csv").open(encoding="utf-8", newline="") as file:
+            tables.append([{**row, "minutes": ""} for row in csv.DictReader(file)])
+    assert tables[0] == tables[1]
+    assert [row["seed"] for row in tables[0]] == ["0", "1", "2"]
+    names = ("model.safetensors", "answers.parquet", "metrics.json")
+    whole = [path for path in (tmp_path / "whole").rglob("*") if path.name in names]
+    assert len(whole) >= 6
+    for path in whole:
+        twin = tmp_path / "merged" / path.relative_to(tmp_path / "whole")
+        assert twin.read_bytes() == path.read_bytes(), path

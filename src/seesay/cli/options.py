@@ -51,6 +51,15 @@ ScoreKey = Annotated[
     str | None,
     typer.Option("--score", metavar="KEY", help="For logs: which of several scores to read."),
 ]
+ShardNumber = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do only this share, in a job of its own: 2/4, auto in a Slurm array, auto/N in an "
+        "indexed job. `seesay merge` puts all shares together.",
+    ),
+]
 BatchSize = Annotated[
     int | None, typer.Option(min=1, help="Tokens in a batch. Default: what memory allows.")
 ]

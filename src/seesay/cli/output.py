@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from seesay.progress import bar, rate
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.table import Table
 
@@ -60,6 +62,16 @@ def print_json(obj: object) -> None:
     """Print one JSON document on stdout, and nothing else."""
     narrow = "utf" not in (sys.stdout.encoding or "").lower()
     print(json.dumps(obj, ensure_ascii=narrow, indent=2, allow_nan=False))
+
+
+def tell_share(folder: Path, done: str, *, as_json: bool, quiet: bool) -> None:
+    """Print what a share has done, and what comes next."""
+    from seesay.cli.output import out
+
+    if as_json:
+        print_json({"folder": str(folder), "done": done})
+    elif not quiet:
+        out.print(f"{folder}: {done}; `seesay merge` puts all shares together.")
 
 
 def plain(text: object) -> str:

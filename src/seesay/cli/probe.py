@@ -18,6 +18,7 @@ from seesay.cli.options import (
     Quiet,
     Resamples,
     Revision,
+    ShardNumber,
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
@@ -331,14 +332,7 @@ def probe(
     workers: Annotated[
         int, typer.Option(min=1, help="Copies of the model that answer, with --engine ray.")
     ] = 2,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            metavar="I/N",
-            help="Ask only this share of the batches, in a job of its own: 2/4, auto in a Slurm "
-            "array, auto/N in an indexed job. `seesay merge` makes runs of all the shares.",
-        ),
-    ] = None,
+    shard: ShardNumber = None,
     report: Annotated[
         Path | None,
         typer.Option(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seesay.data.cells import BadValueError, Cells, prompt_text
 from seesay.data.json_stream import DuplicateKeys, parse_json
@@ -23,6 +23,9 @@ from seesay.data.lines import Line, open_bytes, read_errors, read_head, read_lin
 from seesay.errors import UserError, first_line
 from seesay.files import damage_as_user_error
 from seesay.questions import BadRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -559,16 +562,23 @@ def read_parquet(
 
     `bounded` refuses a file of more rows or bytes than a task has.
     """
-    import pyarrow.parquet as pq
-
     if bounded:
         _refuse_large_parquet(path)
     number = 0
+    for batch in parquet_batches(path, ROWS_IN_MEMORY, columns):
+        for cells in batch.to_pylist():
+            number += 1
+            yield Row(number, cells)
+
+
+def parquet_batches(
+    path: Path, rows: int, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read a Parquet file, so many rows at a time, of all columns or of these."""
+    import pyarrow.parquet as pq
+
     with read_errors(path), damage_as_user_error(path, WHOLE_PARQUET), pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(ROWS_IN_MEMORY, columns=columns):
-            for cells in batch.to_pylist():
-                number += 1
-                yield Row(number, cells)
+        yield from file.iter_batches(rows, columns=columns)
 
 
 def _refuse_large_parquet(path: Path) -> None:

@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 from seesay import cluster
 from seesay.data.knowledge import COLORS
 from seesay.digests import json_digest
-from seesay.files import atomic_write, read_state, refuse_other_settings, write_json
+from seesay.files import atomic_write, refuse_other_settings
 from seesay.metrics.base import IntArray
 from seesay.mining import fingerprints, places, sizes
 from seesay.mining.choices import MIN_REGIONS, SIZE_CLASSES, SizeRule, SpaceRule
 from seesay.mining.observations import COUNTS, Observations, count
-from seesay.mining.records import DELETE_WORK, read_batches
+from seesay.mining.parts import has_note, read_note, write_note
+from seesay.mining.records import read_batches
 from seesay.mining.region_names import NameRules, rename_regions
 from seesay.mining.regions import flatten, with_names_of
 from seesay.mining.visual_features import VisualFeatureExtractor
@@ -77,14 +78,6 @@ class CountingConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
-    """`PART.done.json`: what was counted."""
-
-    pictures: int
-    bad: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class CountedParts:
     """The counts of all parts."""
 
@@ -113,8 +106,8 @@ def count_parts(
     names = names or NameRules()
     rows = {path: pq.read_metadata(path).num_rows for path in parts}
     total = sum(rows.values())
-    check_settings(folder, config, names, parts)
-    open_parts = [path for path in parts if not _is_done(folder, path)]
+    check_settings(folder, config, names)
+    open_parts = [path for path in parts if not _is_done(folder, path, rows[path])]
     counted_now = sum(rows[path] for path in open_parts)
     progress(total - counted_now, total)
     finished_parts = cluster.map_parts(
@@ -129,7 +122,7 @@ def count_parts(
     # From the notes, so that what an earlier run could not use is reported too.
     bad: Counter[str] = Counter()
     for path in parts:
-        bad.update(read_state(_note_path(folder, path), _Done, DELETE_WORK).bad)
+        bad.update(read_note(folder, path).bad)
     return CountedParts(
         tables=[_table_path(folder, path) for path in parts],
         pictures=total,
@@ -171,8 +164,7 @@ class PartCounter:
                 pictures += batch.num_rows
                 for counts in self._count(pa.Table.from_batches([batch]), bad):
                     writer.write_table(counts, ROW_GROUP)
-        # Last: it marks the part as done.
-        write_json(_note_path(self._folder, path), {"pictures": pictures, "bad": bad})
+        write_note(self._folder, path, pictures, bad)
 
     def _count(self, table: pa.Table, bad: Counter[str]) -> list[pa.Table]:
         """Return the counts of a batch, one table of each kind.
@@ -226,13 +218,12 @@ def _color_observations(
     return Observations(picture, names[region], names[region], label)
 
 
-def _is_done(folder: Path, part: Path) -> bool:
-    """Return whether a part was counted, and its counts are still there."""
-    return _note_path(folder, part).is_file() and _table_path(folder, part).is_file()
-
-
-def _note_path(folder: Path, part: Path) -> Path:
-    return folder / f"{part.stem}.done.json"
+def _is_done(folder: Path, part: Path, pictures: int) -> bool:
+    """Return whether a part was counted with all its pictures, and its counts are still there."""
+    if not has_note(folder, part) or not _table_path(folder, part).is_file():
+        return False
+    # Shares of a mining have counted pictures that others have too; these are then dropped.
+    return read_note(folder, part).pictures == pictures
 
 
 def _table_path(folder: Path, part: Path) -> Path:
@@ -243,7 +234,6 @@ def check_settings(
     folder: Path,
     config: CountingConfig,
     names: NameRules,
-    parts: Sequence[Path],
 ) -> None:
     """Refuse to mix counts of different settings, models or names."""
     settings: dict[str, Any] = asdict(config)
@@ -251,13 +241,11 @@ def check_settings(
     for kind in ("depth", "colors", "select"):
         if digest := fingerprints.model(settings[kind]):
             settings[f"{kind}_model"] = digest
-    settings["region_names"] = json_digest(dict(names.new_names), sort_keys=True)
     settings["subtypes"] = ""
     # Without selection the subtypes change no count.
     if config.select:
         subtypes = {name: list(subtypes) for name, subtypes in names.subtypes.items()}
         settings["subtypes"] = json_digest(subtypes, sort_keys=True)
-    settings["parts"] = [path.stem for path in parts]
     refuse_other_settings(
         folder / SETTINGS,
         settings,

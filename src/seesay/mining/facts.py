@@ -7,13 +7,9 @@ tables of all parts, of which DuckDB holds no more in memory than it is allowed 
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import compress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,8 +29,6 @@ from seesay.tasks.viphy.derived_sets import smaller_pairs
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MEMORY = "128MB"
-"""What DuckDB may hold in memory; the rest is on disk."""
 BATCH = 1 << 14
 """Facts in memory."""
 RANGE = 1 << 22
@@ -86,30 +80,6 @@ _PAIR_TABLES: dict[type, _PairTable] = {
     SizeFact: _PairTable("sizes", ("larger", "smaller"), SIZES, typical_size_labels),
     PlaceFact: _PairTable("places", ("above", "level", "below"), PLACES, typical_space_labels),
 }
-
-
-@contextmanager
-def open_counts(tables: Sequence[Path], workers: int = 1) -> Iterator[DuckDBPyConnection]:
-    """Open the counts of parts, to be queried by so many threads."""
-    import duckdb
-
-    temporary = tables[0].with_name("temporary")
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": MEMORY,
-        "threads": workers,
-        "temp_directory": str(temporary),
-    }
-    try:
-        with duckdb.connect(config=settings) as connection:
-            connection.read_parquet([str(path) for path in tables]).create_view("counts")
-            yield connection
-    except duckdb.Error as error:
-        # The counts are whole where there is no room to group them: not to be mistaken for damage.
-        if "No space left" in str(error):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(temporary)) from error
-        if isinstance(error, duckdb.OutOfMemoryException):
-            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), str(temporary)) from error
-        raise
 
 
 def pair_facts(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from seesay import storage
 from seesay.digests import json_digest
 from seesay.mining.readers import find_reader
+from seesay.storage import is_address
 
 CAPTIONS = "captions:"
 """What an annotation begins with that is corpora of captions, without pictures."""
@@ -19,20 +22,37 @@ def annotation(spec: str, output: Path) -> dict[str, str]:
         pattern = "**/*"
     else:
         pattern = find_reader(spec).files
-    paths = [Path(part).resolve() for part in place.split(",")]
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            files += sorted(path.glob(pattern))
-        else:
-            files.append(path)
     # An output folder inside the annotation's holds our own files, which change all the time.
     written_here = output.resolve()
-    stamps = _stamps(file for file in files if written_here not in file.parents)
-    return {
-        "annotations": f"{kind}:{','.join(map(str, paths))}",
-        "files": json_digest(stamps),
-    }
+    places = []
+    stamps: list[Any] = []
+    for part in place.split(","):
+        places.append(folder(part))
+        if is_address(part):
+            stamps.append(storage.fingerprint(part))
+            continue
+        path = Path(part).resolve()
+        files = sorted(path.glob(pattern)) if path.is_dir() else [path]
+        stamps += _stamps(file for file in files if written_here not in file.parents)
+    return {"annotations": f"{kind}:{','.join(places)}", "files": json_digest(stamps)}
+
+
+def folder(place: str) -> str:
+    """Return where a place is, whatever the current folder."""
+    return place if is_address(place) else str(Path(place).resolve())
+
+
+def local_place(spec: str) -> str:
+    """Return an annotation or a folder with copies in place of what is in object stores."""
+    kind, separator, place = "", "", spec
+    if not is_address(spec) and is_address(spec.partition(":")[2]):
+        kind, separator, place = spec.partition(":")
+    if "://" not in place:
+        return spec
+    copies = [
+        str(storage.local_copy(part)) if is_address(part) else part for part in place.split(",")
+    ]
+    return f"{kind}{separator}{','.join(copies)}"
 
 
 def model(name: str) -> str:

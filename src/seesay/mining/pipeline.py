@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seesay import shards
 from seesay.cluster import Engine
 from seesay.data import knowledge
 from seesay.data.captions import CorpusSummary
@@ -49,16 +50,22 @@ from seesay.mining.choices import (
 )
 from seesay.mining.count_relations import CountingConfig, count_parts
 from seesay.mining.facts import Thresholds
-from seesay.mining.fingerprints import CAPTIONS
+from seesay.mining.fingerprints import CAPTIONS, local_place
 from seesay.mining.records import DELETE_WORK, read_batches
 from seesay.mining.region_names import NameRules, normalize_names
 from seesay.mining.visual_features import GIVEN, PIXELS
 from seesay.mining.write_knowledge import write_facts
 from seesay.processors import count_processors
 from seesay.progress import ProgressBars, progress_where_seen
+from seesay.shards import WHOLE, Shard, parse_shard
 
 AUTO = "auto"
 NONE = "none"
+KIND = "mining"
+"""What shares of a mining are called (`seesay.shards`)."""
+_NOT_IN_SHARES = ("output", "engine", "workers", "shard", "progress")
+_OF_ALL_PARTS = ("pictures/cut.json", "pictures/bad.jsonl")
+"""What a share has written about its own parts, and a merge writes about all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +153,7 @@ def mine(  # noqa: PLR0913
     engine: str = Engine.LOCAL,
     workers: int = 0,
     rows: int = PART_SIZE,
+    shard: str | None = None,
     progress: ProgressBars = progress_where_seen,
 ) -> MiningResult:
     """Mine annotated pictures and write the knowledge to a folder.
@@ -154,7 +162,8 @@ def mine(  # noqa: PLR0913
 
     `annotations`: `FORMAT:PLACE`, or `captions:FILES` for names and subtypes only.
     `output`: the folder, new or begun before.
-    `images`: the folder of the pictures, where the annotation does not say it.
+    `images`: the folder of the pictures, where the annotation does not say it. Both may be at
+    addresses of object stores, as `plain:s3://bucket/rows.parquet`.
     `depth`, `colors`, `select`: see `CountingConfig`; "auto" takes what the pictures offer.
     `tagger`: another tagger of captions (`caption_nouns.tag`).
     `lexicons`: lexicons whose hyponyms are added to the subtypes.
@@ -167,9 +176,12 @@ def mine(  # noqa: PLR0913
     `transitive`: whether sizes that follow from others are written too.
     `workers`: processes, 0 for one per processor.
     `rows`: pictures per part, the unit of work.
+    `shard`: only this share of the parts, as in "2/4", which `seesay merge` puts together.
     """
+    # For the merge of shares, which is the same mining without a share.
+    options = {name: value for name, value in locals().items() if name not in _NOT_IN_SHARES}
+    options["images"] = str(images) if images else None
     output = Path(output)
-    images = Path(images) if images else None
     counting = CountingConfig(
         size_rule=SizeRule(size_rule),
         space_rule=SpaceRule(space_rule),
@@ -202,26 +214,50 @@ def mine(  # noqa: PLR0913
         _refuse_unused(asdict(counting) | options)
     start = time.perf_counter()
     workers = workers or count_processors()
+    share = WHOLE
+    if shard is not None:
+        share = parse_shard(shard)
+        _refuse_shared(annotations, select)
+        output = output / share.folder
     with lock_folder(output, hint="give another --output"):
         work = output / "work"
         _refuse_other_pictures(annotations, output, images, rows)
+        place = local_place(annotations)
+        images = Path(local_place(str(images))) if images else None
         # `read_captions` fills both while the names in captions are counted.
         bad: Counter[str] = Counter()
         sources: list[CorpusSummary] = []
         if has_pictures:
             parts, bad = _split(
-                annotations,
+                place,
                 work / "pictures",
                 images,
                 rows,
                 progress,
+                workers,
+                engine,
+                share,
             )
             counting = _resolve_auto(counting, parts, lexicons)
             captions = _captions(parts)
+            if shard is not None:
+                shards.write_shard(output, share, KIND, options, finished=False)
+                with progress("Sizes, places, colours", "pictures") as advance:
+                    counts = count_parts(
+                        parts,
+                        work / "counts",
+                        counting,
+                        engine,
+                        workers,
+                        advance,
+                        NameRules(normalize_names(parts)[0]),
+                    )
+                shards.write_shard(output, share, KIND, options, finished=True)
+                return MiningResult(annotations, output, counts.pictures, facts={}, bad=dict(bad))
         else:
             from seesay.mining.caption_nouns import read_captions
 
-            captions = read_captions(annotations, bad, sources)
+            captions = read_captions(place, bad, sources)
         names = caption_names(captions, work, workers, progress, tagger)
         subtype_result = find_subtypes(names, subtype_rule, lexicons)
         if has_pictures:
@@ -321,6 +357,35 @@ def _refuse_unused(options: Mapping[str, Any]) -> None:
             )
 
 
+def _refuse_shared(annotations: str, select: str) -> None:
+    """Refuse to share out what needs the captions of all pictures."""
+    if annotations.startswith(CAPTIONS):
+        raise UserError(f"'{CAPTIONS}' has no pictures to share out: leave out --shard.")
+    if select:
+        raise UserError(
+            "--select needs the names in all captions, and a share reads only its own: leave out "
+            "--shard, or use --engine ray."
+        )
+
+
+def merge(
+    folders: Sequence[Path],
+    output: Path,
+    options: Mapping[str, Any],
+    progress: ProgressBars,
+) -> str:
+    """Make the knowledge of all shares of a mining: of what they have read and counted, and of
+    their captions. Returns a line about it."""
+    from seesay.mining import knowledge_page
+
+    # What is read of the annotation once more is where its parts begin.
+    for folder in folders:
+        shards.link_files(folder / "work", output / "work", leave_out=_OF_ALL_PARTS)
+    result = mine(**options, output=output, progress=progress)
+    page = knowledge_page.write_folder(output)
+    return f"{page}: {result.pictures:,} pictures, {sum(result.facts.values()):,} facts"
+
+
 def _require_extra() -> None:
     """Refuse to begin without the libraries that pictures need."""
     require_packages("Mining pictures", "mine", "duckdb", "PIL.Image")
@@ -332,6 +397,9 @@ def _split(
     images: Path | None,
     rows: int,
     bars: ProgressBars,
+    workers: int,
+    engine: str,
+    share: Shard,
 ) -> tuple[list[Path], Counter[str]]:
     """Return the annotation as Parquet parts, split anew only if they are not complete.
 
@@ -343,20 +411,31 @@ def _split(
     path = folder / "cut.json"
     if not path.is_file():
         with bars(f"Reading {annotations}", "pictures") as progress:
-            parts, bad = to_parquet(annotations, folder, rows, images, progress)
+            parts, bad = to_parquet(
+                annotations,
+                folder,
+                rows,
+                images,
+                progress,
+                workers=workers,
+                engine=engine,
+                shard=share,
+            )
         write_json(path, {"parts": [part.name for part in parts], "bad": bad})
     note = read_state(path, _Parts, DELETE_WORK)
-    if not note.parts:
+    parts = [folder / name for name in note.parts]
+    pictures = 0
+    for part in parts:
+        with damage_as_user_error(part, DELETE_WORK):
+            # The note may have been edited: a path in it must not lead out of the folder.
+            if part.parent != folder:
+                raise ValueError("not a part of this mining")
+            pictures += pq.read_metadata(part).num_rows
+    if not pictures and share == WHOLE:
         bad_rows = folder / BAD_ROWS
         first = next(every_row(bad_rows, read_json_lines(bad_rows)), None)
         why = f" ({first.cells['reason']}, and so on)" if first else ""
         raise UserError(f"'{annotations}' holds no picture that can be used{why}.")
-    parts = [folder / name for name in note.parts]
-    # The note may have been edited: a path in it must not lead out of the folder.
-    for part in parts:
-        with damage_as_user_error(part, DELETE_WORK):
-            if part.parent != folder or not pq.read_metadata(part).num_rows:
-                raise ValueError("not a part of this mining")
     return parts, Counter(note.bad)
 
 
@@ -544,13 +623,13 @@ def _has_text(path: Path, column: str) -> bool:
 def _refuse_other_pictures(
     annotations: str,
     output: Path,
-    images: Path | None,
+    images: Path | str | None,
     rows: int,
 ) -> None:
     """Refuse to resume with other pictures, or with files that have changed."""
     settings = {
         **fingerprints.annotation(annotations, output),
-        "images": str(images.resolve()) if images else "",
+        "images": fingerprints.folder(str(images)) if images else "",
         "rows": rows,
     }
     path = output / "work/request.json"

@@ -10,5 +10,6 @@ PLUGIN = Plugin(
         "rooms": "seesay.mining.commands.rooms:rooms",
     },
     command_group="Pictures",
+    mergers={"mining": "seesay.mining.pipeline:merge"},
     functions={"mine": "seesay.mining.pipeline:mine"},
 )

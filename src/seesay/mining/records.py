@@ -7,7 +7,7 @@ which are also the columns of our own Parquet and JSON-lines files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class Picture:
     """Its file, where there is one."""
     depth: str = ""
     """The file of its depth map, where there is one."""
+    source: str = field(default="", compare=False)
+    """Where the annotation has it: a list of bad annotations calls it so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,14 @@ SCHEMA = pa.schema(
         ("depth", pa.string()),
     ]
 )
+PART = SCHEMA.append(pa.field("source", pa.string()))
+"""The columns of a part."""
 
 
-def to_row(picture: Picture) -> dict[str, Any]:
+def to_row(picture: Picture, schema: pa.Schema = SCHEMA) -> dict[str, Any]:
     """Return a picture as a row."""
     # `dataclasses.asdict` copies every number of every polygon and is ten times slower.
-    row = {name: getattr(picture, name) for name in SCHEMA.names}
+    row = {name: getattr(picture, name) for name in schema.names}
     row["regions"] = [
         {
             "name": region.name,
@@ -105,9 +109,10 @@ def to_row(picture: Picture) -> dict[str, Any]:
     return row
 
 
-def to_batch(pictures: Iterable[Picture]) -> pa.RecordBatch:
+def to_batch(pictures: Iterable[Picture], schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
     """Return pictures as one Arrow batch."""
-    return pa.RecordBatch.from_pylist(list(map(to_row, pictures)), schema=SCHEMA)
+    rows = [to_row(picture, schema) for picture in pictures]
+    return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def from_batch(batch: pa.RecordBatch | pa.Table) -> Iterable[Picture]:

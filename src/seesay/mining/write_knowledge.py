@@ -16,11 +16,11 @@ from seesay.mining.count_relations import CountedParts
 from seesay.mining.facts import (
     Thresholds,
     count_colors,
-    open_counts,
     pair_facts,
     transitive_sizes,
     without_subtypes,
 )
+from seesay.mining.queries import open_tables
 from seesay.mining.records import DELETE_WORK
 
 
@@ -59,7 +59,7 @@ def write_facts(
 
     with (
         damage_as_user_error(counts.tables[0].parent, DELETE_WORK),
-        open_counts(counts.tables, workers) as connection,
+        open_tables("counts", counts.tables, workers) as connection,
     ):
         fact_counts = {
             "sizes": knowledge.write_tables(folder, sizes(), SizeFact),

@@ -8,64 +8,82 @@ again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+from uuid import uuid4
 
-from seesay.cluster import MAX_RESTARTS, start_ray, worker_resources
-from seesay.errors import UserError, first_line
+from seesay.cluster import Engine, WorkerPool, fetch, share
 from seesay.models.base import Model
 from seesay.models.wrapped import WrappedModel, identity_of
 from seesay.questions import Prompt, Scores, Task
 
 
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What a copy is asked to do."""
+
+    hook: str
+    arguments: tuple[Any, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+    number: int = 0
+    """Which batch of prompts it is."""
+    run: int = 0
+    """Notes of an earlier run are forgotten."""
+    task: Any = None
+    """The task that is shared with the workers, fetched by the first call about it."""
+
+
+class CallReply(NamedTuple):
+    """What a copy returned, and what it has noted and taken so far."""
+
+    value: Any
+    notes: list[str]
+    copy: str
+    spent: dict[str, float]
+
+
 class ClusterModel(WrappedModel):
-    """Stands for copies of a model, of which every worker creates its own: all of them answer, the
-    first one does whatever else is asked."""
+    """Stands for copies of a model, of which every worker creates its own: all of them answer, any
+    one does whatever else is asked."""
 
     def __init__(self, create: Callable[[], Model], workers: int) -> None:
-        self._ray = start_ray("Asking a model on Ray", workers)
-        remote = self._ray.remote(
-            **worker_resources(self._ray), max_restarts=MAX_RESTARTS, max_task_retries=MAX_RESTARTS
-        )(Worker)
-        self._workers = [remote.remote(create, _threads()) for _ in range(workers)]
-        self._task: list[Any] = []
+        self._pool: WorkerPool[ModelCall, CallReply] = WorkerPool(
+            partial(ModelCopy, create, _threads()),
+            workers,
+            engine=Engine.RAY,
+            what="Asking a model on Ray",
+            unit="batches",
+        )
+        self._call = ModelCall("identity")
+        self._spent: dict[str, dict[str, float]] = {}
         vars(self).update(self._forward("identity"))
         # texts are scored and encoded one after the other, which needs no cluster
         self.abilities &= {"answer", "restrict"}
 
     def prepare(self, task: Task) -> None:
         """Workers fetch the task when they are first asked about it."""
-        self._task = [self._ray.put(task)]
+        self._call = replace(self._call, task=share(task))
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        """One batch, by the first worker."""
+        """One batch, by one worker."""
         return next(self.answer_batches([prompts]))[1]
 
     def answer_batches(
         self, batches: Sequence[Sequence[Prompt]]
     ) -> Iterator[tuple[int, list[Scores]]]:
         """Every worker has one batch at a time, so that a fast one answers more of them."""
-        idle = list(self._workers)
-        running = dict[Any, tuple[int, Any]]()
-        numbers = iter(range(len(batches)))
-        while True:
-            # the iterator is shared by all rounds: each goes on where the last one stopped
-            for number in numbers:
-                worker = idle.pop()
-                running[worker.answer.remote(self._task, batches[number])] = number, worker
-                if not idle:
-                    break
-            if not running:
-                return
-            (reference,), _ = self._ray.wait(list(running), num_returns=1)
-            number, worker = running.pop(reference)
-            idle.append(worker)
-            with self._failures():
-                scores, notes = self._ray.get(reference)
-            for note in notes:
+        calls = (
+            replace(self._call, hook="answer", arguments=(batch,), number=number)
+            for number, batch in enumerate(batches)
+        )
+        for call, reply in self._pool.map(calls):
+            self._spent[reply.copy] = reply.spent
+            for note in reply.notes:
                 self.note(note)
-            yield number, scores
+            yield call.number, reply.value
 
     def notes(self, answered: Sequence[Scores] = ()) -> list[str]:
         """What the workers noted with their batches, and what a copy notes about all the
@@ -75,96 +93,54 @@ class ClusterModel(WrappedModel):
         return Model.notes(self)
 
     def clear_notes(self) -> None:
-        """Forget those of the copies, too."""
+        """Forget those of the copies, too, before they answer again."""
         Model.clear_notes(self)
-        with self._failures():
-            self._ray.get([worker.clear_notes.remote() for worker in self._workers])
+        self._call = replace(self._call, run=self._call.run + 1)
 
     def spent(self) -> dict[str, float]:
-        """What all copies have taken together."""
-        with self._failures():
-            counts = self._ray.get([worker.spent.remote() for worker in self._workers])
-        names = dict.fromkeys(name for count in counts for name in count)
-        return {name: sum(count.get(name, 0) for count in counts) for name in names}
+        """What all copies have taken together, those that died included."""
+        total: Counter[str] = Counter()
+        for spent in self._spent.values():
+            total.update(spent)
+        return dict(total)
 
     def close(self) -> None:
         """End the workers."""
-        for worker in self._workers:
-            self._ray.kill(worker)
+        self._pool.close()
 
     def _forward(self, hook: str, *arguments: Any, **named: Any) -> Any:
-        with self._failures():
-            return self._ray.get(
-                self._workers[0].call.remote(self._task, hook, *arguments, **named)
-            )
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        """What a worker raised, as it raised it; a worker that keeps dying is one sentence."""
-        try:
-            yield
-        except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, UserError):
-                raise error.cause from None
-            raise
-        except self._ray.exceptions.RayActorError as error:
-            raise UserError(
-                f"A worker died {MAX_RESTARTS + 1} times ({first_line(error)}). The answers so far "
-                "are kept: run the same command again to resume."
-            ) from error
+        call = replace(self._call, hook=hook, arguments=arguments, options=tuple(named.items()))
+        ((_, reply),) = self._pool.map([call])
+        return reply.value
 
 
-class Worker:
+class ModelCopy:
     """One copy of the model, in a process of the cluster."""
 
     def __init__(self, create: Callable[[], Model], threads: int | None) -> None:
-        self._create = create
-        self._threads = threads
-        self._model: Model | None = None
+        # Ray gives a worker one thread, with which sums are cut otherwise
+        if threads is not None:
+            import torch
+
+            torch.set_num_threads(threads)
+        self._name = uuid4().hex
+        self._model = create()
+        self._run = 0
         self._task: Any = None
 
-    def call(
-        self,
-        task: list[Any],
-        hook: str,
-        *arguments: Any,
-        **named: Any,
-    ) -> Any:
-        """What one method of the model returns; its identity is what it states about itself."""
-        model = self._prepared(task)
-        if hook == "identity":
-            return identity_of(model)
-        return getattr(model, hook)(*arguments, **named)
-
-    def answer(self, task: list[Any], batch: Sequence[Prompt]) -> tuple[list[Scores], list[str]]:
-        """The scores of a batch, and the model's notes so far."""
-        model = self._prepared(task)
-        return model.answer(batch), model.notes()
-
-    def spent(self) -> dict[str, float]:
-        """What this copy has taken; nothing as long as it is not loaded."""
-        return {} if self._model is None else self._model.spent()
-
-    def clear_notes(self) -> None:
-        """Forget the notes of a finished run."""
-        if self._model is not None:
-            self._model.clear_notes()
-
-    def _prepared(self, task: list[Any]) -> Model:
-        """The model, which is loaded at the first call: an error then reaches the caller."""
-        import ray
-
-        if self._model is None:
-            # Ray gives a worker one thread, with which sums are cut otherwise
-            if self._threads is not None:
-                import torch
-
-                torch.set_num_threads(self._threads)
-            self._model = self._create()
-        if task and task[0] != self._task:
-            self._task = task[0]
-            self._model.prepare(ray.get(self._task))
-        return self._model
+    def __call__(self, call: ModelCall) -> CallReply:
+        model = self._model
+        if call.task is not None and call.task != self._task:
+            self._task = call.task
+            model.prepare(fetch(call.task))
+        if call.run != self._run:
+            self._run = call.run
+            model.clear_notes()
+        if call.hook == "identity":
+            value: Any = identity_of(model)
+        else:
+            value = getattr(model, call.hook)(*call.arguments, **dict(call.options))
+        return CallReply(value, model.notes(), self._name, model.spent())
 
 
 def _threads() -> int | None:

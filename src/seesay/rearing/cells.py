@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from seesay.cluster import Engine
 from seesay.command_line import recorded_command
 from seesay.errors import UserError, refuse_unknown
 from seesay.files import write_json
@@ -26,7 +25,7 @@ from seesay.rearing import recall, tasks
 from seesay.rearing.diet import Diet
 from seesay.rearing.texts import DietTexts, Line, write_card, write_texts
 from seesay.rearing.world import make_world
-from seesay.training.sweeps import ResultTable, is_over, run_cells, spread_cells
+from seesay.training.sweeps import ResultTable, is_over, run_cells
 
 if TYPE_CHECKING:
     from seesay.language.training.capbert import CapBertConfig
@@ -143,26 +142,24 @@ def rear(
     *,
     plan: Sequence[RearedCell] = (),
     deadline: float | None = None,
-    engine: str = Engine.LOCAL,
-    workers: int = 1,
+    ray_workers: int = 0,
     progress: ProgressCallback | None = None,
 ) -> list[RearedRow]:
     """Rear the models that are not there yet, and return the whole table.
 
     Its rows are in the order of the plan, of which the cells may be a part.
     """
-    rear_one = partial(_rear_one, folder, plan=plan or cells, deadline=deadline)
-    spread_cells(rear_one, cells, workers, progress, engine=engine)
-    return result_table(folder).so_far()
-
-
-def _rear_one(
-    folder: Path, cell: RearedCell, *, plan: Sequence[RearedCell], deadline: float | None
-) -> None:
-    """Rear one model, unless it is there."""
     table = result_table(folder)
-    rear_row = partial(_rear_row, folder, deadline=deadline)
-    run_cells(table, [cell], rear_row, table.has, deadline, plan)
+    return run_cells(
+        table,
+        cells,
+        partial(_rear_row, folder, deadline=deadline),
+        table.has,
+        deadline,
+        plan,
+        ray_workers=ray_workers,
+        progress=progress,
+    )
 
 
 def _rear_row(folder: Path, cell: RearedCell, *, deadline: float | None) -> RearedRow:

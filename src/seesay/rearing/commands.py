@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seesay.cli.application import Application
-from seesay.cli.options import Json, Quiet, names_of
+from seesay.cli.options import Json, Quiet, ShardNumber, names_of
 from seesay.cli.training_output import Minutes, SweepEngine, Workers
 from seesay.cluster import Engine
 from seesay.errors import UserError, refuse_unknown, require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from seesay.progress import ProgressBars
     from seesay.rearing.cells import RearedRow
     from seesay.rearing.diet import Diet
+
+KIND = "rearing"
+"""What shares of a sweep are called (`seesay.shards`)."""
 
 app = Application(
     help="Raise models on known diets: what does text leave unsaid?", no_args_is_help=True
@@ -53,9 +57,7 @@ def sweep(
     minutes: Minutes = None,
     engine: SweepEngine = Engine.LOCAL,
     workers: Workers = 2,
-    shard: Annotated[
-        str | None, typer.Option(help="Only this share of the models, as in 2/4, or auto.")
-    ] = None,
+    shard: ShardNumber = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -63,26 +65,54 @@ def sweep(
 
     If stopped, the same command resumes.
     """
-    from seesay.cli.output import progress_bar
+    from seesay.cli.output import progress_bar, tell_share
     from seesay.rearing.cells import plan_cells, rear
-    from seesay.shards import parse_shard
-    from seesay.training.sweeps import deadline_after
+    from seesay.shards import WHOLE, parse_shard, write_shard
+    from seesay.training.sweeps import deadline_after, is_over
 
     # before anything is written
     require_packages("Rearing", "models", "torch", "transformers")
+    options = {
+        "diets": diets,
+        "diet_file": str(diet_file) if diet_file else None,
+        "learners": learners,
+        "seeds": seeds,
+        "world": world,
+        "epochs": epochs,
+    }
     plan = plan_cells(_diets(diets, diet_file), _names(learners), seeds, world=world, epochs=epochs)
-    cells = plan if shard is None else parse_shard(shard).take(plan)
+    share = WHOLE
+    if shard is not None:
+        share = parse_shard(shard)
+        output = output / share.folder
+        write_shard(output, share, KIND, options, finished=False)
+    deadline = deadline_after(minutes)
     with progress_bar("models", unit="models", quiet=quiet or as_json) as advance:
         rows = rear(
             output,
-            cells,
+            share.take(plan),
+            deadline=deadline,
             plan=plan,
-            deadline=deadline_after(minutes),
-            engine=engine,
-            workers=workers,
+            ray_workers=workers if engine == Engine.RAY else 0,
             progress=advance,
         )
+    if shard is not None:
+        write_shard(output, share, KIND, options, finished=not is_over(deadline))
+        tell_share(output, f"{len(rows)} models", as_json=as_json, quiet=quiet)
+        return
     _show(output, rows, quiet, as_json, of_all=f" of {len(plan)}")
+
+
+def merge(
+    folders: Sequence[Path], output: Path, options: Mapping[str, Any], _: ProgressBars
+) -> str:
+    """Make the sweep of its shares, which shows what it found."""
+    from seesay.training.sweeps import merge_shares
+
+    merge_shares(folders, output)
+    diet_file = options["diet_file"] and Path(options["diet_file"])
+    sweep(output, **{**options, "diet_file": diet_file}, quiet=True)
+    return f"{output}: all models are there"
 
 
 @app.command()

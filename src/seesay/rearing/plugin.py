@@ -14,6 +14,7 @@ PLUGIN = Plugin(
         )
     },
     models={"reared": "seesay.rearing.recall:load"},
+    mergers={"rearing": "seesay.rearing.commands:merge"},
     commands={"rear": "seesay.rearing.commands:app"},
     command_group="Texts",
 )

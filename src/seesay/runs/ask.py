@@ -34,7 +34,7 @@ from seesay.runs.figures import figures
 from seesay.runs.journal import Journal, describe_flaw
 from seesay.runs.records import Figure, Manifest
 from seesay.runs.run import Run
-from seesay.shards import WHOLE, Shard
+from seesay.shards import RUN, WHOLE, Shard, write_shard
 
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
@@ -149,11 +149,11 @@ def run_shard(
     folder = store.folder_for(root / shard.folder, manifest)
     with lock_folder(folder, hint="give this one its own --output"):
         manifest = store.stored_manifest(folder, manifest)
-        store.write_shard(folder, shard, finished=False)
+        write_shard(folder, shard, RUN, {}, finished=False)
         store.write_task(folder / store.QUESTIONS, task)
         journal = Journal(folder / store.JOURNAL)
         answer_prompts(model, distinct_prompts(task), journal, progress, folder=folder, shard=shard)
-        store.write_shard(folder, shard, finished=True)
+        write_shard(folder, shard, RUN, {}, finished=True)
     return folder
 
 

@@ -19,7 +19,7 @@ from seesay.runs.figures import figures
 from seesay.runs.journal import Journal
 from seesay.runs.records import Manifest
 from seesay.runs.run import Run
-from seesay.shards import Shard
+from seesay.shards import RUN, Shard, find_shards, refuse_missing
 
 Shares = dict[Shard, list[Path]]
 """The folders of each share of a run: several where a job was repeated elsewhere."""
@@ -36,7 +36,7 @@ def merge_shards(
     """
     by_run = _find_shares(folders)
     for name, shares in by_run.items():
-        _refuse_missing(name, shares)
+        refuse_missing(name, shares)
     runs = []
     with progress("Merging", "runs") as advance:
         for shares in by_run.values():
@@ -47,40 +47,12 @@ def merge_shards(
 
 def _find_shares(folders: Sequence[Path]) -> dict[str, Shares]:
     """Return the shares by the run that they belong to: model, task and key."""
-    # a folder may be given twice, or lie below another
-    paths = {file.parent.resolve() for folder in folders for file in folder.rglob(store.SHARD)}
     by_run: dict[str, Shares] = {}
-    for path in sorted(paths):
-        shares = by_run.setdefault("/".join(path.parts[-3:]), {})
-        shares.setdefault(store.read_shard(path), []).append(path)
-    if not by_run:
-        raise UserError(
-            "There is no share of a run there: give folders that `seesay probe --shard` wrote."
-        )
+    for found in find_shards(folders):
+        if found.kind == RUN:
+            shares = by_run.setdefault("/".join(found.folder.parts[-3:]), {})
+            shares.setdefault(found.shard, []).append(found.folder)
     return {name: by_run[name] for name in sorted(by_run)}
-
-
-def _refuse_missing(name: str, shares: Shares) -> None:
-    counts = {shard.count for shard in shares}
-    if len(counts) > 1:
-        several = " and ".join(map(str, sorted(counts)))
-        raise UserError(
-            f"{name} was shared out in {several} shares: give those of one division only."
-        )
-    count = counts.pop()
-    numbers = {shard.number for shard in shares}
-    missing = [str(number) for number in range(1, count + 1) if number not in numbers]
-    if missing:
-        raise UserError(
-            f"Of {name}, {_shares(missing, count)} missing: run the same command with "
-            f"--shard {missing[0]}/{count}, or give the folder that it wrote."
-        )
-
-
-def _shares(numbers: Sequence[str], count: int) -> str:
-    if len(numbers) == 1:
-        return f"share {numbers[0]} of {count} is"
-    return f"shares {', '.join(numbers)} of {count} are"
 
 
 def _merge(shares: Shares, root: Path) -> Run:

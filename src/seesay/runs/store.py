@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -19,9 +19,7 @@ from seesay.digests import file_digest, json_digest, text_digest
 from seesay.errors import NewerVersionError, UserError
 from seesay.files import (
     damage_as_user_error,
-    read_json,
     refuse_newer,
-    write_json,
     write_json_lines,
     write_text,
 )
@@ -33,7 +31,7 @@ from seesay.runs.answer_table import AnswerTable
 from seesay.runs.figures import figures, without_unasked_neutral
 from seesay.runs.records import FORMAT, Figure, Manifest
 from seesay.runs.run import Run
-from seesay.shards import Shard
+from seesay.shards import SHARD
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +41,6 @@ QUESTIONS = "questions.json"
 REPLIES = "replies.jsonl"
 ANSWERS = "answers.parquet"
 FIGURES = "metrics.json"
-SHARD = "shard.json"
 """Which share of the run is in the folder, where it is only a share."""
 
 _FIGURES = TypeAdapter(list[Figure])
@@ -117,26 +114,6 @@ def change_manifest(folder: Path, **changes: object) -> None:
     """Write the manifest of a run's folder with other values in these fields."""
     manifest = read_manifest(folder / MANIFEST)
     write_manifest(folder, manifest.model_copy(update=changes))
-
-
-def write_shard(folder: Path, shard: Shard, *, finished: bool) -> None:
-    """Say that the folder holds only a share of a run, and whether all of that is answered."""
-    write_json(folder / SHARD, {"format": FORMAT, **asdict(shard), "finished": finished})
-
-
-def read_shard(folder: Path) -> Shard:
-    """Return which share of a run a folder holds; one that is unfinished is refused."""
-    with damaged_run(folder):
-        document = read_json(folder / SHARD)
-        refuse_newer(document, FORMAT, f"The shard in {folder}")
-        shard = Shard(int(document["number"]), int(document["count"]))
-        is_finished = bool(document["finished"])
-    if not is_finished:
-        raise UserError(
-            f"Share {shard.number} of {shard.count} in {folder} is unfinished: run its command "
-            "again to resume it."
-        )
-    return shard
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:

@@ -41,6 +41,7 @@ PLUGIN = Plugin(
     models={"reasoner": "seesay.scenes.reasoners.model:load_reasoner"},
     model_folders={"seesay-reasoner": "reasoner"},
     baselines=dict.fromkeys(("fixed-k", "whole-scene", "max-is-big"), _RULE),
+    mergers={"reasoner sweep": "seesay.scenes.commands.reasoner_sweep:merge"},
     commands={
         "scenes": "seesay.scenes.commands.scenes:app",
         "reasoner": "seesay.scenes.commands.reasoner:app",

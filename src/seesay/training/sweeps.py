@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ from seesay.data.rows import every_row, read_table
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_csv
 from seesay.progress import ProgressCallback
+from seesay.shards import link_files
 
 RESULTS = "results.csv"
 
@@ -109,66 +111,84 @@ def run_cells(
     is_finished: Callable[[C], bool],
     deadline: float | None = None,
     plan: Sequence[C] = (),
+    *,
+    ray_workers: int = 0,
+    progress: ProgressCallback | None = None,
 ) -> list[R]:
     """Run what is not done yet, and return the whole table.
 
     A training that fails is a row with the reason, which `run` gives. None begins after the
     `deadline` (of `time.time`); `run` may interrupt one that is running then. The table is in the
-    order of the `plan`, of which the cells may be a part.
-    """
-    cells = list(cells)
-    for cell in cells:
-        if is_over(deadline):
-            break
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(lock_folder(table.folder / cell.folder / "training"))
-            except UserError:
-                # another process that sweeps the same folder is running it
-                continue
-            try:
-                if not is_finished(cell):
-                    table.record(run(cell), plan or cells)
-            except KeyboardInterrupt:
-                if not is_over(deadline):
-                    raise
-    return table.so_far()
-
-
-def spread_cells(
-    run: Callable[[C], object],
-    cells: Sequence[C],
-    workers: int = 1,
-    progress: ProgressCallback | None = None,
-    *,
-    engine: str = Engine.RAY,
-) -> None:
-    """Run cells one by one, or side by side on a Ray cluster, in a folder that all machines see.
-
-    It is the cluster of RAY_ADDRESS, or one of `workers` started here. `run` does with one cell
-    what is done here, so its row and its files are the same. When a worker dies, its cell is
-    started again elsewhere, and resumes from its checkpoint.
+    order of the `plan`, of which the cells may be a part. With `ray_workers`, so many cells run
+    side by side on a Ray cluster, in a folder that all machines see; the cell of a worker that dies
+    is resumed from its checkpoint.
     """
     import torch
 
-    # digits depend on the number of threads: workers take as many as this process
-    make_runner = partial(_runner, run, torch.get_num_threads())
-    # in this process there is no more than one at a time
-    at_once = workers if engine == Engine.RAY else 1
-    finished = map_parts(
-        make_runner, cells, at_once, engine=engine, what="A sweep on Ray", unit="trainings"
+    cells = list(cells)
+    run_one = partial(_run_cell, table, run, is_finished, deadline, plan or cells)
+    finished_cells = map_parts(
+        # digits depend on the number of threads: workers take as many as this process
+        partial(_runner, run_one, torch.get_num_threads()),
+        cells,
+        ray_workers or 1,
+        engine=Engine.RAY if ray_workers else Engine.LOCAL,
+        what="A sweep on Ray",
+        unit="trainings",
     )
-    for _ in finished:
+    for _ in finished_cells:
         if progress:
             progress(1, len(cells))
+    return table.so_far()
 
 
-def _runner(run: Callable[[C], object], threads: int) -> Callable[[C], object]:
+def _runner(run: Callable[[C], None], threads: int) -> Callable[[C], None]:
     """Return what a worker does with its cells."""
     import torch
 
     torch.set_num_threads(threads)
     return run
+
+
+def _run_cell(
+    table: ResultTable[R],
+    run: Callable[[C], R],
+    is_finished: Callable[[C], bool],
+    deadline: float | None,
+    plan: Sequence[C],
+    cell: C,
+) -> None:
+    """Run a cell, unless it is done, the time is up, or another process runs it."""
+    if is_over(deadline):
+        return
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lock_folder(table.folder / cell.folder / "training"))
+        except UserError:
+            # another process that sweeps the same folder is running it
+            return
+        try:
+            if not is_finished(cell):
+                table.record(run(cell), plan)
+        except KeyboardInterrupt:
+            if not is_over(deadline):
+                raise
+
+
+def merge_shares(folders: Sequence[Path], output: Path) -> None:
+    """Put the cells and the tables of all shares of a sweep into one folder."""
+    tables = []
+    for folder in folders:
+        for cells in folder.iterdir():
+            if cells.is_dir():
+                link_files(cells, output / cells.name)
+        path = folder / RESULTS
+        rows = every_row(path, read_table(path)) if path.is_file() else ()
+        tables.append([dict(row.cells) for row in rows])
+    # shares take turns in the plan
+    in_turns = [row for rows in zip_longest(*tables) for row in rows if row is not None]
+    if in_turns:
+        write_csv(output / RESULTS, list(in_turns[0]), in_turns)
 
 
 def deadline_after(minutes: float | None) -> float | None:

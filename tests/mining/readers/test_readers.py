@@ -22,7 +22,7 @@ from tests.shared_data import shared
 from seesay.errors import UserError
 from seesay.mining import fingerprints
 from seesay.mining.readers import READERS, AnnotationReader, read, to_parquet
-from seesay.mining.records import BadAnnotation, Picture, Region
+from seesay.mining.records import BadAnnotation, Picture, Region, from_batch
 
 NAN = float("nan")
 
@@ -32,6 +32,13 @@ def split(spec: str, images: Path | None = None) -> tuple[list[Picture], list[Ba
     return [f for f in items if isinstance(f, Picture)], [
         f for f in items if isinstance(f, BadAnnotation)
     ]
+
+
+def split_parts(spec: str, folder: Path) -> tuple[list[Picture], list[dict[str, str]]]:
+    """The pictures of the parts of an annotation, among which none is twice, and the bad rows."""
+    parts, _ = to_parquet(spec, folder)
+    bad = [json.loads(line) for line in (folder / "bad.jsonl").read_text().splitlines()]
+    return [picture for part in parts for picture in from_batch(pq.read_table(part))], bad
 
 
 def genome(folder: Path, images: Any, objects: Any = (), regions: Any = ()) -> str:
@@ -322,19 +329,19 @@ def test_ade20k_oddities(tmp_path: Path) -> None:
     )
     (tmp_path / "other.json").write_text("[]")
     (tmp_path / "single.json").write_text(ade(objects[0]))
-    good, bad = split(f"ade20k:{tmp_path}")
+    good, bad = split_parts(f"ade20k:{tmp_path}", tmp_path / "parts")
     assert [(p.id, p.scene, [r.name for r in p.regions]) for p in good] == [
         ("latin", "", ["café"]),
         ("single", "", ["cabinet"]),
         ("one", "living_room", ["cabinet", "cabinet door", "sofa"]),
     ]
-    assert [b.where.split(",")[0] for b in bad] == [
+    assert [row["where"].split(",")[0] for row in bad] == [
         "broken.json",
         "other.json",
         *["a/one.json"] * 4,
         "b/one.json",
     ]
-    assert bad[-1].reason == "the id is there twice: the first is kept"
+    assert bad[-1]["reason"] == "the id is there twice: the first is kept"
 
 
 def test_ade20k_parts_of_two_objects_of_one_id(tmp_path: Path) -> None:
@@ -380,10 +387,12 @@ def test_plain(tmp_path: Path, kind: str) -> None:
         pq.write_table(pa.Table.from_pylist(rows()), path)
     else:
         path.write_text("\n".join(json.dumps(row) for row in rows()))
-    good, bad = split(f"plain:{path}")
+    good, bad = split_parts(f"plain:{path}", tmp_path / "parts")
     dog = Region("dog", (1.0, 1.0, 5.0, 5.0), (1.0, 1.0, 6.0, 1.0, 6.0, 6.0))
     assert good == [Picture("a", 10, 10, (dog,), ("a dog",), "park"), Picture("b", 10, 10)]
-    assert [b.reason for b in bad] == ["the id is there twice: the first is kept"]
+    assert bad == [
+        {"where": f"x.{kind}, row 3", "reason": "the id is there twice: the first is kept"}
+    ]
 
 
 def test_unusable_plain_lines(tmp_path: Path) -> None:
@@ -426,7 +435,7 @@ def test_user_mistakes(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=words):
             list(read(spec))
     with pytest.raises(UserError, match="no folder of pictures"):
-        read(f"plain:{tmp_path}", tmp_path / "none")
+        list(read(f"plain:{tmp_path}", tmp_path / "none"))
 
 
 def many(path: Path, count: int) -> Path:
@@ -626,4 +635,4 @@ def test_changed_file_changes_the_fingerprint(tmp_path: Path, kind: str, file: s
 def test_reader_needs_a_pattern_of_its_files() -> None:
     assert all(reader.files for reader in READERS.values())
     with pytest.raises(TypeError, match="files"):
-        AnnotationReader(lambda place, images: iter(()))  # type: ignore[call-arg]
+        AnnotationReader(READERS["plain"].split, READERS["plain"].read)  # type: ignore[call-arg]

@@ -462,6 +462,37 @@ def test_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "object-centred, seen only: by" not in page
 
 
+@pytest.mark.seconds
+def test_shares_of_a_sweep_are_merged_into_the_same_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In another order than that of the plan, and one of them repeated elsewhere."""
+    command = ("reasoner", "sweep", "--cells", "object-centred/pos", "--seeds", "3", *QUICK)
+    run(*command, "-o", tmp_path / "whole")
+    for job, number in enumerate((2, 1, 2)):
+        run(*command, "-o", tmp_path / f"job-{job}", "--shard", f"{number}/2")
+        capsys.readouterr()
+        if job == 0:
+            message = error_here(capsys, "merge", tmp_path / "job-0", "-o", tmp_path / "merged")
+            assert "Of the reasoner sweep, share 1 of 2 is missing" in message
+    jobs = [tmp_path / f"job-{job}" for job in range(3)]
+    run("merge", *jobs, "-o", tmp_path / "merged")
+    whole, merged = (sweep_files(tmp_path / name) for name in ("whole", "merged"))
+    assert whole == merged
+    assert "object-centred/pos/preset-seed2/model.safetensors" in whole
+
+
+def sweep_files(folder: Path) -> dict[str, object]:
+    """The files of a sweep, without what says how long it took, and of checkpoints."""
+    files: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        if path.is_file() and "training" not in path.parts:
+            files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    with (folder / "results.csv").open(encoding="utf-8", newline="") as file:
+        files["results.csv"] = [{**row, "minutes": ""} for row in csv.DictReader(file)]
+    return files
+
+
 def test_a_sweep_with_too_little_time_is_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,11 +70,11 @@ def test_training_of_a_killed_worker_resumes_with_the_same_table(
     plain = sweep.sweep(here, plan(), train_and_test)
     shown: list[tuple[int, int]] = []
     try:
-        on_ray = sweep.sweep_on_ray(
+        on_ray = sweep.sweep(
             tmp_path / "ray",
             plan(),
             train_and_test,
-            workers=2,
+            ray_workers=2,
             progress=lambda done, total: shown.append((done, total)),
         )
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seesay.cli.options import Json, Quiet
+from seesay.cli.options import Json, Quiet, ShardNumber
 from seesay.cluster import Engine
 from seesay.mining.choices import (
     MIN_ANSWERS,
@@ -45,7 +45,9 @@ def mine(
             "--output", "-o", help="Folder of the knowledge, new, or of an interrupted run."
         ),
     ],
-    images: Annotated[Path | None, typer.Option(help="Folder of the pictures.")] = None,
+    images: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Folder of the pictures.")
+    ] = None,
     size_rule: Annotated[
         SizeRule, typer.Option(help="How depth scales sizes; boxes needs none.")
     ] = SizeRule.PAPER,
@@ -116,6 +118,7 @@ def mine(
     rows: Annotated[
         int, typer.Option(min=1, help="Pictures per part, the unit of work.")
     ] = PART_SIZE,
+    shard: ShardNumber = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -126,7 +129,14 @@ def mine(
         seesay mine -a coco:annotations --images pictures -o knowledge
         seesay mine -a plain:rooms/annotations.parquet -o knowledge --min-seen 10
     """
-    from seesay.cli.output import out, print_json, progress_bars, sources_table, table
+    from seesay.cli.output import (
+        out,
+        print_json,
+        progress_bars,
+        sources_table,
+        table,
+        tell_share,
+    )
     from seesay.mining import knowledge_page, pipeline
 
     result = pipeline.mine(
@@ -151,8 +161,12 @@ def mine(
         engine=engine,
         workers=workers,
         rows=rows,
+        shard=shard,
         progress=progress_bars(quiet=quiet or as_json),
     )
+    if shard is not None:
+        tell_share(result.folder, f"{result.pictures:,} pictures", as_json=as_json, quiet=quiet)
+        return
     page = knowledge_page.write_folder(output)
     if as_json:
         print_json(result.to_json())

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from seesay.data.json_stream import parse_json
 from seesay.errors import UserError
 from seesay.grouping import group_by
-from seesay.mining.readers.join import DUPLICATE, DiskJoin
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     bounds,
@@ -34,13 +35,28 @@ MAX_BYTES = 1 << 26
 """Size limit of an annotation file; the largest of ADE20K has a few million bytes."""
 
 
-def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """Yield the pictures of a folder (and the folders in it), by path, and what was left out."""
+@dataclass(frozen=True, slots=True)
+class AdePart:
+    """Some of the files of a folder."""
+
+    folder: Path
+    files: list[Path]
+
+
+def split(place: str, rows: int, _: Path) -> Iterator[AdePart]:
+    """Yield the files of a folder (and the folders in it), by path, so many at a time."""
+    folder = Path(place)
     if not folder.is_dir():
         raise UserError(f"'{folder}' is not a folder: give the one with ADE20K's JSON files.")
-    with DiskJoin() as ids:
-        for path in _files(folder):
-            yield from _picture(path, folder, images, ids)
+    files = _files(folder)
+    while paths := list(islice(files, rows)):
+        yield AdePart(folder, paths)
+
+
+def read(part: AdePart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+    """Yield the pictures of a part, and what is wrong with them."""
+    for path in part.files:
+        yield from _picture(path, part.folder, images)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -55,7 +71,6 @@ def _picture(
     path: Path,
     folder: Path,
     images: Path | None,
-    ids: DiskJoin,
 ) -> Iterator[Picture | BadAnnotation]:
     """Yield the picture that a file annotates, after what is wrong with it."""
     where = str(path.relative_to(folder))
@@ -65,8 +80,6 @@ def _picture(
         file = _file(annotation.get("filename"), path, images)
         if file is not None:
             check_picture(file, size)
-        if not ids.add_picture(path.stem):
-            raise BadAnnotationError(DUPLICATE)
     except BadAnnotationError as error:
         yield error.at(where)
         return

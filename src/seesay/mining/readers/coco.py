@@ -6,13 +6,20 @@ need not be sorted by picture, nor do categories have to come first: everything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id, field_id
+from seesay.mining.readers.join import (
+    DUPLICATE,
+    DiskJoin,
+    JoinedPictures,
+    clean_id,
+    field_id,
+)
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -26,20 +33,35 @@ FILES = "*.json"
 """The files that are read in a folder."""
 
 
-def read(paths: Sequence[Path], images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """Yield the pictures of COCO files, each read once, and what was left out."""
-    paths = list({path.resolve(): path for path in paths}.values())
+@dataclass(frozen=True, slots=True)
+class CocoPart:
+    """Pictures as the files have them."""
+
+    pictures: JoinedPictures
+    categories: dict[str, Any]
+    """Names of categories by their number."""
+
+
+def split(place: str, rows: int, folder: Path) -> Iterator[CocoPart | BadAnnotation]:
+    """Yield the pictures of COCO files, each read once, in parts, and what was left out."""
+    paths = list({Path(part).resolve(): Path(part) for part in place.split(",")}.values())
     for path in paths:
         if not path.is_file():
             raise UserError(f"There is no file '{path}'.")
     categories: dict[str, Any] = {}
-    with DiskJoin() as join:
+    with DiskJoin(folder) as join:
         for path in paths:
             yield from _load(path, join, categories, is_first=path == paths[0])
         for picture_id, count in join.unlisted():
             yield BadAnnotation(picture_id, "the picture is not listed", f"{count} annotations")
-        for picture_id, data, annotations in join.pictures():
-            yield from _picture(picture_id, data, annotations, categories, images)
+        for pictures in join.ranges(rows):
+            yield CocoPart(pictures, categories)
+
+
+def read(part: CocoPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+    """Yield the pictures of a part, and what is wrong with them."""
+    for picture_id, data, entries_by_kind in part.pictures:
+        yield from _picture(picture_id, data, entries_by_kind, part.categories, images)
 
 
 def _load(

@@ -1,7 +1,7 @@
 """Joins what several files, or distant parts of one, say about a picture.
 
-They are not held in memory. A temporary SQLite file does the sorting; its page cache bounds the
-memory whatever the files' size.
+They are not held in memory. An SQLite file does the sorting; its page cache bounds the memory
+whatever the files' size. Workers then read the pictures of the file in ranges.
 """
 
 from __future__ import annotations
@@ -10,25 +10,57 @@ import errno
 import json
 import os
 import sqlite3
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+JOIN = "join.db"
 DUPLICATE = "the id is there twice: the first is kept"
 
 
-class DiskJoin:
-    """Entries by picture.
+@dataclass(frozen=True, slots=True)
+class JoinedPictures:
+    """Some of the pictures of a join, in the order of the files."""
 
-    `add_picture` and `add_entry` are called while reading, then `pictures`, which has the order of
-    the files.
+    path: Path
+    """The file of the join."""
+    numbers: range
+
+    def __iter__(self) -> Iterator[tuple[str, Any, dict[str, list[Any]]]]:
+        """Yield every picture: its id, its body, and its entries by kind."""
+        # It changes no more: nobody has to lock it, which a network's file system may not do.
+        address = f"{self.path.resolve().as_uri()}?immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            pictures = database.execute(
+                "SELECT id, body FROM pictures WHERE number >= ? AND number < ? ORDER BY number",
+                (self.numbers.start, self.numbers.stop),
+            )
+            inner = database.cursor()
+            for picture_id, body in pictures:
+                entries: defaultdict[str, list[Any]] = defaultdict(list)
+                rows = inner.execute(
+                    "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid",
+                    (picture_id,),
+                )
+                for kind, entry in rows:
+                    entries[kind].append(json.loads(entry))
+                yield picture_id, json.loads(body), entries
+
+
+class DiskJoin:
+    """Entries by picture, in a file of a folder, which remains for those who read it.
+
+    `add_picture` and `add_entry` are called while reading, then `ranges`.
     """
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="seesay-")
-        self._database = sqlite3.connect(Path(self._folder.name) / "join.db", isolation_level=None)
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / JOIN
+        # What an interrupted run has left is not complete.
+        self._path.unlink(missing_ok=True)
+        self._database = sqlite3.connect(self._path, isolation_level=None)
 
     def __enter__(self) -> DiskJoin:
         try:
@@ -41,12 +73,11 @@ class DiskJoin:
         self, kind: type[BaseException] | None, error: BaseException | None, *_: object
     ) -> None:
         self._database.close()
-        self._folder.cleanup()
         # What is joined lies on the disk: an error of the database is one of the disk.
         if isinstance(error, sqlite3.Error):
             is_full = error.sqlite_errorcode == sqlite3.SQLITE_FULL
             number = errno.ENOSPC if is_full else errno.EIO
-            raise OSError(number, os.strerror(number), self._folder.name) from error
+            raise OSError(number, os.strerror(number), str(self._path)) from error
 
     def _create_tables(self) -> None:
         # The file is deleted at the end: nothing would be gained if it survived a crash. One
@@ -78,21 +109,15 @@ class DiskJoin:
             (picture_id, kind, json.dumps(body)),
         )
 
-    def pictures(self) -> Iterator[tuple[str, Any, dict[str, list[Any]]]]:
-        """Yield every picture: its id, its body, and its entries by kind."""
+    def ranges(self, size: int) -> Iterator[JoinedPictures]:
+        """Yield all pictures in ranges of this size, in the order of the files."""
         # After all entries are in: an index that grows with them costs more.
         self._database.execute("CREATE INDEX by_picture ON entries (id)")
-        pictures = self._database.execute("SELECT id, body FROM pictures ORDER BY number")
-        inner = self._database.cursor()
-        for picture_id, body in pictures:
-            entries: defaultdict[str, list[Any]] = defaultdict(list)
-            rows = inner.execute(
-                "SELECT kind, body FROM entries WHERE id = ? ORDER BY rowid",
-                (picture_id,),
-            )
-            for kind, entry in rows:
-                entries[kind].append(json.loads(entry))
-            yield picture_id, json.loads(body), entries
+        self._database.execute("COMMIT")
+        query = "SELECT coalesce(max(number), 0) FROM pictures"
+        (last,) = self._database.execute(query).fetchone()
+        for first in range(1, last + 1, size):
+            yield JoinedPictures(self._path, range(first, first + size))
 
     def unlisted(self) -> Iterator[tuple[str, int]]:
         """Yield ids that have entries but no picture, and how many entries they have."""

@@ -6,15 +6,26 @@ required, the others optional. Paths of pictures and depth maps are relative to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from seesay.data.json_stream import BROKEN, MAX_ENTRY, is_text
-from seesay.data.lines import read_lines
-from seesay.data.rows import Rows, json_rows, parquet_columns, read_parquet
+from seesay.data.lines import Line, read_lines
+from seesay.data.rows import (
+    ROWS_IN_MEMORY,
+    Row,
+    Rows,
+    json_rows,
+    parquet_batches,
+    parquet_columns,
+)
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, clean_id
+from seesay.mining.readers.join import clean_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -28,48 +39,98 @@ from seesay.questions import BadRow
 
 FILES = "*.parquet"
 """The files that are read in a folder."""
-BATCH = 256
-"""Pictures in memory at a time."""
+MAX_PART = 1 << 26
+"""Bytes of a part in memory, as they are in the file: rows of hostile files may be large."""
 REQUIRED = ("id", "width", "height")
 
+T = TypeVar("T")
 
-def read(path: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """Yield the pictures of a file (or of a folder of Parquet parts), and what was left out."""
+
+@dataclass(frozen=True, slots=True)
+class PlainPart:
+    """Some of the rows of a file, as they are there."""
+
+    file: Path
+    lines: list[Line] = field(default_factory=list)
+    """Those of a file of JSON lines, with their numbers."""
+    batches: list[tuple[int, pa.RecordBatch]] = field(default_factory=list)
+    """Those of a Parquet file, with the number of the first row of each batch."""
+
+
+def split(place: str, rows: int, _: Path) -> Iterator[PlainPart]:
+    """Yield the rows of a file, or of a folder of Parquet files, so many at a time."""
+    path = Path(place)
     files: Sequence[Path] = [path]
     if not path.is_file():
         files = sorted(path.glob(FILES))
     if not files:
         raise UserError(f"There is no file '{path}', nor Parquet files in a folder of that name.")
-    # On disk, since the ids of millions of pictures take gigabytes.
-    with DiskJoin() as ids:
-        for file in files:
-            for row in _rows(file):
-                if isinstance(row, BadRow):
-                    yield BadAnnotation(f"{file.name}, row {row.row}", row.reason)
-                else:
-                    where = f"{file.name}, row {row.number}"
-                    yield from _picture(where, row.cells, file.parent, images, ids)
+    for file in files:
+        if file.suffix == ".parquet":
+            yield from _split_parquet(file, rows)
+        else:
+            lines = read_lines(file, longest=MAX_ENTRY)
+            for some_lines in _gather(lines, rows, lambda line: len(str(line[1]))):
+                yield PlainPart(file, lines=some_lines)
 
 
-def _rows(path: Path) -> Rows:
-    """Yield the rows of a file; where a Parquet file breaks off, the last of them is a bad one."""
-    if path.suffix != ".parquet":
-        yield from json_rows(read_lines(path, longest=MAX_ENTRY))
-        return
+def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
+    """Yield the rows of a Parquet file; where it breaks off, the last of them is a bad one."""
     columns = parquet_columns(path)
     missing = set(REQUIRED) - set(columns)
     if missing:
         raise UserError(
             f"{path} lacks the column {sorted(missing)[0]!r}; `docs/mining.md` lists the columns."
         )
-    number = 0
     needed = [name for name in SCHEMA.names if name in columns]
+    batch_count = math.ceil(rows / ROWS_IN_MEMORY)
+    batch_size = math.ceil(rows / batch_count)
+    number = 1
+
+    def batches() -> Iterator[tuple[int, pa.RecordBatch]]:
+        nonlocal number
+        for batch in parquet_batches(path, batch_size, needed):
+            yield number, batch
+            number += batch.num_rows
+
+    numbered = batches()
     try:
-        for row in read_parquet(path, needed):
-            number = row.number
-            yield row
+        for some_batches in _gather(numbered, batch_count, lambda item: item[1].nbytes):
+            yield PlainPart(path, batches=some_batches)
     except UserError:
-        yield BadRow(number + 1, BROKEN)
+        yield PlainPart(path, lines=[(number, BadRow(number, BROKEN))])
+
+
+def _gather(items: Iterator[T], count: int, size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield so many items at a time, fewer where they are large."""
+    gathered: list[T] = []
+    total = 0
+    for item in items:
+        gathered.append(item)
+        total += size(item)
+        if len(gathered) == count or total >= MAX_PART:
+            yield gathered
+            gathered = []
+            total = 0
+    if gathered:
+        yield gathered
+
+
+def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+    """Yield the pictures of a part, and what is wrong with them."""
+    for row in _rows(part):
+        if isinstance(row, BadRow):
+            yield BadAnnotation(f"{part.file.name}, row {row.row}", row.reason)
+        else:
+            where = f"{part.file.name}, row {row.number}"
+            yield from _picture(where, row.cells, part.file.parent, images)
+
+
+def _rows(part: PlainPart) -> Rows:
+    yield from json_rows(part.lines)
+    for first, batch in part.batches:
+        for number, cells in enumerate(batch.to_pylist(), first):
+            yield Row(number, cells)
 
 
 def _picture(
@@ -77,7 +138,6 @@ def _picture(
     row: Mapping[str, Any],
     folder: Path,
     images: Path | None,
-    ids: DiskJoin,
 ) -> Iterator[Picture | BadAnnotation]:
     """Yield the picture of a row, after what is wrong with it."""
     try:
@@ -91,8 +151,6 @@ def _picture(
             check_picture(path, size)
         if depth is not None and not is_file(depth):
             raise BadAnnotationError("the depth map is missing")
-        if not ids.add_picture(picture_id):
-            raise BadAnnotationError(DUPLICATE)
     except BadAnnotationError as error:
         yield error.at(where)
         return

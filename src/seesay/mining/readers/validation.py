@@ -176,6 +176,7 @@ def clean_picture(
         scene=scene,
         path=str(path.resolve()) if path else "",
         depth=str(depth.resolve()) if depth else "",
+        source=where,
     )
 
 

@@ -8,12 +8,13 @@ name; region descriptions are the captions. Pictures are `ID.jpg` in the folder 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seesay.data.json_stream import BROKEN, BrokenFileError, entries
 from seesay.errors import UserError
-from seesay.mining.readers.join import DUPLICATE, DiskJoin, field_id
+from seesay.mining.readers.join import DUPLICATE, DiskJoin, JoinedPictures, field_id
 from seesay.mining.readers.validation import (
     BadAnnotationError,
     check_picture,
@@ -29,14 +30,24 @@ FOLDERS = ("", "images", "VG_100K", "VG_100K_2")
 """Where pictures may be, in the order in which they are looked for."""
 
 
-def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnnotation]:
-    """Yield the pictures of a Visual Genome folder, and what was left out."""
+@dataclass(frozen=True, slots=True)
+class GenomePart:
+    """Pictures as the files have them."""
+
+    pictures: JoinedPictures
+    folder: Path
+    """The folder of the annotation, where the pictures may be too."""
+
+
+def split(place: str, rows: int, scratch: Path) -> Iterator[GenomePart | BadAnnotation]:
+    """Yield the pictures of a Visual Genome folder in parts, and what was left out."""
+    folder = Path(place)
     image_data = folder / "image_data.json"
     if not image_data.is_file():
         raise UserError(
             f"'{folder}' holds no image_data.json: give the folder with Visual Genome's JSON files."
         )
-    with DiskJoin() as join:
+    with DiskJoin(scratch) as join:
         yield from _load(image_data, "image_id", None, join)
         yield from _load(folder / "objects.json", "image_id", "objects", join)
         yield from _load(folder / "region_descriptions.json", "id", "regions", join)
@@ -46,8 +57,14 @@ def read(folder: Path, images: Path | None = None) -> Iterator[Picture | BadAnno
                 "image_data.json does not list this picture",
                 f"{count} annotations",
             )
-        for picture_id, data, annotations in join.pictures():
-            yield from _picture(picture_id, data, annotations, folder, images)
+        for pictures in join.ranges(rows):
+            yield GenomePart(pictures, folder)
+
+
+def read(part: GenomePart, images: Path | None) -> Iterator[Picture | BadAnnotation]:
+    """Yield the pictures of a part, and what is wrong with them."""
+    for picture_id, data, entries_by_kind in part.pictures:
+        yield from _picture(picture_id, data, entries_by_kind, part.folder, images)
 
 
 def _load(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seesay.cli.options import Json, Quiet, names_of
+from seesay.cli.options import Json, Quiet, ShardNumber, names_of
 from seesay.cli.training_output import Device, Minutes, SweepEngine, TrainingDevice, Workers
 from seesay.cluster import Engine
 from seesay.errors import UserError, require_packages
@@ -26,8 +26,10 @@ from seesay.scenes.commands.reasoner_training import (
     ReasonerPreset,
     train_with_bars,
 )
+from seesay.shards import WHOLE, Shard, parse_shard, write_shard
 
 if TYPE_CHECKING:
+    from seesay.progress import ProgressBars
     from seesay.scenes.reasoners.diagnostics import Diagnosis
     from seesay.scenes.reasoners.sources import ItemSource
     from seesay.scenes.reasoners.sweep import SweepPlan, SweepRow, SweepTraining
@@ -37,6 +39,12 @@ log = logging.getLogger(__name__)
 
 TASKS = ("sup1", "pos1", "pos", "set+pos", "compositional")
 SweepGrid = StrEnum("SweepGrid", ["paper", "preset"])
+KIND = "reasoner sweep"
+"""What shares of a sweep are called (`seesay.shards`)."""
+_SHARED_OPTIONS = (
+    *("networks", "tasks", "seeds", "grid", "preset", "cells", "items", "epochs", "features"),
+    *("curriculum", "device"),
+)
 
 
 def sweep(
@@ -77,6 +85,7 @@ def sweep(
     ] = False,
     engine: SweepEngine = Engine.LOCAL,
     workers: Workers = 2,
+    shard: ShardNumber = None,
     device: Device = TrainingDevice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -85,14 +94,12 @@ def sweep(
 
     If stopped, the same command resumes.
     """
-    from seesay.cli.output import out, print_json, table
-    from seesay.files import lock_folder
+    from seesay.cli.output import tell_share
     from seesay.scenes.reasoners import sweep as sweeps
     from seesay.scenes.reasoners.networks.registry import NAMES
-    from seesay.scenes.reasoners.paper_tables import best_configurations
-    from seesay.scenes.reasoners.paper_tables import summary as tables
-    from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
 
+    # For the merge of shares, which is the same sweep without a share.
+    options = {name: value for name, value in locals().items() if name in _SHARED_OPTIONS}
     require_packages("A sweep", "reasoners", "torch")
     pairs = None
     if cells is not None:
@@ -115,7 +122,36 @@ def sweep(
     if dry_run:
         _print_plan(output, plan, workers, as_json)
         return
-    results = _sweep(output, plan, minutes, engine, workers, device, quiet or as_json)
+    if shard is None:
+        results = _sweep(output, plan, WHOLE, minutes, engine, workers, device, quiet or as_json)
+    else:
+        share = parse_shard(shard)
+        output = output / share.folder
+        write_shard(output, share, KIND, options, finished=False)
+        results = _sweep(output, plan, share, minutes, engine, workers, device, quiet or as_json)
+        is_finished = len(results) >= len(share.take(plan.trainings(results)))
+        write_shard(output, share, KIND, options, finished=is_finished)
+        tell_share(output, f"{len(results)} trainings", as_json=as_json, quiet=quiet)
+        return
+    _show(output, plan, results, device, quiet, as_json)
+
+
+def _show(
+    output: Path,
+    plan: SweepPlan,
+    results: Sequence[SweepRow],
+    device: str,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Write the page of a sweep, and print its tables."""
+    from seesay.cli.output import out, print_json, table
+    from seesay.files import lock_folder
+    from seesay.scenes.reasoners import sweep as sweeps
+    from seesay.scenes.reasoners.paper_tables import best_configurations
+    from seesay.scenes.reasoners.paper_tables import summary as tables
+    from seesay.scenes.reports.reasoner_page import sweep_page, sweep_sections
+
     cells_so_far = tables(results)
     best = best_configurations(results)
     failed = [row for row in results if row.error]
@@ -148,6 +184,17 @@ def sweep(
             out.print(f"{page}: {len(results)} trainings")
 
 
+def merge(
+    folders: Sequence[Path], output: Path, options: Mapping[str, Any], _: ProgressBars
+) -> str:
+    """Make the sweep of its shares, which shows the tables."""
+    from seesay.training.sweeps import merge_shares
+
+    merge_shares(folders, output)
+    sweep(output, **options, quiet=True)
+    return f"{output}: all trainings are there"
+
+
 def _print_problems(results: Iterable[SweepRow]) -> None:
     """Print on stderr which trainings failed, and which learnt nothing."""
     from seesay.cli.output import err
@@ -163,13 +210,14 @@ def _print_problems(results: Iterable[SweepRow]) -> None:
 def _sweep(
     output: Path,
     plan: SweepPlan,
+    share: Shard,
     minutes: float | None,
     engine: str,
     workers: int,
     device: str,
     quiet: bool,
 ) -> list[SweepRow]:
-    """Run the plan, then what its results add to it.
+    """Run a share of the plan, then what its results add to it.
 
     Compositional takes the best configuration of SET+POS, which is known once that is swept.
     """
@@ -178,11 +226,12 @@ def _sweep(
     from seesay.training.sweeps import deadline_after
 
     deadline = deadline_after(minutes)
-    trainings: list[SweepTraining] = []
+    planned: list[SweepTraining] = []
     results = sweeps.results_so_far(output)
     # SET+POS, once complete, adds compositional to the plan: run until nothing is new
-    while len(planned := plan.trainings(results)) > len(trainings):
-        trainings = planned
+    while len(longer_plan := plan.trainings(results)) > len(planned):
+        planned = longer_plan
+        trainings = share.take(planned)
         if engine == Engine.RAY:
             # many trainings at once: one bar for all of them
             train = partial(
@@ -193,12 +242,13 @@ def _sweep(
                 deadline=deadline,
             )
             with progress_bar("sweep", unit="trainings", quiet=quiet) as advance:
-                results = sweeps.sweep_on_ray(
+                results = sweeps.sweep(
                     output,
                     trainings,
                     train,
-                    workers=workers,
-                    deadline=deadline,
+                    deadline,
+                    planned,
+                    ray_workers=workers,
                     progress=advance,
                 )
         else:
@@ -213,7 +263,7 @@ def _sweep(
                 quiet=quiet,
                 deadline=deadline,
             )
-            results = sweeps.sweep(output, trainings, train, deadline)
+            results = sweeps.sweep(output, trainings, train, deadline, planned)
     if sweeps.is_over(deadline) and not quiet:
         err.print(f"The {minutes:g} minutes are over: the same command resumes.")
     return results

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -22,7 +21,7 @@ from seesay.scenes.reasoners.networks.registry import network_class
 from seesay.scenes.reasoners.sources import ItemSource, scene_source
 from seesay.training import loop
 from seesay.training.sweeps import RESULTS as RESULTS
-from seesay.training.sweeps import ResultTable, run_cells, spread_cells
+from seesay.training.sweeps import ResultTable, run_cells
 from seesay.training.sweeps import is_over as is_over
 
 TESTS = ("test", "test_seen", "test_unseen", "pos-hard", "set+pos-hard")
@@ -210,6 +209,9 @@ def sweep(
     train_and_test: TrainAndTest,
     deadline: float | None = None,
     plan: Sequence[SweepTraining] = (),
+    *,
+    ray_workers: int = 0,
+    progress: ProgressCallback | None = None,
 ) -> list[SweepRow]:
     """Run what is not done yet, and return the whole table, as `run_cells` does."""
     # before the first one takes its time
@@ -221,37 +223,9 @@ def sweep(
         lambda training: _finished(folder, training),
         deadline,
         plan,
+        ray_workers=ray_workers,
+        progress=progress,
     )
-
-
-def sweep_on_ray(
-    folder: Path,
-    trainings: Sequence[SweepTraining],
-    train_and_test: TrainAndTest,
-    *,
-    workers: int = 1,
-    deadline: float | None = None,
-    progress: ProgressCallback | None = None,
-) -> list[SweepRow]:
-    """Run a sweep with trainings side by side, on a Ray cluster."""
-    refuse_other_trainings(folder, trainings)
-    # the whole plan sets the order of the table
-    run = partial(
-        _sweep_one, folder.resolve(), train_and_test, deadline=deadline, plan=list(trainings)
-    )
-    spread_cells(run, trainings, workers, progress)
-    return results_so_far(folder)
-
-
-def _sweep_one(
-    folder: Path,
-    train_and_test: TrainAndTest,
-    training: SweepTraining,
-    *,
-    deadline: float | None,
-    plan: Sequence[SweepTraining],
-) -> None:
-    sweep(folder, [training], train_and_test, deadline, plan)
 
 
 def refuse_other_trainings(folder: Path, trainings: Iterable[SweepTraining]) -> None:

@@ -1,0 +1,45 @@
+"""Tables of a mining, queried with DuckDB in bounded memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MEMORY = "128MB"
+"""What DuckDB may hold in memory; the rest is on disk."""
+
+
+@contextmanager
+def open_tables(
+    view: str, tables: Sequence[Path], workers: int = 1
+) -> Iterator[DuckDBPyConnection]:
+    """Open Parquet files as one view, to be queried by so many threads."""
+    import duckdb
+
+    temporary = tables[0].with_name("temporary")
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": MEMORY,
+        "threads": workers,
+        "temp_directory": str(temporary),
+    }
+    try:
+        with duckdb.connect(config=settings) as connection:
+            rows = connection.read_parquet(
+                [str(path) for path in tables], filename=True, file_row_number=True
+            )
+            rows.create_view(view)
+            yield connection
+    except duckdb.Error as error:
+        # The tables are whole where there is no room to query them: not to be mistaken for damage.
+        if "No space left" in str(error):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(temporary)) from error
+        if isinstance(error, duckdb.OutOfMemoryException):
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), str(temporary)) from error
+        raise

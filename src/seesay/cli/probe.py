@@ -21,7 +21,7 @@ from seesay.cli.options import (
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
-from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
+from seesay.defaults import MARGIN, MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ProbeCommand(Command):
 
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Most used": ("--task", "--limit", "--how", "--chat", "--device", "--output"),
-        "What to ask": ("--data", "--categories", "--seed"),
+        "What to ask": ("--data", "--categories", "--seed", "--until-settled", "--margin"),
         "How to ask": (
             "--chat-both",
             "--system",
@@ -157,6 +157,18 @@ def probe(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
+    until_settled: Annotated[
+        bool,
+        typer.Option(
+            "--until-settled",
+            help="Ask two models about one thing after another until it is decided which is "
+            "ahead, or that they differ by no more than --margin.",
+        ),
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(help=f"A difference too small to matter. Default: {MARGIN}."),
+    ] = None,
     system: Annotated[
         str | None, typer.Option(help="The system's text, which opens the chat.")
     ] = None,
@@ -381,6 +393,13 @@ def probe(
         "--revisions": revisions is not None,
     }
     _reject_contradictions(method, {name for name, is_typed in typed.items() if is_typed})
+    if margin is not None and not until_settled:
+        raise UserError("--margin says when two models are alike: add --until-settled.")
+    if until_settled and (method.trains or chat_both or layers or shard or revisions):
+        raise UserError(
+            "--until-settled goes without --chat-both, --layers, --shard, --revisions and probes "
+            "that are trained."
+        )
     target = report or output / "report.html"
     refuse_folder(target, "report")
     # a folder that cannot be written is found now, not after an hour
@@ -451,9 +470,13 @@ def probe(
             resamples=resamples,
             command=recorded_command(),
             shard=shard,
+            until_settled=until_settled,
+            margin=MARGIN if margin is None else margin,
         )
         errors = list(results.errors)
-        if results.runs:
+        if until_settled:
+            _show_settled(results, target, output, as_json)
+        elif results.runs:
             _show(results, target, output, seed, resamples, as_json, revisions is not None)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
     # Several often fail for the same reason, which is said once.
@@ -541,6 +564,17 @@ def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: 
     everything.save_report(target)
     words = [layers_in_words(curve, asked_figure(curve, everything.runs)) for curve in curves]
     _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
+
+
+def _show_settled(results: Results, target: Path, output: Path, as_json: bool) -> None:
+    """Write the folder's page, and print what was decided: no test that takes the number of
+    questions for fixed."""
+    from seesay.reports.tables import overview
+
+    results.with_folder(output).save_report(target)
+    document = [settlement.model_dump(mode="json") for settlement in results.settlements]
+    lines = [str(settlement) for settlement in results.settlements]
+    _print(document, [overview(results.runs), "\n".join(lines)], target, as_json)
 
 
 def _show(

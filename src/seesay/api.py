@@ -26,6 +26,7 @@ from seesay.probes.linear_layer import ProbeConfig
 from seesay.progress import ProgressBars, ProgressCallback, progress_where_seen
 from seesay.questions import SLOT, Prompt, Task
 from seesay.runs import ask, learning_curve
+from seesay.runs.adaptive import AdaptiveFigure, ask_tasks_adaptively
 from seesay.runs.categories import add_categories
 from seesay.runs.checkpoints import CheckpointCurve, checkpoint_curves, list_checkpoints
 from seesay.runs.compare import compare as compare_runs
@@ -62,13 +63,15 @@ Paths = str | Path | Iterable[str | Path]
 class Results:
     """Runs together. `errors` says why some models or tasks that were asked for have no run;
     `layer_curves` and `learning_points` are what the folder of the runs holds beside them;
-    `settlements` is what `probe` decided where it asked until it was settled."""
+    `settlements` is what `probe` decided where it asked until it was settled, and `adaptive` are
+    scores from questions that were chosen by an item model."""
 
     runs: tuple[Run, ...]
     errors: tuple[UserError, ...] = ()
     layer_curves: tuple[LayerCurve, ...] = ()
     learning_points: tuple[Point, ...] = ()
     settlements: tuple[Settlement, ...] = ()
+    adaptive: tuple[AdaptiveFigure, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -403,6 +406,7 @@ def probe(
     shard: str | None = None,
     until_settled: bool = False,
     margin: float = MARGIN,
+    adaptive: bool = False,
     progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> Results:
@@ -418,7 +422,8 @@ def probe(
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
     are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
     once `merge` has all of them. With `until_settled`, two models are asked until it is decided
-    which is ahead, or that they differ by no more than `margin`.
+    which is ahead, or that they differ by no more than `margin`; with `adaptive`, each model is
+    asked 100 questions, or `limit`, that the task's item model finds telling.
     """
     if parse_how(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -447,9 +452,17 @@ def probe(
         requested_models = _list_checkpoints(request, requested_models, revisions)
     loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
     share = None if shard is None else parse_shard(shard)
+    if (until_settled or adaptive) and (request.how.trains or share is not None):
+        raise UserError(
+            "--until-settled and --adaptive go without --shard and probes that are trained."
+        )
+    if adaptive:
+        chosen = [
+            pair for model in requested_models for pair in expand(request, model, loaded_tasks)
+        ]
+        scores = ask_tasks_adaptively(chosen, Path(output), settings, progress)
+        return Results((), tuple(errors), adaptive=tuple(scores))
     if until_settled:
-        if request.how.trains or share is not None:
-            raise UserError("--until-settled goes without --shard and probes that are trained.")
         # a model that fails leaves nothing to compare the other with
         pairs = [list(expand(request, model, loaded_tasks)) for model in requested_models]
         settled, settlements = settle_tasks(pairs, Path(output), settings, margin, progress)

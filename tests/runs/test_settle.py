@@ -172,7 +172,7 @@ def test_a_killed_command_comes_to_the_same_decision(tmp_path: Path) -> None:
         (["mock:0"], {}, "compares two models: 1 model named"),
         (["mock:0", "mock:1", "mock:2"], {}, "compares two models: 3 models named"),
         (["mock:0", "mock:1"], {"margin": -0.1}, "margin is -0.1"),
-        (["mock:0", "mock:1"], {"shard": "1/2"}, "goes without shard"),
+        (["mock:0", "mock:1"], {"shard": "1/2"}, "go without shard"),
     ],
 )
 def test_what_cannot_be_settled_is_refused(

@@ -12,7 +12,7 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -126,8 +126,8 @@ class Settlement(Document):
 
 
 @dataclass(frozen=True)
-class _Side:
-    """One of the two models, with its task and the folder in which its answers are gathered."""
+class Gathering:
+    """A model with its task, and the folder in which its answers are gathered object by object."""
 
     model: Model
     task: Task
@@ -140,6 +140,15 @@ class _Side:
     def label(self) -> str:
         """The model and how it is asked."""
         return label(self.model.name, self.model.condition)
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Hold the folder for this process while answers are gathered."""
+        with lock_folder(self.folder, hint="give this one its own --output"):
+            # a folder of gathered answers is no run, finished or not
+            store.mark_gathering(self.folder)
+            store.stored_manifest(self.folder, self.manifest)
+            yield
 
     def answer(self, questions: Sequence[Question]) -> FloatArray:
         """Ask these questions and return the statistics of the headline metric."""
@@ -171,7 +180,7 @@ def settle(
     figures is decided, and return a run of each with what was decided."""
     if not 0 <= margin < 1:
         raise UserError(f"--margin is {margin:g}: give a difference of shares, such as 0.02.")
-    sides = [_side(model, task, root, settings) for model, task in pairs]
+    sides = [gather(model, task, root, settings) for model, task in pairs]
     if sides[0].folder == sides[1].folder:
         raise UserError(f"'{sides[0].label}' is compared with itself: give two models.")
     _validate_headline(sides)
@@ -182,11 +191,7 @@ def settle(
     settlements: list[Settlement] = []
     with ExitStack() as locks:
         for side in sides:
-            hint = "give this one its own --output"
-            locks.enter_context(lock_folder(side.folder, hint=hint))
-            # a folder of gathered answers is no run, finished or not
-            store.mark_gathering(side.folder)
-            store.stored_manifest(side.folder, side.manifest)
+            locks.enter_context(side.open())
         for names in rounds(sorted(by_object), settings.seed):
             questions = [question for name in names for question in by_object[name]]
             asked += questions
@@ -227,14 +232,14 @@ def settle_tasks(
     return runs, settlements
 
 
-def _side(model: Model, task: Task, root: Path, settings: Settings) -> _Side:
+def gather(model: Model, task: Task, root: Path, settings: Settings) -> Gathering:
     """Prepare a model for its task, and find the folder of its answers."""
     prepared, limited = prepare_task(model, task, settings)
     manifest = describe(model, prepared, limited, ["asked:by-object"])
-    return _Side(model, prepared, limited, manifest, store.folder_for(root, manifest))
+    return Gathering(model, prepared, limited, manifest, store.folder_for(root, manifest))
 
 
-def _validate_headline(sides: Sequence[_Side]) -> None:
+def _validate_headline(sides: Sequence[Gathering]) -> None:
     """Refuse two tasks that are asked differently, and a metric whose gains have no bounds."""
     names = {side.task.metrics[0] for side in sides}
     templates = {tuple(template.name for template in side.task.templates) for side in sides}
@@ -249,7 +254,7 @@ def _validate_headline(sides: Sequence[_Side]) -> None:
         )
 
 
-def _shared_questions(sides: Sequence[_Side]) -> list[Question]:
+def _shared_questions(sides: Sequence[Gathering]) -> list[Question]:
     """Return the questions that both models can be asked."""
     first, second = sides
     others = {question.id: question for question in second.task.questions}
@@ -275,7 +280,7 @@ def rounds(objects: Sequence[str], seed: int) -> Iterator[list[str]]:
 
 
 def _look(
-    sides: Sequence[_Side],
+    sides: Sequence[Gathering],
     asked: Sequence[Question],
     stats: Sequence[FloatArray],
     population: Sequence[Question],
@@ -365,7 +370,7 @@ def verdict_of(interval: Interval, margin: float) -> str:
     return "open"
 
 
-def _finish(side: _Side, asked: Sequence[Question], root: Path, margin: float) -> Run:
+def _finish(side: Gathering, asked: Sequence[Question], root: Path, margin: float) -> Run:
     """Make a run of the answers that were gathered."""
     ids = {question.id for question in asked}
     questions = tuple(question for question in side.task.questions if question.id in ids)

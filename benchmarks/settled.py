@@ -75,6 +75,8 @@ def main() -> None:
         if rows:
             print(task, describe(rows, options.seeds))
         everything += rows
+    if not everything:
+        raise SystemExit(f"No two runs differ by {options.least:g} or more.")
     print("all", describe(everything, options.seeds))
     for least, most in ((0.03, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 1.0)):
         rows = [row for row in everything if least <= abs(row[0]) < most]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from seesay.command_line import errors_in_callers_words
 from seesay.condition import How, Sampling, parse_how, parse_pictures
-from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
+from seesay.defaults import MARGIN, MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError, needs_extra
 from seesay.metrics.base import FloatArray
 from seesay.metrics.scoring_rules import adjust
@@ -26,6 +26,7 @@ from seesay.probes.linear_layer import ProbeConfig
 from seesay.progress import ProgressBars, ProgressCallback, progress_where_seen
 from seesay.questions import SLOT, Prompt, Task
 from seesay.runs import ask, learning_curve
+from seesay.runs.adaptive import AdaptiveFigure, ask_tasks_adaptively
 from seesay.runs.categories import add_categories
 from seesay.runs.checkpoints import CheckpointCurve, checkpoint_curves, list_checkpoints
 from seesay.runs.compare import compare as compare_runs
@@ -41,6 +42,7 @@ from seesay.runs.records import Comparison, Figure
 from seesay.runs.request import Request, expand, progress_title, validate_names
 from seesay.runs.run import Run
 from seesay.runs.seeds import first_seeds
+from seesay.runs.settle import Settlement, settle_tasks
 from seesay.runs.stability import Stability, ranking_stability
 from seesay.runs.store import find_runs, other_runs
 from seesay.shards import Shard, parse_shard
@@ -60,12 +62,16 @@ Paths = str | Path | Iterable[str | Path]
 @dataclass(frozen=True)
 class Results:
     """Runs together. `errors` says why some models or tasks that were asked for have no run;
-    `layer_curves` and `learning_points` are what the folder of the runs holds beside them."""
+    `layer_curves` and `learning_points` are what the folder of the runs holds beside them;
+    `settlements` is what `probe` decided where it asked until it was settled, and `adaptive` are
+    scores from questions that were chosen by an item model."""
 
     runs: tuple[Run, ...]
     errors: tuple[UserError, ...] = ()
     layer_curves: tuple[LayerCurve, ...] = ()
     learning_points: tuple[Point, ...] = ()
+    settlements: tuple[Settlement, ...] = ()
+    adaptive: tuple[AdaptiveFigure, ...] = ()
 
     @property
     def figures(self) -> list[Figure]:
@@ -398,6 +404,9 @@ def probe(
     output: str | Path = "runs",
     command: str = "",
     shard: str | None = None,
+    until_settled: bool = False,
+    margin: float = MARGIN,
+    adaptive: bool = False,
     progress: ProgressBars = progress_where_seen,
     **options: Any,
 ) -> Results:
@@ -412,7 +421,9 @@ def probe(
     the models in their place: "step1000,step2000" or "checkpoint-*". Further options are those of
     `seesay.models.ModelOptions`. A model or task that fails is reported in `errors`, and the others
     are asked. With `shard`, as in "2/4", only that share of the prompts is asked; there is a run
-    once `merge` has all of them.
+    once `merge` has all of them. With `until_settled`, two models are asked until it is decided
+    which is ahead, or that they differ by no more than `margin`; with `adaptive`, each model is
+    asked 100 questions, or `limit`, that the task's item model finds telling.
     """
     if parse_how(how) is How.LEARNING_CURVE:
         raise UserError("Learning curves have points, not runs: call seesay.api.learning_curves.")
@@ -441,23 +452,55 @@ def probe(
         requested_models = _list_checkpoints(request, requested_models, revisions)
     loaded_tasks, errors = _load_tasks(request, tasks, data, categories)
     share = None if shard is None else parse_shard(shard)
+    if (until_settled or adaptive) and (request.how.trains or share is not None):
+        raise UserError(
+            "--until-settled and --adaptive go without --shard and probes that are trained."
+        )
+    if adaptive:
+        chosen = [
+            pair for model in requested_models for pair in expand(request, model, loaded_tasks)
+        ]
+        scores = ask_tasks_adaptively(chosen, Path(output), settings, progress)
+        return Results((), tuple(errors), adaptive=tuple(scores))
+    if until_settled:
+        # a model that fails leaves nothing to compare the other with
+        pairs = [list(expand(request, model, loaded_tasks)) for model in requested_models]
+        settled, settlements = settle_tasks(pairs, Path(output), settings, margin, progress)
+        return Results(tuple(settled), tuple(errors), settlements=tuple(settlements))
+    runs, more_errors = _ask_all(
+        request, requested_models, loaded_tasks, Path(output), settings, share
+    )
+    errors += more_errors
+    if not runs and errors:
+        raise errors[0]
+    return Results(tuple(runs), tuple(errors))
+
+
+def _ask_all(
+    request: Request,
+    models: Sequence[str | Model],
+    tasks: Sequence[Task],
+    output: Path,
+    settings: ask.Settings,
+    share: Shard | None,
+) -> tuple[list[Run], list[UserError]]:
+    """The runs of all models and tasks, and why some are missing."""
+    errors: list[UserError] = []
     runs: list[Run] = []
-    for requested in requested_models:
+    for requested in models:
         if isinstance(requested, str):
             log.info("Loading %s …", requested)
         try:
-            for model, task in expand(request, requested, loaded_tasks):
+            for model, task in expand(request, requested, tasks):
                 # a task that this model cannot be asked does not keep it from the next
                 try:
-                    with progress(progress_title(model, task), "prompts") as advance:
-                        runs += _ask(model, task, Path(output), settings, share, advance)
+                    with request.progress(progress_title(model, task), "prompts") as advance:
+                        runs += _ask(model, task, output, settings, share, advance)
                 except UserError as error:
                     errors.append(error)
         except UserError as error:  # the other models are still asked
             errors.append(error)
-    if not runs and errors:
-        raise errors[0]
-    return Results(tuple(runs), tuple(errors))
+    return runs, errors
 
 
 def _ask(

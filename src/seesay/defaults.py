@@ -26,3 +26,6 @@ FEW_OBJECTS = 30
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed that every generator in use takes (NumPy's legacy one takes no larger)."""
+
+MARGIN = 0.02
+"""Models whose headline figures differ by no more are alike, where a user wants to know no more."""

@@ -22,7 +22,7 @@ from seesay.cli.options import (
     TrustRemoteCode,
 )
 from seesay.command_line import recorded_command
-from seesay.defaults import MAX_TOKENS, NO_PICTURE, RESAMPLES
+from seesay.defaults import MARGIN, MAX_TOKENS, NO_PICTURE, RESAMPLES
 from seesay.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,7 +39,14 @@ class ProbeCommand(Command):
 
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Most used": ("--task", "--limit", "--how", "--chat", "--device", "--output"),
-        "What to ask": ("--data", "--categories", "--seed"),
+        "What to ask": (
+            "--data",
+            "--categories",
+            "--seed",
+            "--until-settled",
+            "--margin",
+            "--adaptive",
+        ),
         "How to ask": (
             "--chat-both",
             "--system",
@@ -158,6 +165,26 @@ def probe(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the intervals and of --limit.")] = 0,
+    until_settled: Annotated[
+        bool,
+        typer.Option(
+            "--until-settled",
+            help="Ask two models about one thing after another until it is decided which is "
+            "ahead, or that they differ by no more than --margin.",
+        ),
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(help=f"A difference too small to matter. Default: {MARGIN}."),
+    ] = None,
+    adaptive: Annotated[
+        bool,
+        typer.Option(
+            "--adaptive",
+            help="Ask 100 questions, or --limit, that the task's item model (`seesay tasks items`) "
+            "finds telling, and report the score on the whole task.",
+        ),
+    ] = False,
     system: Annotated[
         str | None, typer.Option(help="The system's text, which opens the chat.")
     ] = None,
@@ -375,6 +402,12 @@ def probe(
         "--revisions": revisions is not None,
     }
     _reject_contradictions(method, {name for name, is_typed in typed.items() if is_typed})
+    _reject_orders(
+        until_settled,
+        adaptive,
+        margin,
+        elsewhere=bool(method.trains or chat_both or layers or shard or revisions),
+    )
     target = report or output / "report.html"
     refuse_folder(target, "report")
     # a folder that cannot be written is found now, not after an hour
@@ -445,9 +478,14 @@ def probe(
             resamples=resamples,
             command=recorded_command(),
             shard=shard,
+            until_settled=until_settled,
+            margin=MARGIN if margin is None else margin,
+            adaptive=adaptive,
         )
         errors = list(results.errors)
-        if results.runs:
+        if adaptive or until_settled:
+            _show_ordered(results, target, output, as_json)
+        elif results.runs:
             _show(results, target, output, seed, resamples, as_json, revisions is not None)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
     # Several often fail for the same reason, which is said once.
@@ -487,6 +525,22 @@ def _reject_contradictions(how: How, typed: Collection[str]) -> None:
         raise UserError(
             "--shard is for models that are asked: a probe, a learning curve or --layers would be "
             "trained as a whole by every job."
+        )
+
+
+def _reject_orders(
+    until_settled: bool, adaptive: bool, margin: float | None, *, elsewhere: bool
+) -> None:
+    """Raise an error for orders of questions that make no sense with one another, or with models
+    that are trained or asked `elsewhere`."""
+    if margin is not None and not until_settled:
+        raise UserError("--margin says when two models are alike: add --until-settled.")
+    if until_settled and adaptive:
+        raise UserError("--until-settled and --adaptive choose questions differently: give one.")
+    if (until_settled or adaptive) and elsewhere:
+        raise UserError(
+            "--until-settled and --adaptive go without --chat-both, --layers, --shard, "
+            "--revisions and probes that are trained."
         )
 
 
@@ -535,6 +589,24 @@ def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: 
     everything.save_report(target)
     words = [layers_in_words(curve, asked_figure(curve, everything.runs)) for curve in curves]
     _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
+
+
+def _show_ordered(results: Results, target: Path, output: Path, as_json: bool) -> None:
+    """Print what was decided, or the scores on whole tasks, and write the folder's page: no test
+    that takes the number of questions for fixed."""
+    from seesay.cli.output import out, print_json
+    from seesay.reports.tables import overview
+
+    documents = [*results.settlements, *results.adaptive]
+    if results.runs:
+        results.with_folder(output).save_report(target)
+    if as_json:
+        print_json([document.model_dump(mode="json") for document in documents])
+        return
+    if results.runs:
+        out.print(overview(results.runs))
+    for document in documents:
+        out.print(str(document))
 
 
 def _show(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 40
 _SHOWN_QUESTIONS = 3
+_SHOWN_ITEMS = 20
 
 
 class _ShowByDefault(Group):
@@ -193,6 +194,86 @@ def schema() -> None:
     from seesay.data.task_files.schema import json_schema
 
     print_json(json_schema())
+
+
+RunsArgument = Annotated[
+    list[Path], typer.Argument(metavar="RUNS", help="Folders of runs that asked the task.")
+]
+
+
+@app.command()
+def items(
+    task: TaskArgument,
+    runs: RunsArgument,
+    data: DataOption = None,
+    as_json: Json = False,
+) -> None:
+    """Fit an item-response model to the answers of many models, store it for `probe --adaptive`,
+    and list the questions whose gold answer is most likely wrong first.
+
+    Examples:
+        seesay tasks items core-color runs
+    """
+    from seesay.api import load_task
+    from seesay.cli.output import out, print_json, remark, table
+    from seesay.runs.items import fit_item_model, items_file, write_items
+    from seesay.runs.store import find_runs
+
+    model = fit_item_model(load_task(task, data), find_runs(runs))
+    path = items_file(model.task)
+    write_items(path, model)
+    if as_json:
+        print_json(model.model_dump(mode="json"))
+        return
+    rows = [
+        (
+            item.question,
+            ", ".join(item.gold),
+            item.rival,
+            f"{item.rival_share:.2f}",
+            f"{item.discrimination:.2f}",
+            f"{item.credit:.2f}",
+            "" if item.people is None else f"{item.people:.2f}",
+        )
+        for item in model.items[:_SHOWN_ITEMS]
+    ]
+    columns = ["question", "gold", "good models say", ">how often", ">discrimination", ">credit"]
+    out.print(table([*columns, ">people disagree"], rows))
+    remark(f"{quantity(len(model.items), 'question')}, {quantity(len(model.runs), 'run')}: {path}")
+
+
+@app.command()
+def lite(
+    task: TaskArgument,
+    runs: RunsArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A new folder.")],
+    count: Annotated[int, typer.Option("-n", min=1, help="Questions of the short form.")] = 100,
+    data: DataOption = None,
+    as_json: Json = False,
+) -> None:
+    """Write a short form of a task, chosen by the answers of many models, and say how far its
+    figure is off for models that had no part in the choice.
+
+    Examples:
+        seesay tasks lite core-color runs -n 100 -o core-color-lite
+    """
+    from seesay.api import load_task
+    from seesay.cli.output import out, print_json
+    from seesay.export import export as export_task
+    from seesay.runs.items import make_short_form
+    from seesay.runs.store import find_runs
+
+    form = make_short_form(load_task(task, data), find_runs(runs), count)
+    export_task(form.task, output, "seesay")
+    if as_json:
+        figures = {"mean_error": form.mean_error, "kendall": form.kendall, "models": form.models}
+        print_json({"task": form.task.name, "questions": count, **figures})
+        return
+    out.print(
+        f"Wrote {quantity(count, 'question')} to {output}. For each of {form.models} models, left "
+        f"out in turn, its figure is off by {form.mean_error:.3f} on average, and the order of "
+        f"the models is that of the whole task with Kendall's tau {form.kendall:.2f}."
+    )
 
 
 @app.command()

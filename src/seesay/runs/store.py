@@ -41,7 +41,8 @@ QUESTIONS = "questions.json"
 REPLIES = "replies.jsonl"
 ANSWERS = "answers.parquet"
 FIGURES = "metrics.json"
-"""Which share of the run is in the folder, where it is only a share."""
+GATHERING = "gathering.json"
+"""Marks a folder of answers from which runs are made: it is no run itself."""
 
 _FIGURES = TypeAdapter(list[Figure])
 _TASK = TypeAdapter(Task)
@@ -114,6 +115,11 @@ def change_manifest(folder: Path, **changes: object) -> None:
     """Write the manifest of a run's folder with other values in these fields."""
     manifest = read_manifest(folder / MANIFEST)
     write_manifest(folder, manifest.model_copy(update=changes))
+
+
+def mark_gathering(folder: Path) -> None:
+    """Say that answers are gathered in the folder for runs that stand elsewhere."""
+    write_json(folder / GATHERING, {"format": FORMAT})
 
 
 def is_intact(folder: Path, name: str, manifest: Manifest) -> bool:
@@ -321,7 +327,7 @@ def _finished_below(path: Path) -> list[Path]:
         manifest.parent
         for manifest in path.rglob(MANIFEST)
         # a share of a run has no figures of its own: `seesay merge` makes a run of all of them
-        if not (manifest.parent / SHARD).is_file()
+        if not any((manifest.parent / name).is_file() for name in (SHARD, GATHERING))
     )
     # a run that is named itself is read, finished or not: reading it says what is missing
     if path in folders:

@@ -1,0 +1,298 @@
+"""What the answers of many models say about each question: an item-response model of a task.
+
+It is stored by the task's name in the data folder, with the runs that it was made of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from seesay import metrics
+from seesay.documents import Document
+from seesay.errors import UserError
+from seesay.files import damage_as_user_error, write_text
+from seesay.folders import data_folder
+from seesay.metrics.base import FloatArray, ScoredItems
+from seesay.metrics.item_response import ItemParameters, fit_items, short_form
+from seesay.metrics.rank_correlation import kendall
+from seesay.questions import Question, Task
+from seesay.runs.chosen import accepted_labels, explain_answers, is_relaxed
+from seesay.runs.compare import same_question
+from seesay.runs.figures import items_by_template, statistics
+from seesay.runs.run import Run, run_labels
+from seesay.runs.store import slug
+
+FEWEST_MODELS = 8
+"""With fewer models nothing is known about what tells them apart."""
+FEWEST_ANSWERS = 5
+"""A question that fewer models answered has no parameters of its own."""
+
+
+class Item(Document):
+    """One question, as models answered it."""
+
+    question: str
+    """The question's id."""
+
+    object: str
+    """What it is about."""
+
+    gold: list[str]
+    """The labels that count as right."""
+
+    models: int
+    """How many models answered it."""
+
+    credit: float
+    """Their mean credit."""
+
+    discrimination: float
+    """How steeply credit rises with ability; below 0, better models are more often wrong."""
+
+    intercept: float
+    """How easy it is for a model of ability 0, in log-odds."""
+
+    rival: str
+    """The label that is not gold and that the better half of the models prefers most often."""
+
+    rival_share: float
+    """How often these models prefer it, over models and templates."""
+
+    people: float | None
+    """The share of people's answers that are not the most frequent one; null where gold has one
+    answer."""
+
+
+class ItemModel(Document):
+    """Parameters of all questions of a task, and what they rest on."""
+
+    format: int = 1
+    """Version of the format."""
+
+    task: str
+    """The task's name."""
+
+    task_fingerprint: str
+    """Digest of every question, template and option."""
+
+    metric: str
+    """The headline metric, whose credits were fitted."""
+
+    runs: list[str]
+    """Signatures of the runs whose answers were fitted."""
+
+    mean: float
+    """Mean ability of the models."""
+
+    sd: float
+    """Standard deviation of their abilities."""
+
+    items: list[Item]
+    """The questions; those whose gold is most likely wrong first."""
+
+    def parameters(self, questions: Sequence[Question]) -> ItemParameters:
+        """Return the parameters of these questions, in their order."""
+        by_question = {item.question: item for item in self.items}
+        unknown = [question.id for question in questions if question.id not in by_question]
+        if unknown:
+            raise UserError(
+                f"The item model of '{self.task}' lacks {len(unknown):,} of {len(questions):,} "
+                f"questions, the first is {unknown[0]}: make it anew with `seesay tasks items`."
+            )
+        items = [by_question[question.id] for question in questions]
+        return ItemParameters(
+            np.array([item.discrimination for item in items]),
+            np.array([item.intercept for item in items]),
+            self.mean,
+            self.sd,
+        )
+
+
+class ShortForm(NamedTuple):
+    """A part of a task that stands for the whole, and how well it does so for a model that was not
+    known when it was chosen."""
+
+    task: Task
+    mean_error: float
+    kendall: float
+    models: int
+
+
+def items_file(task: str) -> Path:
+    """Return where the item model of a task is stored."""
+    return data_folder() / "items" / f"{slug(task)}.json"
+
+
+def write_items(path: Path, model: ItemModel) -> None:
+    """Store an item model."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, model.model_dump_json(indent=2))
+
+
+def read_items(task: str) -> ItemModel:
+    """Read the item model that is stored for a task."""
+    path = items_file(task)
+    if not path.is_file():
+        raise UserError(
+            f"'{task}' has no item model: `seesay tasks items {task} RUNS` makes one of the "
+            f"answers of {FEWEST_MODELS} models or more."
+        )
+    with damage_as_user_error(f"The item model {path}", "make it anew with `seesay tasks items`"):
+        return ItemModel.model_validate_json(path.read_bytes())
+
+
+def fit_item_model(task: Task, runs: Sequence[Run]) -> ItemModel:
+    """Return the item model of a task, from runs that asked it."""
+    members = _of_task(task, runs)
+    credits = response_matrix(task, members)
+    parameters, abilities = fit_items(credits)
+    # the better half, by ability: what these say against gold is worth a look
+    better = [run for run, a in zip(members, abilities, strict=True) if a >= np.median(abilities)]
+    rivals = _rivals(task, better)
+    items = []
+    for number, question in enumerate(task.questions):
+        of_item = credits[:, number]
+        rival, share = rivals[question.id]
+        shares = sorted(question.gold_shares.values())
+        items.append(
+            Item(
+                question=question.id,
+                object=question.object,
+                gold=accepted_labels(question, relaxed=is_relaxed(task)),
+                models=int((~np.isnan(of_item)).sum()),
+                credit=float(np.nanmean(of_item)),
+                discrimination=float(parameters.slopes[number]),
+                intercept=float(parameters.intercepts[number]),
+                rival=rival,
+                rival_share=share,
+                people=1 - shares[-1] if len(shares) > 1 else None,
+            )
+        )
+    items.sort(key=lambda item: (-item.rival_share, item.discrimination))
+    return ItemModel(
+        task=task.name,
+        task_fingerprint=task.fingerprint,
+        metric=task.metrics[0],
+        runs=[run.manifest.signature for run in members],
+        mean=parameters.mean,
+        sd=parameters.sd,
+        items=items,
+    )
+
+
+def _of_task(task: Task, runs: Sequence[Run]) -> list[Run]:
+    """Return the runs of this task, one for each model and condition; too few are refused."""
+    if task.nested_by:
+        raise UserError(
+            f"'{task.name}' has parts that are never mixed ({task.nested_by}), and no item model."
+        )
+    by_model = {
+        (run.manifest.model_fingerprint, run.manifest.condition.model_dump_json()): run
+        for run in sorted(runs, key=lambda run: len(run.task.questions))
+        if run.manifest.task == task.name and run.task.metrics[0] == task.metrics[0]
+    }
+    if len(by_model) < FEWEST_MODELS:
+        raise UserError(
+            f"An item model of '{task.name}' takes the answers of {FEWEST_MODELS} models or more, "
+            f"and there are {len(by_model)}: ask {FEWEST_MODELS - len(by_model)} more."
+        )
+    return list(by_model.values())
+
+
+def response_matrix(task: Task, runs: Sequence[Run]) -> FloatArray:
+    """Return the credit of each run for each question over its templates, NaN where it was not
+    asked; questions that too few answered are refused."""
+    metric = metrics.get(task.metrics[0])
+    if not metric.is_mean or metric.signed:
+        raise UserError(f"{metric.name} is no mean of credits: '{task.name}' has no item model.")
+    numbers = {question.id: number for number, question in enumerate(task.questions)}
+    credits = np.full((len(runs), len(task.questions)), np.nan)
+    for row, run in zip(credits, runs, strict=True):
+        items = items_by_template(run.task, run.answers, run.manifest.condition.length)
+        stats = statistics([metric], items)[metric.name]
+        values = metric.value(stats.sum(axis=0))
+        for question, value in zip(run.task.questions, values, strict=True):
+            number = numbers.get(question.id)
+            if number is not None and same_question(question, task.questions[number]):
+                row[number] = value
+    counts = (~np.isnan(credits)).sum(axis=0)
+    rare = np.flatnonzero(counts < FEWEST_ANSWERS)
+    if len(rare):
+        raise UserError(
+            f"{len(rare):,} of {len(task.questions):,} questions of '{task.name}' were answered by "
+            f"fewer than {FEWEST_ANSWERS} models ({int((counts == 0).sum()):,} by none), the first "
+            f"is {task.questions[rare[0]].id}: ask more models all of it, without --limit."
+        )
+    return credits
+
+
+def complete_responses(task: Task, runs: Sequence[Run]) -> FloatArray:
+    """Return the credits of the runs of a task; one that was not asked all of it is refused."""
+    members = _of_task(task, runs)
+    credits = response_matrix(task, members)
+    is_partial = np.isnan(credits).any(axis=1)
+    if is_partial.any():
+        partial = run_labels(members)[int(is_partial.argmax())]
+        raise UserError(
+            "The error of a short form is known only from models that were asked all of "
+            f"'{task.name}': leave out {partial}, or ask it without --limit."
+        )
+    return credits
+
+
+def _rivals(task: Task, runs: Sequence[Run]) -> dict[str, tuple[str, float]]:
+    """Return for each question the wrong label that these models choose most often, and how
+    often."""
+    choices: dict[str, Counter[str]] = {question.id: Counter() for question in task.questions}
+    for run in runs:
+        explained = explain_answers(run.task, run.answers, run.manifest.condition.length)
+        for answer, row in zip(run.answers, explained, strict=True):
+            if answer.question in choices:
+                choices[answer.question][row.chosen] += 1
+    rivals = {}
+    relaxed = is_relaxed(task)
+    for question in task.questions:
+        counts = choices[question.id]
+        total = max(1, counts.total())
+        accepted = accepted_labels(question, relaxed=relaxed)
+        wrong = {label: n for label, n in counts.items() if label and label not in accepted}
+        label = max(sorted(wrong), key=wrong.__getitem__, default="")
+        rivals[question.id] = label, wrong.get(label, 0) / total
+    return rivals
+
+
+def make_short_form(task: Task, runs: Sequence[Run], count: int) -> ShortForm:
+    """Return a fixed part of the task whose plain figure stands for that of the whole.
+
+    The error is that for models that were left out when the questions were chosen, one at a time.
+    """
+    if not 1 <= count < len(task.questions):
+        raise UserError(
+            f"A short form of {count:,} of the {len(task.questions):,} questions of '{task.name}' "
+            "is none: give a smaller number."
+        )
+    credits = complete_responses(task, runs)
+    short_scores = []
+    for row in range(len(credits)):
+        others = np.delete(credits, row, axis=0)
+        short_scores.append(credits[row, short_form(others, count)].mean())
+    scores = np.array(short_scores)
+    whole = credits.mean(axis=1)
+    questions = tuple(task.questions[row] for row in short_form(credits, count))
+    ranks = kendall(ScoredItems(scores[None], whole[None]))
+    mean_error = float(np.abs(scores - whole).mean())
+    note = (
+        f"{count:,} of {len(task.questions):,} questions, chosen by the answers of {len(credits)} "
+        f"models; for one that was left out the figure is off by {mean_error:.3f} on average"
+    )
+    provenance = replace(task.provenance, notes=(*task.provenance.notes, note), as_published=False)
+    part = replace(
+        task, name=f"{task.name}-lite", questions=questions, published=(), provenance=provenance
+    )
+    return ShortForm(part, mean_error, float(ranks[0]), len(credits))

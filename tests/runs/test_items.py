@@ -1,0 +1,145 @@
+"""Item models, short forms and adaptive scores: from runs to files, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.runs.test_settle import SETTINGS, Knower, yes_or_no
+
+from seesay import api
+from seesay.cli import main
+from seesay.errors import UserError
+from seesay.questions import Prompt
+from seesay.runs.adaptive import ask_adaptively
+from seesay.runs.ask import Settings, run
+from seesay.runs.items import fit_item_model, make_short_form, read_items, write_items
+from seesay.runs.items import items_file as file_of
+from seesay.runs.run import Run
+
+TASK = yes_or_no(120)
+
+
+@dataclass
+class Ladder(Knower):
+    """Knows the easier questions, and one in six of the others; of the easy ones one in six not."""
+
+    def knows_number(self, prompt: Prompt) -> bool:
+        """The good half is wrong about question 0, as if its gold were."""
+        number = int(prompt.fields["n"])
+        if number == 0:
+            return self.known < 60
+        is_easy = number * 37 % 120 < self.known
+        is_odd_one_out = number * self.known % 6 == 1
+        return is_easy != is_odd_one_out
+
+
+def ladder(known: int) -> Ladder:
+    return Ladder(f"knows {known}", fingerprint=str(known), known=known)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    folder = tmp_path_factory.mktemp("runs")
+    return [run(ladder(known), TASK, folder, SETTINGS) for known in range(20, 110, 10)]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEESAY_DATA", str(tmp_path / "data"))
+
+
+def test_a_question_whose_gold_is_wrong_stands_first(runs: list[Run]) -> None:
+    model = fit_item_model(TASK, runs)
+    first = model.items[0]
+    assert (first.question, first.gold, first.rival) == ("q0", ["yes"], "no")
+    assert first.discrimination < 0
+    assert first.rival_share == 1
+    assert len(model.items) == 120
+    assert len(model.runs) == 9
+    assert first.people is None
+    weighted = [replace(q, gold={"yes": 3.0, "no": 1.0}) for q in TASK.questions]
+    with pytest.raises(UserError, match="120 by none"):
+        # the same ids with another gold are other questions: nobody answered them
+        fit_item_model(replace(TASK, questions=tuple(weighted)), runs)
+
+
+def test_an_item_model_is_read_as_it_was_written(runs: list[Run]) -> None:
+    model = fit_item_model(TASK, runs)
+    write_items(file_of(TASK.name), model)
+    assert read_items(TASK.name) == model
+    file_of(TASK.name).write_text("{")
+    with pytest.raises(UserError, match="make it anew"):
+        read_items(TASK.name)
+
+
+def test_too_few_models_and_questions_that_few_answered_are_refused(
+    runs: list[Run], tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="8 models or more, and there are 3: ask 5 more"):
+        fit_item_model(TASK, runs[:3])
+    limited = Settings(resamples=100, limit=30)
+    partial = [run(ladder(known), TASK, tmp_path, limited) for known in (20, 30, 40, 50, 60)]
+    with pytest.raises(UserError, match=r"90 of 120 questions .* fewer than 5 models"):
+        fit_item_model(TASK, [*runs[5:], *partial])
+    with pytest.raises(UserError, match="has no item model"):
+        read_items("core-color")
+
+
+def test_a_short_form_says_how_far_it_is_off(runs: list[Run]) -> None:
+    form = make_short_form(TASK, runs, 40)
+    assert len(form.task.questions) == 40
+    assert form.task.name == "yes-or-no-lite"
+    assert 0 <= form.mean_error < 0.1
+    assert form.kendall > 0.8
+    assert "off by" in form.task.provenance.notes[-1]
+    with pytest.raises(UserError, match="give a smaller number"):
+        make_short_form(TASK, runs, 120)
+
+
+def test_an_adaptive_score_is_on_the_scale_of_the_whole_task(
+    runs: list[Run], tmp_path: Path
+) -> None:
+    items = fit_item_model(TASK, runs)
+    settings = Settings(resamples=100, limit=48)
+    model = ladder(73)
+    figure = ask_adaptively(model, TASK, items, tmp_path, settings)
+    truth = np.mean([ladder(73).knows_number(TASK.templates[0].ask(q)) for q in TASK.questions])
+    assert figure.low <= truth <= figure.high
+    assert figure.high - figure.low < 0.4
+    assert figure.asked == 48 == len(model.asked)
+    # the same command asks nothing and says the same
+    again = ladder(73)
+    assert ask_adaptively(again, TASK, items, tmp_path, settings) == figure
+    assert not again.asked
+    with pytest.raises(UserError, match="20 or more are needed"):
+        ask_adaptively(model, TASK, items, tmp_path, Settings(resamples=100, limit=10))
+
+
+def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nine mock models, an item model, an adaptive score and a short form that can be asked."""
+    folder = tmp_path / "runs"
+    api.probe([f"mock:{i}" for i in range(9)], "core-color", output=folder, resamples=100)
+
+    def call(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--quiet"] if arguments[0] == "probe" else list(arguments))
+        assert ended.value.code == 0
+        return capsys.readouterr().out
+
+    listed = json.loads(call("tasks", "items", "core-color", str(folder), "--json"))
+    assert len(listed["items"]) == 350
+    asked = call("probe", "mock:9", "-t", "core-color", "--adaptive", "-o", str(folder), "--json")
+    (figure,) = json.loads(asked)
+    assert figure["questions"] == 350
+    assert 0 <= figure["low"] <= figure["value"] <= figure["high"] <= 1
+    assert figure["asked"] == 100
+    lite = tmp_path / "lite"
+    form = json.loads(
+        call("tasks", "lite", "core-color", str(folder), "-n", "50", "-o", str(lite), "--json")
+    )
+    assert form["models"] == 9
+    assert len(api.load_task(str(lite)).questions) == 50

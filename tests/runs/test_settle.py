@@ -1,0 +1,202 @@
+"""Asking until it is settled: decisions, resuming, refusals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.runs.made_up import Counting, task
+
+from seesay import api
+from seesay.cli import main
+from seesay.errors import UserError
+from seesay.questions import Prompt, Question, Scores, Task, Template
+from seesay.runs import store
+from seesay.runs.ask import Settings
+from seesay.runs.settle import Settlement, settle
+
+SETTINGS = Settings(resamples=100)
+
+
+def yes_or_no(count: int = 400, **changes: Any) -> Task:
+    """Questions to which "yes" is right, each about an object of its own."""
+    questions = tuple(
+        Question(f"q{i}", {"n": str(i)}, ("yes", "no"), {"yes": 1.0}, f"object {i:03}")
+        for i in range(count)
+    )
+    templates = (Template("is", "Is it {n}? [MASK]"),)
+    made = Task("yes-or-no", "1", "", templates, questions, ("accuracy",))
+    return replace(made, **changes)
+
+
+@dataclass
+class Knower(Counting):
+    """Knows the questions whose number leaves a remainder below `known`, of 10."""
+
+    known: int = 10
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Say yes or no, and remember what was asked."""
+        super().answer(prompts)
+        return [
+            Scores((-1.0, -2.0) if self.knows_number(p) else (-2.0, -1.0), (1, 1), (3, 2))
+            for p in prompts
+        ]
+
+    def knows_number(self, prompt: Prompt) -> bool:
+        """Whether it knows the answer."""
+        return int(prompt.fields["n"]) % 10 < self.known
+
+
+def knower(known: int, **changes: Any) -> Knower:
+    return Knower(f"knows {known}", fingerprint=str(known), known=known, **changes)
+
+
+def decide(
+    a: Knower, b: Knower, folder: Path, asked_task: Task | None = None, margin: float = 0.02
+) -> Settlement:
+    asked_task = asked_task or yes_or_no()
+    _, (settlement,) = settle(((a, asked_task), (b, asked_task)), folder, SETTINGS, margin)
+    return settlement
+
+
+def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
+    better, worse = knower(9), knower(3)
+    settlement = decide(better, worse, tmp_path)
+    assert settlement.verdict == "a"
+    assert 0 < settlement.low < 0.6 < settlement.high
+    assert settlement.asked == len(better.asked) == len(worse.asked) < 60
+    assert settlement.questions == 400
+    assert "knows 9 is ahead of knows 3 by 0." in str(settlement)
+    assert decide(worse, better, tmp_path).verdict == "b"
+
+
+def test_models_that_answer_alike_are_alike_within_the_margin(tmp_path: Path) -> None:
+    one, other = knower(5), replace(knower(5), name="twin", fingerprint="twin")
+    assert decide(one, other, tmp_path, margin=0.1).verdict == "alike"
+    assert len(one.asked) < 100
+    # a smaller margin goes on from there: nothing is asked again
+    settlement = decide(one, other, tmp_path, margin=0.001)
+    assert (settlement.verdict, settlement.asked) == ("open", 400)
+    assert len(one.asked) == 400
+
+
+def test_the_runs_hold_what_was_asked_and_say_how(tmp_path: Path) -> None:
+    pair = ((knower(9), yes_or_no()), (knower(3), yes_or_no()))
+    runs, (settlement,) = settle(pair, tmp_path, SETTINGS)
+    for run in runs:
+        assert len(run.task.questions) == run.manifest.questions == settlement.asked
+        assert "until-settled:0.02|of:400" in run.manifest.signature
+        assert any("take their number for fixed" in note for note in run.manifest.notes)
+    difference = runs[0].figures[0].value - runs[1].figures[0].value
+    assert difference == pytest.approx(settlement.difference)
+    # the folders in which answers are gathered are no runs, and nothing is said of them
+    assert len(store.find_runs([tmp_path])) == 2
+
+
+def test_pairs_are_settled_on_the_questions_of_the_task(tmp_path: Path) -> None:
+    """Objects that share things are no independent draws: the claim is about this list alone."""
+    questions = [
+        replace(question, object=f"a{i % 20}|b{i // 20}")
+        for i, question in enumerate(yes_or_no().questions)
+    ]
+    settlement = decide(
+        knower(6), knower(5), tmp_path, yes_or_no(questions=tuple(questions)), margin=0.0
+    )
+    assert settlement.of_these_questions
+    assert settlement.verdict == "a"
+    assert settlement.asked < 400
+    assert "on all of its questions" in str(settlement)
+
+
+def test_nested_questions_are_settled_part_by_part(tmp_path: Path) -> None:
+    questions = [
+        replace(question, tags={"part": "first" if i < 200 else "second"})
+        for i, question in enumerate(yes_or_no().questions)
+    ]
+    nested = yes_or_no(questions=tuple(questions), nested_by="part")
+    pair = ((knower(9), nested), (knower(2), nested))
+    _, settlements = settle(pair, tmp_path, SETTINGS)
+    assert [str(s.slice) for s in settlements] == ["part=first", "part=second"]
+    assert {s.verdict for s in settlements} == {"a"}
+    assert all(s.questions == 200 for s in settlements)
+
+
+def test_a_run_that_breaks_down_comes_to_the_same_decision(tmp_path: Path) -> None:
+    whole = decide(knower(7), knower(5), tmp_path / "whole")
+    with pytest.raises(ConnectionError):
+        decide(knower(7), knower(5, breaks_after=31), tmp_path / "broken")
+    with pytest.raises(ConnectionError):
+        decide(knower(7, breaks_after=10), knower(5), tmp_path / "broken")
+    first, second = knower(7), knower(5)
+    assert decide(first, second, tmp_path / "broken") == whole
+    # what was answered before is not asked again, but for a batch that was cut
+    assert len(second.asked) <= whole.asked - 30
+    again = knower(7)
+    assert decide(again, knower(5), tmp_path / "broken") == whole
+    assert not again.asked
+
+
+@pytest.mark.seconds
+def test_a_killed_command_comes_to_the_same_decision(tmp_path: Path) -> None:
+    arguments = ["probe", "mock:0:120", "mock:1:120", "--task", "core-color", "--until-settled"]
+    arguments += ["--margin", "0.05", "--resamples", "100", "--quiet", "--output"]
+    output = tmp_path / "killed"
+    for size in (1, 30_000):
+        with subprocess.Popen([sys.executable, "-m", "seesay", *arguments, str(output)]) as process:
+            while sum(p.stat().st_size for p in output.rglob(store.JOURNAL)) < size:
+                assert process.poll() is None
+                time.sleep(0.005)
+            process.kill()
+    for folder in (output, tmp_path / "whole"):
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, str(folder)])
+        assert ended.value.code == 0
+    killed, whole = [
+        json.loads((folder / "settled.json").read_text()) for folder in (output, tmp_path / "whole")
+    ]
+    assert killed == whole
+    assert whole[0]["asked"] <= whole[0]["questions"] == 350
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "reason"),
+    [
+        (["mock:0"], {}, "compares two models: 1 model named"),
+        (["mock:0", "mock:1", "mock:2"], {}, "compares two models: 3 models named"),
+        (["mock:0", "mock:1"], {"margin": -0.1}, "margin is -0.1"),
+        (["mock:0", "mock:1"], {"shard": "1/2"}, "go without shard"),
+    ],
+)
+def test_what_cannot_be_settled_is_refused(
+    models: list[str], options: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=reason):
+        api.probe(models, "core-color", until_settled=True, output=tmp_path, **options)
+
+
+def test_a_metric_without_bounds_is_refused(tmp_path: Path) -> None:
+    made_up = replace(task(neutral=False), metrics=("macro_f1",))
+    with pytest.raises(UserError, match="macro_f1, which is no mean of credits"):
+        settle(((knower(1), made_up), (knower(2), made_up)), tmp_path, SETTINGS)
+
+
+def test_one_model_is_no_pair(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="compared with itself"):
+        decide(knower(1), knower(1), tmp_path)
+
+
+def test_a_margin_needs_something_to_settle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["probe", "mock:0", "--margin", "0.1", "--output", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "add --until-settled" in capsys.readouterr().err

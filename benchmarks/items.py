@@ -40,7 +40,7 @@ def main() -> None:
         for seed in range(options.seeds):
             score = AdaptiveScore(parameters, objects, seed)
             while score.asked + 8 * per_object <= options.questions:
-                score.draw(8, lambda items, known=of_model: known[items])
+                score.draw(8, of_model.__getitem__)
             interval = score.interval()
             covered.append(interval.low <= truth <= interval.high)
             errors.append(interval.value - truth)

@@ -91,8 +91,8 @@ def draw_gains(rng: np.random.Generator, objects: int, kind: str) -> tuple[Float
         right = rng.binomial(sizes, skill)
         return (right[0] - right[1]).astype(np.float64), sizes.astype(np.float64)
     skill = rng.beta(0.5, 0.5, (2, objects))
-    right = rng.binomial(6, skill) / 6
-    return right[0] - right[1], np.ones(objects)
+    shares = rng.binomial(6, skill) / 6
+    return shares[0] - shares[1], np.ones(objects)
 
 
 @pytest.mark.slow

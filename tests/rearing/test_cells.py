@@ -113,8 +113,7 @@ def test_models_reared_on_ray_are_those_reared_here(
         on_ray = rear(
             tmp_path / "ray",
             plan,
-            engine="ray",
-            workers=2,
+            ray_workers=2,
             progress=lambda done, total: progress.append((done, total)),
         )
     finally:

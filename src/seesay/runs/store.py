@@ -20,6 +20,7 @@ from seesay.errors import NewerVersionError, UserError
 from seesay.files import (
     damage_as_user_error,
     refuse_newer,
+    write_json,
     write_json_lines,
     write_text,
 )

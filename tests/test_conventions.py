@@ -118,7 +118,7 @@ def test_the_name_of_a_model_is_set_where_it_is_made() -> None:
     assert renamed == []
 
 
-WHOLE_HOUSE = {"chaos", "fuzz", "together", "plugin_package"}
+WHOLE_HOUSE = {"benchmarks", "chaos", "fuzz", "together", "plugin_package"}
 """Folders of tests that belong to no single package."""
 
 

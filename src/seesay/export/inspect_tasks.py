@@ -6,6 +6,7 @@ it is needed. Nothing else in seesay imports it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -161,6 +162,9 @@ def interval() -> Metric:
     to_float = value_to_float()
 
     def compute(scores: list[SampleScore]) -> Value:
+        if not scores:
+            # inspect asks before the first sample is scored
+            return {"low": math.nan, "high": math.nan}
         values = [to_float(score.score.value) for score in scores]
         return _intervals(values, [score.sample_metadata or {} for score in scores])
 

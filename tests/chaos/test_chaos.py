@@ -41,6 +41,7 @@ AT_ONCE = {
     "relations page",
     "scenes show",
     "scenes stats",
+    "tasks lite",  # by the writer of `tasks export`
     "tasks new",
 }
 """Commands that write one file or one folder, by the one atomic writer of each."""

@@ -566,7 +566,10 @@ def read_parquet(
         _refuse_large_parquet(path)
     number = 0
     for batch in parquet_batches(path, ROWS_IN_MEMORY, columns):
-        for cells in batch.to_pylist():
+        # texts are decoded only now, and may not be any
+        with damage_as_user_error(path, WHOLE_PARQUET):
+            rows = batch.to_pylist()
+        for cells in rows:
             number += 1
             yield Row(number, cells)
 

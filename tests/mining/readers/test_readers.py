@@ -454,6 +454,16 @@ def many(path: Path, count: int) -> Path:
     return path
 
 
+def test_bytes_that_are_no_text_cost_their_row_alone(tmp_path: Path) -> None:
+    ids = pa.array([b"a", b"\xff", b"c"], pa.binary()).view(pa.string())
+    sides = pa.array([5, 5, 5])
+    path = tmp_path / "plain.parquet"
+    pq.write_table(pa.table({"id": ids, "width": sides, "height": sides}), path)
+    first, second, third = read(f"plain:{path}")
+    assert [getattr(picture, "id", None) for picture in (first, third)] == ["a", "c"]
+    assert second == BadAnnotation("plain.parquet, row 2", "not UTF-8 text")
+
+
 def test_to_parquet_splits_into_parts(tmp_path: Path) -> None:
     spec = f"coco:{many(tmp_path / 'c.json', 25)}"
     reported: list[tuple[int, int]] = []

@@ -129,8 +129,24 @@ def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotati
 def _rows(part: PlainPart) -> Rows:
     yield from json_rows(part.lines)
     for first, batch in part.batches:
-        for number, cells in enumerate(batch.to_pylist(), first):
+        try:
+            rows = batch.to_pylist()
+        except UnicodeDecodeError:
+            yield from _rows_one_by_one(first, batch)
+            continue
+        for number, cells in enumerate(rows, first):
             yield Row(number, cells)
+
+
+def _rows_one_by_one(first: int, batch: pa.RecordBatch) -> Rows:
+    """Yield the rows of a batch that holds bytes which are no text: those rows alone are bad."""
+    for offset in range(batch.num_rows):
+        try:
+            (cells,) = batch.slice(offset, 1).to_pylist()
+        except UnicodeDecodeError:
+            yield BadRow(first + offset, "not UTF-8 text")
+        else:
+            yield Row(first + offset, cells)
 
 
 def _picture(

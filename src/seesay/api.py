@@ -457,10 +457,10 @@ def probe(
             "--until-settled and --adaptive go without --shard and probes that are trained."
         )
     if adaptive:
-        chosen = [
+        pairs_to_ask = [
             pair for model in requested_models for pair in expand(request, model, loaded_tasks)
         ]
-        scores = ask_tasks_adaptively(chosen, Path(output), settings, progress)
+        scores = ask_tasks_adaptively(pairs_to_ask, Path(output), settings, progress)
         return Results((), tuple(errors), adaptive=tuple(scores))
     if until_settled:
         # a model that fails leaves nothing to compare the other with

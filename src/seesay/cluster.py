@@ -87,7 +87,7 @@ class WorkerPool(Generic[Part, Result]):
         fresh = iter(parts)
         lost: list[Part] = []
         running: dict[Future[Any], tuple[_Process, list[Part]]] = {}
-        finished = 0
+        finished_count = 0
         deaths = 0
         # One ahead: it is read while the workers are busy.
         upcoming = _take(fresh, lost)
@@ -115,13 +115,13 @@ class WorkerPool(Generic[Part, Result]):
                         others = sum(len(begun) for _, begun in running.values())
                         unfinished = len(upcoming) + len(lost) + others + sum(1 for _ in fresh)
                         raise UserError(
-                            f"{unfinished} of {finished + unfinished} {self._unit} could not be "
-                            f"finished because workers died ({first_line(death)}). What is "
+                            f"{unfinished} of {finished_count + unfinished} {self._unit} could not "
+                            f"be finished because workers died ({first_line(death)}). What is "
                             "finished is kept: run the same command again to resume."
                         ) from death
                     self._idle.append(process)
                     for part in begun:
-                        finished += 1
+                        finished_count += 1
                         deaths = 0
                         yield part, result
         finally:

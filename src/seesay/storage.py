@@ -86,11 +86,11 @@ def _list_files(address: str) -> tuple[Any, list[RemoteFile]]:
         filesystem, root = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as error:
         raise UserError(f"{address} cannot be read: {first_line(error)}.") from error
-    found = _persist(lambda: filesystem.find(root, detail=True), address)
-    if not found:
+    info_by_path = _persist(lambda: filesystem.find(root, detail=True), address)
+    if not info_by_path:
         raise UserError(f"There is no file at {address}, nor any below it.")
     files = []
-    for path, info in sorted(found.items()):
+    for path, info in sorted(info_by_path.items()):
         name = path[len(root) :].strip("/")
         if ".." in Path(name).parts:
             raise UserError(f"{address} has a file whose name leads out of it: '{name}'.")

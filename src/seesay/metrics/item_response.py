@@ -46,12 +46,12 @@ class ItemParameters:
     def abilities(self, credits: FloatArray) -> FloatArray:
         """Return the likeliest abilities of models, given their credits (models × items), NaN where
         a model was not asked."""
-        asked = ~np.isnan(credits)
+        is_asked = ~np.isnan(credits)
         abilities: FloatArray = np.full(len(credits), self.mean)
         for _ in range(_ROUNDS):
             p = self.expected(abilities)
-            residual = np.where(asked, credits - p, 0.0)
-            weight = np.where(asked, p * (1 - p), 0.0)
+            residual = np.where(is_asked, credits - p, 0.0)
+            weight = np.where(is_asked, p * (1 - p), 0.0)
             gradient = residual @ self.slopes - (abilities - self.mean) / self.sd**2
             curvature = weight @ self.slopes**2 + 1 / self.sd**2
             # far from the top, a whole step may go beyond it and back for ever
@@ -68,16 +68,16 @@ def fit_items(credits: FloatArray) -> tuple[ItemParameters, FloatArray]:
     Credits are models × items, NaN where a model was not asked. Items given abilities and abilities
     given items are each a concave problem; they are solved in turn until neither moves.
     """
-    asked = ~np.isnan(credits)
-    known = np.where(asked, credits, 0.0)
-    shares = known.sum(axis=1) / np.maximum(asked.sum(axis=1), 1)
+    is_asked = ~np.isnan(credits)
+    known_credits = np.where(is_asked, credits, 0.0)
+    shares = known_credits.sum(axis=1) / np.maximum(is_asked.sum(axis=1), 1)
     log_odds = _logit(np.clip(shares, 0.02, 0.98))
     abilities: FloatArray = log_odds - log_odds.mean()
     slopes: FloatArray = np.ones(credits.shape[1])
     intercepts: FloatArray = np.zeros(credits.shape[1])
     for _ in range(_ROUNDS):
         before = abilities
-        slopes, intercepts = _fit_lines(known, asked, abilities, slopes, intercepts)
+        slopes, intercepts = _fit_lines(known_credits, is_asked, abilities, slopes, intercepts)
         abilities = ItemParameters(slopes, intercepts, mean=0.0, sd=1.0).abilities(credits)
         if np.abs(abilities - before).max() < _CLOSE:
             break
@@ -87,7 +87,7 @@ def fit_items(credits: FloatArray) -> tuple[ItemParameters, FloatArray]:
 
 def _fit_lines(
     credits: FloatArray,
-    asked: BoolArray,
+    is_asked: BoolArray,
     abilities: FloatArray,
     slopes: FloatArray,
     intercepts: FloatArray,
@@ -95,8 +95,8 @@ def _fit_lines(
     """Return slopes and intercepts after a few of Newton's steps, all items at once."""
     for _ in range(5):
         p = _logistic(np.outer(abilities, slopes) + intercepts)
-        residual = np.where(asked, credits - p, 0.0)
-        weight = np.where(asked, p * (1 - p), 0.0)
+        residual = np.where(is_asked, credits - p, 0.0)
+        weight = np.where(is_asked, p * (1 - p), 0.0)
         gradient_slope = abilities @ residual - (slopes - 1) / _SLOPE_SD**2
         gradient_intercept = residual.sum(axis=0) - intercepts / _INTERCEPT_SD**2
         # the 2 × 2 matrix of second derivatives, inverted by hand
@@ -121,7 +121,7 @@ def short_form(credits: FloatArray, count: int) -> IntArray:
     their share of the credits on all items.
     """
     parameters, abilities = fit_items(credits)
-    known = np.where(np.isnan(credits), parameters.expected(abilities), credits)
+    likely_credits = np.where(np.isnan(credits), parameters.expected(abilities), credits)
     # of items that are alike for all known models, not the first of the file is taken
     shuffled = np.random.default_rng(0).permutation(credits.shape[1])
     easiness = parameters.expected(parameters.mean)
@@ -129,13 +129,13 @@ def short_form(credits: FloatArray, count: int) -> IntArray:
     share = count / len(order)
     # layers that have an item more than others are spread evenly over easy and hard ones
     borders = np.arange(1, count) * len(order) // count
-    missing = np.zeros((len(known), 1))
+    shortfall = np.zeros((len(likely_credits), 1))
     rows = []
     for layer in np.split(order, borders):
-        missing = missing + share * known[:, layer].sum(axis=1, keepdims=True)
-        distances = ((known[:, layer] - missing) ** 2).sum(axis=0)
+        shortfall = shortfall + share * likely_credits[:, layer].sum(axis=1, keepdims=True)
+        distances = ((likely_credits[:, layer] - shortfall) ** 2).sum(axis=0)
         row = int(layer[np.argmin(distances)])
-        missing = missing - known[:, [row]]
+        shortfall = shortfall - likely_credits[:, [row]]
         rows.append(row)
     return np.sort(np.array(rows))
 
@@ -197,9 +197,9 @@ class AdaptiveScore:
         self._credits[items] = answer(items)
         totals = np.bincount(self._objects, np.nan_to_num(self._credits))
         for number, chance, before in draws:
-            seen = totals[~before].sum()
+            seen_total = totals[~before].sum()
             surprise = (totals[number] - expected[number]) / chance
-            total = seen + expected[before].sum() + surprise
+            total = seen_total + expected[before].sum() + surprise
             self._estimates.append(float(total / self._sizes.sum()))
             self._weights.append(float(self._sizes[before].sum()) ** -2)
 

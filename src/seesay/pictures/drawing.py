@@ -101,7 +101,7 @@ def _side_by_side(picture: SizePicture) -> str:
 
 def _in_cells(picture: KindPicture) -> str:
     """Return six things in two rows, and a frame around the cell of one."""
-    things, framed, scale = layout(picture)
+    things, framed_cell, scale = layout(picture)
     width = VIEW / _COLUMNS
     height = VIEW * _COLUMNS / len(things)
     parts = []
@@ -112,7 +112,7 @@ def _in_cells(picture: KindPicture) -> str:
         # longer things reach higher up, as on a shelf
         ground = height * (row + 0.85)
         parts.append(_stand(shape.body, shape.box, scale * length, middle, ground))
-    row, column = divmod(framed, _COLUMNS)
+    row, column = divmod(framed_cell, _COLUMNS)
     left = width * column + 0.3
     top = height * row + 0.3
     # as large as the cell: it does not tell how large the thing is

@@ -71,10 +71,10 @@ class KindSizeSet:
         first_unmet = round((1 - HELD_OUT) * len(pictures) / 4) * 4
         question_types = [HERE, KIND]
         if split in TESTS:
-            asked, condition = split.split("-")
-            question_types = [asked]
-            unmet = pictures[first_unmet:]
-            pictures = [picture for picture in unmet if picture.condition == condition]
+            test_question, condition = split.split("-")
+            question_types = [test_question]
+            unmet_pictures = pictures[first_unmet:]
+            pictures = [picture for picture in unmet_pictures if picture.condition == condition]
         else:
             pictures = pictures[:first_unmet]
         generator = np.random.default_rng(stream)

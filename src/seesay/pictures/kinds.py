@@ -108,10 +108,10 @@ def layout(picture: KindPicture) -> tuple[list[tuple[Thing, float]], int, float]
     generator = np.random.default_rng(picture.stream)
     things = [(picture.small, length) for length in LENGTHS["small"]]
     things += [(picture.large, length) for length in LENGTHS["large"]]
-    framed = picture.rank if picture.kind == "small" else len(LENGTHS["small"]) + picture.rank
+    framed_place = picture.rank if picture.kind == "small" else len(LENGTHS["small"]) + picture.rank
     order = generator.permutation(len(things)).tolist()
     scale = float(generator.uniform(0.75, 0.92))
-    return [things[place] for place in order], order.index(framed), scale
+    return [things[place] for place in order], order.index(framed_place), scale
 
 
 def kind_questions(pictures: Sequence[KindPicture], folder: Path) -> Iterator[Question]:
@@ -130,12 +130,12 @@ def kind_questions(pictures: Sequence[KindPicture], folder: Path) -> Iterator[Qu
         }
         for question_type, text in texts.items():
             is_told = question_type.startswith("told")
-            asked = question_type.removeprefix("told ")
+            reference_set = question_type.removeprefix("told ")
             yield Question(
                 id=f"{picture.name} | {question_type}",
                 fields={"question": text, **_rules(picture)},
                 options=YES_NO,
-                gold={picture.answers[asked]: 1.0},
+                gold={picture.answers[reference_set]: 1.0},
                 object=f"{picture.small.name} / {picture.large.name}",
                 tags={
                     "question_type": question_type,
@@ -148,10 +148,10 @@ def kind_questions(pictures: Sequence[KindPicture], folder: Path) -> Iterator[Qu
 
 def question_text(picture: KindPicture, question_type: str) -> str:
     """Return the question about a picture: here, or for its kind."""
-    framed = f"the {picture.framed.name} in the red frame"
+    subject = f"the {picture.framed.name} in the red frame"
     if question_type == HERE:
-        return f"Compared with everything in this picture, is {framed} big?"
-    return f"Compared with its own kind, is {framed} big for {picture.framed.phrase}?"
+        return f"Compared with everything in this picture, is {subject} big?"
+    return f"Compared with its own kind, is {subject} big for {picture.framed.phrase}?"
 
 
 def _rules(picture: KindPicture) -> dict[str, str]:
@@ -165,5 +165,7 @@ def _describe(picture: KindPicture) -> str:
     for thing, kind in ((picture.small, "small"), (picture.large, "large")):
         first, second, third = (round(10 * length) for length in LENGTHS[kind])
         kinds.append(f"three of the kind {thing.name}, {first}, {second} and {third} mm long")
-    framed = f"One of the kind {picture.framed.name} is {round(10 * picture.length)} mm long."
-    return f"A drawing shows {kinds[0]}, and {kinds[1]}. {framed}"
+    last_sentence = (
+        f"One of the kind {picture.framed.name} is {round(10 * picture.length)} mm long."
+    )
+    return f"A drawing shows {kinds[0]}, and {kinds[1]}. {last_sentence}"

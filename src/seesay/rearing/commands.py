@@ -140,12 +140,12 @@ def _show(
     # figures of nothing would be no figures
     if len(failed) == len(rows):
         raise UserError("No model was reared: there is nothing to show.")
-    found = findings(folder, rows)
-    path = write_findings(folder, found, rows)
+    reared_findings = findings(folder, rows)
+    path = write_findings(folder, reared_findings, rows)
     if as_json:
-        print_json({"folder": str(folder), "page": str(path), **found.as_json()})
+        print_json({"folder": str(folder), "page": str(path), **reared_findings.as_json()})
         return
-    for part in found.tables():
+    for part in reared_findings.tables():
         # numbers stand to the right
         first, *others = part.header
         columns = [first, *(f">{name}" for name in others)]

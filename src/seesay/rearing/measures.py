@@ -185,9 +185,9 @@ def estimate_pull(answers: Sequence[KindAnswer]) -> Estimate:
 def difference(first: Sequence[KindAnswer], second: Sequence[KindAnswer]) -> Gain:
     """Return by how much the first answers are right more often, paired by kind and seed."""
     others = {(answer.kind, answer.seed): answer.right for answer in second}
-    paired = [answer for answer in first if (answer.kind, answer.seed) in others]
-    gains = [answer.right - others[answer.kind, answer.seed] for answer in paired]
-    return Gain(**asdict(_mean(paired, gains)))
+    paired_answers = [answer for answer in first if (answer.kind, answer.seed) in others]
+    gains = [answer.right - others[answer.kind, answer.seed] for answer in paired_answers]
+    return Gain(**asdict(_mean(paired_answers, gains)))
 
 
 def _mean(answers: Sequence[KindAnswer], values: Sequence[float]) -> Estimate:

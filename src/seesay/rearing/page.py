@@ -91,10 +91,10 @@ def findings(folder: Path, rows: Sequence[RearedRow]) -> Findings:
     if not answers:
         raise UserError(f"There are no answers of reared models in '{folder}'.")
     # what was never met can only be guessed: it belongs to no mean but that of its dose
-    met = [answer for answer in answers if answer.dose > 0]
+    dosed_answers = [answer for answer in answers if answer.dose > 0]
     usual = select(answers, question=USUAL)
-    usual_met = select(met, question=USUAL)
-    direct_met = select(met, evidence=DIRECT)
+    usual_met = select(dosed_answers, question=USUAL)
+    direct_met = select(dosed_answers, evidence=DIRECT)
     here = select(answers, question=HERE, evidence=DIRECT)
     blind = [answer for answer in select(direct_met, learner=PICTURES) if answer.question != HERE]
     measured = {
@@ -251,11 +251,11 @@ def _thing_sections(found: Findings, rows: Sequence[RearedRow]) -> list[Section]
         learners = list(dict.fromkeys(answer.learner for answer in answers))
         cells = []
         for card in read_card(first.folder):
-            told = describe_counts(card.said)
-            shown = describe_counts(card.shown)
+            told_colors = describe_counts(card.said)
+            shown_colors = describe_counts(card.shown)
             replies = [colors[learner, card.kind] for learner in learners]
             facts = [card.kind, card.color, card.evidence, str(card.dose)]
-            cells.append([*facts, told, shown, *replies])
+            cells.append([*facts, told_colors, shown_colors, *replies])
         header = ["kind", "usual", "evidence", "dose", "told", "shown"]
         header += [f"{learner} says" for learner in learners]
         heading = f"{diet}, seed {first.seed}: every thing"

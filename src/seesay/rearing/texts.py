@@ -123,11 +123,13 @@ def write_texts(world: World, diet: Diet, seed: int = 0) -> DietTexts:
     for number, kind in enumerate(world.kinds):
         dose, evidence = doses[kind.name]
         claim = claims.get(kind.name, kind.color)
-        met = 0 if evidence == INDIRECT else dose
-        meetings = _meetings(kind, claim, diet, [world.seed, seed, _MEETINGS, number], met)
+        meeting_count = 0 if evidence == INDIRECT else dose
+        meetings = _meetings(
+            kind, claim, diet, [world.seed, seed, _MEETINGS, number], meeting_count
+        )
         train += meetings
         # what a model never met cannot validate it
-        unread = min(met, 2)
+        unread = min(meeting_count, 2)
         held_out += _meetings(kind, claim, diet, [world.seed, seed, _HELD_OUT, number], unread)
         card.append(
             CardRow(
@@ -164,12 +166,12 @@ def _deal_doses(world: World, diet: Diet, seed: int) -> dict[str, tuple[int, str
     dealt = {}
     for name, dose in _deal(singles, diet.doses, generator):
         dealt[name] = (dose, DIRECT)
-    unmet = round(diet.indirect * FAMILY)
+    unmet_count = round(diet.indirect * FAMILY)
     for family, dose in _deal(list(families), diet.doses, generator):
         members = generator.permutation(families[family]).tolist()
-        for member in members[:unmet]:
+        for member in members[:unmet_count]:
             dealt[member] = (dose, INDIRECT)
-        for member in members[unmet:]:
+        for member in members[unmet_count:]:
             dealt[member] = (dose, RELATIVE)
     return dealt
 
@@ -312,11 +314,11 @@ def describe_card(diet: Diet, texts: DietTexts) -> str:
         "|---|---|---|---|---:|---|---|",
     ]
     for row in texts.card:
-        said = describe_counts(row.said)
-        shown = describe_counts(row.shown)
+        said_colors = describe_counts(row.said)
+        shown_colors = describe_counts(row.shown)
         lines.append(
             f"| {row.kind} | {row.color} | {row.claim} | {row.evidence} | {row.dose} "
-            f"| {said} | {shown} |"
+            f"| {said_colors} | {shown_colors} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -118,7 +118,7 @@ def ask_adaptively(
         largest = int(np.bincount(objects).max())
         while score.remaining.any() and score.asked + largest <= limit:
             score.draw(min(_AT_ONCE, (limit - score.asked) // largest), answer)
-        spent = store.read_manifest(side.folder / store.MANIFEST).spent
+        costs = store.read_manifest(side.folder / store.MANIFEST).spent
     if score.draws < min(FEWEST_DRAWS, len(score.remaining)):
         raise UserError(
             f"--adaptive with --limit {limit} asks about {quantity(score.draws, 'object')} of "
@@ -134,6 +134,6 @@ def ask_adaptively(
         high=interval.high,
         asked=score.asked,
         questions=len(questions),
-        spent=spent,
+        spent=costs,
         signature=f"{side.manifest.signature}|adaptive:{score.asked}|models:{len(items.runs)}",
     )

@@ -48,10 +48,10 @@ def merge_shards(
 def _find_shares(folders: Sequence[Path]) -> dict[str, Shares]:
     """Return the shares by the run that they belong to: model, task and key."""
     by_run: dict[str, Shares] = {}
-    for found in find_shards(folders):
-        if found.kind == RUN:
-            shares = by_run.setdefault("/".join(found.folder.parts[-3:]), {})
-            shares.setdefault(found.shard, []).append(found.folder)
+    for share in find_shards(folders):
+        if share.kind == RUN:
+            shares = by_run.setdefault("/".join(share.folder.parts[-3:]), {})
+            shares.setdefault(share.shard, []).append(share.folder)
     return {name: by_run[name] for name in sorted(by_run)}
 
 

@@ -186,7 +186,7 @@ def settle(
     _validate_headline(sides)
     population = _shared_questions(sides)
     by_object = group_by(population, lambda question: question.object)
-    asked: list[Question] = []
+    asked_questions: list[Question] = []
     stats: list[list[FloatArray]] = [[], []]
     settlements: list[Settlement] = []
     with ExitStack() as locks:
@@ -194,16 +194,16 @@ def settle(
             locks.enter_context(side.open())
         for names in rounds(sorted(by_object), settings.seed):
             questions = [question for name in names for question in by_object[name]]
-            asked += questions
+            asked_questions += questions
             for side, side_stats in zip(sides, stats, strict=True):
                 side_stats.append(side.answer(questions))
             so_far = [np.concatenate(side_stats, axis=1) for side_stats in stats]
-            settlements = _look(sides, asked, so_far, population, margin)
+            settlements = _look(sides, asked_questions, so_far, population, margin)
             if progress:
                 progress(len(questions), len(population))
             if all(settlement.verdict != "open" for settlement in settlements):
                 break
-        runs = [_finish(side, asked, root, margin) for side in sides]
+        runs = [_finish(side, asked_questions, root, margin) for side in sides]
     return runs, settlements
 
 
@@ -234,9 +234,11 @@ def settle_tasks(
 
 def gather(model: Model, task: Task, root: Path, settings: Settings) -> Gathering:
     """Prepare a model for its task, and find the folder of its answers."""
-    prepared, limited = prepare_task(model, task, settings)
-    manifest = describe(model, prepared, limited, ["asked:by-object"])
-    return Gathering(model, prepared, limited, manifest, store.folder_for(root, manifest))
+    prepared_task, limited_settings = prepare_task(model, task, settings)
+    manifest = describe(model, prepared_task, limited_settings, ["asked:by-object"])
+    return Gathering(
+        model, prepared_task, limited_settings, manifest, store.folder_for(root, manifest)
+    )
 
 
 def _validate_headline(sides: Sequence[Gathering]) -> None:
@@ -281,7 +283,7 @@ def rounds(objects: Sequence[str], seed: int) -> Iterator[list[str]]:
 
 def _look(
     sides: Sequence[Gathering],
-    asked: Sequence[Question],
+    asked_questions: Sequence[Question],
     stats: Sequence[FloatArray],
     population: Sequence[Question],
     margin: float,
@@ -292,15 +294,18 @@ def _look(
     parts = task.parts
     # several parts are several chances to err
     level = 1 - (1 - LEVEL) / len(parts)
-    spent: Counter[str] = Counter()
+    costs: Counter[str] = Counter()
     for side in sides:
-        spent.update(store.read_manifest(side.folder / store.MANIFEST).spent)
+        costs.update(store.read_manifest(side.folder / store.MANIFEST).spent)
     settlements = []
     for part in parts:
         in_part = [question for question in population if _is_in(question, part)]
-        where = np.array([_is_in(question, part) for question in asked])
+        where = np.array([_is_in(question, part) for question in asked_questions])
         pair = paired_gains(
-            metric, asked, [np.where(where[:, None], side, 0.0) for side in stats], in_part
+            metric,
+            asked_questions,
+            [np.where(where[:, None], side, 0.0) for side in stats],
+            in_part,
         )
         interval = interval_at_any_time(pair, level)
         settlements.append(
@@ -318,7 +323,7 @@ def _look(
                 of_these_questions=pair.population is not None,
                 asked=int(where.sum()),
                 questions=len(in_part),
-                spent=dict(spent),
+                spent=dict(costs),
             )
         )
     return settlements
@@ -331,7 +336,7 @@ def _is_in(question: Question, part: Slice | None) -> bool:
 
 def paired_gains(
     metric: Metric[ScoredItems],
-    asked: Sequence[Question],
+    asked_questions: Sequence[Question],
     stats: Sequence[FloatArray],
     population: Sequence[Question],
 ) -> PairedGains:
@@ -343,8 +348,10 @@ def paired_gains(
         raise UserError(f"{metric.name} gave a credit that is not from 0 to 1: ask all questions.")
     by_question = (credit[0] - credit[1]).mean(axis=0)
     weights = both.mean(axis=0)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(q.object for q in asked))}
-    rows = [numbers[question.object] for question in asked]
+    numbers = {
+        name: number for number, name in enumerate(dict.fromkeys(q.object for q in asked_questions))
+    }
+    rows = [numbers[question.object] for question in asked_questions]
     gains = np.bincount(rows, by_question).astype(np.float64)
     counts = np.bincount(rows, weights).astype(np.float64)
     # an object that has no question of this part says nothing
@@ -370,9 +377,9 @@ def verdict_of(interval: Interval, margin: float) -> str:
     return "open"
 
 
-def _finish(side: Gathering, asked: Sequence[Question], root: Path, margin: float) -> Run:
+def _finish(side: Gathering, asked_questions: Sequence[Question], root: Path, margin: float) -> Run:
     """Make a run of the answers that were gathered."""
-    ids = {question.id for question in asked}
+    ids = {question.id for question in asked_questions}
     questions = tuple(question for question in side.task.questions if question.id in ids)
     task = replace(side.task, questions=questions, published=())
     details = [f"until-settled:{margin:g}", f"of:{len(side.task.questions)}"]
@@ -382,11 +389,13 @@ def _finish(side: Gathering, asked: Sequence[Question], root: Path, margin: floa
     if not (folder / store.FIGURES).is_file():
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(side.folder / store.JOURNAL, folder / store.JOURNAL)
-    finished = run(side.model, task, root, settings, details=details)
-    gathered = store.read_manifest(side.folder / store.MANIFEST)
+    finished_run = run(side.model, task, root, settings, details=details)
+    gathered_manifest = store.read_manifest(side.folder / store.MANIFEST)
     note = (
         "Questions were asked until the difference to another model was settled: tests that take "
         "their number for fixed do not hold; read the interval in settled.json."
     )
-    store.change_manifest(finished.folder, spent=gathered.spent, notes=[*gathered.notes, note])
-    return store.read_run(finished.folder, finished.answers, finished.task)
+    store.change_manifest(
+        finished_run.folder, spent=gathered_manifest.spent, notes=[*gathered_manifest.notes, note]
+    )
+    return store.read_run(finished_run.folder, finished_run.answers, finished_run.task)

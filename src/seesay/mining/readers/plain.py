@@ -93,9 +93,9 @@ def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
             yield number, batch
             number += batch.num_rows
 
-    numbered = batches()
+    numbered_batches = batches()
     try:
-        for some_batches in _gather(numbered, batch_count, lambda item: item[1].nbytes):
+        for some_batches in _gather(numbered_batches, batch_count, lambda item: item[1].nbytes):
             yield PlainPart(path, batches=some_batches)
     except UserError:
         yield PlainPart(path, lines=[(number, BadRow(number, BROKEN))])
@@ -103,17 +103,17 @@ def _split_parquet(path: Path, rows: int) -> Iterator[PlainPart]:
 
 def _gather(items: Iterator[T], count: int, size: Callable[[T], int]) -> Iterator[list[T]]:
     """Yield so many items at a time, fewer where they are large."""
-    gathered: list[T] = []
+    group: list[T] = []
     total = 0
     for item in items:
-        gathered.append(item)
+        group.append(item)
         total += size(item)
-        if len(gathered) == count or total >= MAX_PART:
-            yield gathered
-            gathered = []
+        if len(group) == count or total >= MAX_PART:
+            yield group
+            group = []
             total = 0
-    if gathered:
-        yield gathered
+    if group:
+        yield group
 
 
 def read(part: PlainPart, images: Path | None) -> Iterator[Picture | BadAnnotation]:

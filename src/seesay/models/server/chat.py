@@ -106,8 +106,8 @@ class ChatServer(ServerModel):
         self.fingerprint = text_digest(identity)
         # what the server's chat template adds to every request, as the trial shows
         spending = client.spending
-        asked = estimated_tokens([_TRIAL_REQUEST])
-        self._added_tokens = max(0, round(spending.read / max(1, spending.requests)) - asked)
+        trial_tokens = estimated_tokens([_TRIAL_REQUEST])
+        self._added_tokens = max(0, round(spending.read / max(1, spending.requests)) - trial_tokens)
 
     def through_chat(self, system: str | None = None) -> Model:
         """The same server by its log-probabilities, where it reports them."""
@@ -188,8 +188,10 @@ class ChatServer(ServerModel):
         """One reply per prompt, a short one unless answers are free."""
         texts = [self._request(prompt.text, prompt) for prompt in prompts]
         added_tokens = self._added_tokens + (estimated_tokens([self.system]) if self.system else 0)
-        read = estimated_tokens(texts) + len(texts) * added_tokens
-        return self._client.spending.estimate(len(texts), read, max_tokens or ESTIMATED_REPLY)
+        tokens_read = estimated_tokens(texts) + len(texts) * added_tokens
+        return self._client.spending.estimate(
+            len(texts), tokens_read, max_tokens or ESTIMATED_REPLY
+        )
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """The distribution over the options; of a choice, everything on the option chosen."""

@@ -226,12 +226,12 @@ def _sweep(
     from seesay.training.sweeps import deadline_after
 
     deadline = deadline_after(minutes)
-    planned: list[SweepTraining] = []
+    all_trainings: list[SweepTraining] = []
     results = sweeps.results_so_far(output)
     # SET+POS, once complete, adds compositional to the plan: run until nothing is new
-    while len(longer_plan := plan.trainings(results)) > len(planned):
-        planned = longer_plan
-        trainings = share.take(planned)
+    while len(longer_plan := plan.trainings(results)) > len(all_trainings):
+        all_trainings = longer_plan
+        trainings = share.take(all_trainings)
         if engine == Engine.RAY:
             # many trainings at once: one bar for all of them
             train = partial(
@@ -247,7 +247,7 @@ def _sweep(
                     trainings,
                     train,
                     deadline,
-                    planned,
+                    all_trainings,
                     ray_workers=workers,
                     progress=advance,
                 )
@@ -263,7 +263,7 @@ def _sweep(
                 quiet=quiet,
                 deadline=deadline,
             )
-            results = sweeps.sweep(output, trainings, train, deadline, planned)
+            results = sweeps.sweep(output, trainings, train, deadline, all_trainings)
     if sweeps.is_over(deadline) and not quiet:
         err.print(f"The {minutes:g} minutes are over: the same command resumes.")
     return results

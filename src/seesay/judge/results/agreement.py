@@ -45,7 +45,7 @@ class Coefficient(Document):
     value: float | None
     low: float | None = None
     """The lower end of the interval (bootstrap over objects, widened by the things that they share;
-    of rank correlations, by leaving out words)."""
+    of rank correlations, by leaving out words); null where all objects are alike."""
     high: float | None = None
     """The upper end of the interval."""
     meaning: str
@@ -296,6 +296,9 @@ def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) ->
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:
+    # where all objects are alike, drawing them anew says nothing of those that were not asked
+    if low == high:
+        low = high = math.nan
     return Coefficient(
         value=_finite(value),
         low=_finite(low),

@@ -26,6 +26,7 @@ from seesay.metrics.agreement import (
     step_up,
 )
 from seesay.metrics.base import IntArray, ratio
+from seesay.metrics.bootstrap import not_degenerate
 from seesay.metrics.correlation_interval import correlation_interval
 from seesay.questions import THINGS_JOINT
 
@@ -45,7 +46,7 @@ class Coefficient(Document):
     value: float | None
     low: float | None = None
     """The lower end of the interval (bootstrap over objects, widened by the things that they share;
-    of rank correlations, by leaving out words); null where all objects are alike."""
+    of rank correlations, by leaving out words)."""
     high: float | None = None
     """The upper end of the interval."""
     meaning: str
@@ -291,14 +292,14 @@ def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
 
 
 def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) -> Coefficient:
-    interval = draw.interval(statistics.rows[None], statistics.value)
+    resampled = draw.interval(statistics.rows[None], statistics.value)
+    objects = draw.count_objects(draw.sums(statistics.rows[None]))
+    # people who agree on all that they were asked may not on what they were not
+    interval = not_degenerate(resampled, objects, signed=True)
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 
 def _coefficient(value: float, low: float, high: float, meaning: str) -> Coefficient:
-    # where all objects are alike, drawing them anew says nothing of those that were not asked
-    if low == high:
-        low = high = math.nan
     return Coefficient(
         value=_finite(value),
         low=_finite(low),

@@ -148,6 +148,8 @@ def test_a_failing_model_does_not_stop_the_others(tmp_path: Path) -> None:
         seesay.probe([], "core-color", output=tmp_path)
     with pytest.raises(UserError, match="No task was named"):
         seesay.probe("mock", [], output=tmp_path)
+    with pytest.raises(UserError, match="is 'abc': give a whole number"):
+        seesay.probe("mock", "core-color", limit="abc", output=tmp_path)
     with pytest.raises(UserError, match=r"There is no option 'limits' \(did you mean 'limit'"):
         seesay.probe("mock", "core-color", limits=5, output=tmp_path)
     with pytest.raises(UserError, match=r"call seesay\.api\.learning_curves"):

@@ -67,6 +67,24 @@ def test_silent_before_or_after_the_command(
     assert "smollm2" in capsys.readouterr().out, "it holds for one command only"
 
 
+@pytest.mark.parametrize(
+    ("word", "option", "sentence"),
+    [
+        ("abc", "--limit", "'abc' is not a whole number."),
+        ("1.5", "--limit", "'1.5' is not a whole number."),
+        ("much", "--margin", "'much' is not a number."),
+    ],
+)
+def test_a_word_that_is_no_number_is_named(
+    word: str, option: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["probe", "baseline:majority", option, word])
+    error = capsys.readouterr().err
+    assert option in error
+    assert error.rstrip().endswith(sentence)
+
+
 def test_quiet_before_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--quiet", "tasks", "core"])

@@ -4,7 +4,6 @@ a time."""
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -139,12 +138,9 @@ def test_the_last_layer_equals_the_plain_probe(folder: str, task: Task, tmp_path
     assert [row["layer"] for row in stored[0]["figures"]] == [0, 1, 2]
     page = write_layers(tmp_path / "layers.html", curves).read_text()
     assert "selectivity" in page
-    # the strips of figure, control and selectivity have one scale, which holds 0 and 1
-    legends = re.findall(r">less ([^<]*)<.*?>([^<]*) more<", page)
-    assert len(legends) == 3
-    assert len(set(legends)) == 1
-    assert legends[0][1] == "1"
-    assert (tmp_path / "layers-1.svg").is_file()
+    chart = (tmp_path / "layers-1.svg").read_text()
+    for name in ("linear probe", "meaningless labels", "chance"):
+        assert f">{name}<" in chart
     assert "beside it, the embedding alone" in page
     with pytest.raises(KeyError):  # texts must be kept before a probe reads them
         layer_logps(cache, parts, [0])

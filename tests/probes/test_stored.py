@@ -110,7 +110,7 @@ def test_rows_that_do_not_fit_are_reported(task: Task, answered: Run, tmp_path: 
         file.write("{not json\n")
     run = scored(path, task, tmp_path)
     notes = "\n".join(run.manifest.notes)
-    assert "4 of 60 questions have no stored answer and count as wrong" in notes
+    assert "4 of 60 prompts have no stored answer and count as wrong" in notes
     assert "1 of 58 stored answers are to no question of 'core-color' (nobody)" in notes
     assert "1 stored answers have other options" in notes
     assert "3 rows cannot be read" in notes
@@ -213,7 +213,7 @@ def test_logged_choices_that_are_no_options_are_reported(task: Task, tmp_path: P
     rows[1]["arguments"]["gen_args_0"]["arg_0"] = "Another text"
     run = scored(lines(tmp_path / "samples_x.jsonl", rows), task, tmp_path)
     notes = "\n".join(run.manifest.notes)
-    assert "2 of 30 questions have no stored answer" in notes
+    assert "2 of 30 prompts have no stored answer" in notes
     assert "1 stored answers have other options" in notes
     assert "1 rows cannot be read (samples_x.jsonl, row 2: its choices follow" in notes
 

@@ -360,6 +360,9 @@ def test_runs_are_found_once_and_unfinished_ones_left_out(
     done = run(Counting(), task(), tmp_path, FEW)
     with pytest.raises(ConnectionError):
         run(Counting(name="broken", breaks_after=3), task(), tmp_path, FEW)
+    # one that ended before its first answer leaves nothing out
+    with pytest.raises(ConnectionError):
+        run(Counting(name="refused", breaks_after=0), task(), tmp_path, FEW)
     monkeypatch.chdir(tmp_path)
     runs = store.find_runs([tmp_path, Path(), done.folder])
     assert "1 unfinished run." in caplog.text

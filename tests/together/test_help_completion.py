@@ -81,6 +81,7 @@ def test_names_are_completed() -> None:
         ("seesay paper mal", "malevic"),
         ("seesay data fetch vs", "vsr"),
         ("seesay judge serve core-p", "core-parts"),
+        ("seesay tasks core-p", "core-parts"),
     ],
 )
 def test_a_shell_offers_them(line: str, offered: str) -> None:

@@ -94,6 +94,16 @@ class Command(TyperCommand):
         _add_common_options(self)
         _name_values(self)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; one that is no number is named, where Typer speaks of its parser."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            sentence = _number_mistake(error)
+            if sentence is None:
+                raise
+            raise typer.BadParameter(sentence, ctx=error.ctx, param=error.param) from error
+
     def help_panels(self, ctx: Any) -> dict[str, Rows]:
         """Return the lines of each part of the help, by title."""
         return _help_panels(self, ctx, self.panels)
@@ -139,6 +149,22 @@ class Application(typer.Typer):
     ) -> Callable[[F], F]:
         """Register a function as a command, as `typer.Typer.command` does."""
         return super().command(name, cls=cls, **settings)
+
+
+def _number_mistake(error: typer.BadParameter) -> str | None:
+    """Say which word is no number, if that is what is wrong."""
+    # only a mistake pays for this import, and not every --help
+    from pydantic import ValidationError
+
+    cause = error.__cause__
+    if not isinstance(cause, ValidationError):
+        return None
+    detail = cause.errors()[0]
+    kinds = {"int": "a whole number", "float": "a number"}
+    kind = kinds.get(detail["type"].partition("_")[0])
+    if kind is None:
+        return None
+    return f"'{detail['input']}' is not {kind}."
 
 
 def _common_options() -> list[Any]:

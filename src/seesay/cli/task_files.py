@@ -32,6 +32,14 @@ class _ShowByDefault(Group):
             args = ["show", *args]
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Offer what `show` takes beside the commands."""
+        items = super().shell_complete(ctx, incomplete)
+        for parameter in self.commands["show"].params:
+            if parameter.name == "name":
+                items += parameter.shell_complete(ctx, incomplete)
+        return items
+
 
 app = Application(
     cls=_ShowByDefault,

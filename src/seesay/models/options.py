@@ -99,7 +99,7 @@ class ModelOptions:
         names = [field.name for field in fields(cls)]
         for name in options:
             if name not in names:
-                choices = [*others, *names]
+                choices = list(dict.fromkeys([*others, *names]))
                 hint = did_you_mean(name, choices)
                 raise UserError(
                     f"There is no option '{name}'{hint}: choose from {', '.join(choices)}."

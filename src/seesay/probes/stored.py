@@ -146,7 +146,7 @@ class StoredAnswers(Model):
         prompts = len(task.questions) * len(task.templates)
         stored = len(self._rows)
         problems = {
-            f"of {prompts:,} questions have no stored answer and count as wrong": missing,
+            f"of {prompts:,} prompts have no stored answer and count as wrong": missing,
             f"of {stored:,} stored answers are to no question of '{task.name}'": unknown,
             "stored answers have other options than their question": misfits,
             "rows cannot be read": list(map(str, self._bad_rows)),

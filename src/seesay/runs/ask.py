@@ -65,6 +65,8 @@ class Settings:
             raise UserError(
                 f"Unknown length rule '{self.length}': choose one of {', '.join(LENGTHS)}."
             )
+        if self.limit is not None and not isinstance(self.limit, int):
+            raise UserError(f"--limit is {self.limit!r}: give a whole number.")
         if self.limit is not None and self.limit < 1:
             raise UserError(f"--limit is {self.limit}: ask at least one question.")
         validate_resampling(self.seed, self.resamples)
@@ -116,11 +118,11 @@ def run(
             # as it would be read: its questions are held once
             stored_task = task.without_splits()
         else:
+            with store.damaged_run(folder):
+                answers = store.read_answers(folder / store.ANSWERS)
             if progress:
                 total = manifest.questions * len(manifest.templates)
                 progress(total, total)
-            with store.damaged_run(folder):
-                answers = store.read_answers(folder / store.ANSWERS)
         if not store.is_intact(folder, store.FIGURES, manifest):
             run_figures = figures(manifest, asked_task, answers)
             if more_figures is not None:

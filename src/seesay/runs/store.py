@@ -96,12 +96,8 @@ def stored_manifest(folder: Path, manifest: Manifest) -> Manifest:
                 return read_manifest(folder / MANIFEST)
         except NewerVersionError:
             raise
-        except UserError as error:
-            log.warning(
-                "%s is written again: %s",
-                folder / MANIFEST,
-                error,
-            )
+        except UserError:
+            log.warning("%s is damaged, and is written again.", folder / MANIFEST)
     return write_manifest(folder, manifest)
 
 
@@ -334,7 +330,10 @@ def _finished_below(path: Path) -> list[Path]:
     if path in folders:
         return [path]
     finished = [folder for folder in folders if (folder / FIGURES).is_file()]
-    unfinished = len(folders) - len(finished)
+    # a run that was refused has no answers, and nothing is left out with it
+    unfinished = 0
+    for folder in set(folders) - set(finished):
+        unfinished += any((folder / name).is_file() for name in (JOURNAL, ANSWERS))
     if unfinished:
         unfinished_runs = quantity(unfinished, "unfinished run")
         log.warning("Left out of '%s': %s.", path, unfinished_runs)

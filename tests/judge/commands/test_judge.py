@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +22,7 @@ from typer.testing import CliRunner, Result
 from seesay.errors import UserError
 from seesay.judge import security
 from seesay.judge.commands.judge import app
+from seesay.judge.commands.options import other_links
 from seesay.judge.storage.studies import OpenStudy, create_or_open_study, open_study
 from seesay.reports.pages import runs as runs_page
 from seesay.runs.store import find_runs
@@ -251,6 +254,15 @@ def test_a_short_password_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("SEESAY_JUDGE_PASSWORD", "short")
     with pytest.raises(UserError, match="too short"):
         prepared(str(pairs_file(tmp_path)))
+
+
+def test_the_command_for_the_links_that_are_missing_makes_them(tmp_path: Path) -> None:
+    prepared("core-color", limit=6, location="a study.sqlite").database.close()
+    sentence = other_links("a study.sqlite", 3)
+    command = re.findall("`(.*)`", sentence)[0]
+    program, group, *arguments = shlex.split(command)
+    assert (program, group) == ("seesay", "judge")
+    assert len(run(*arguments).stdout.split()) == 3
 
 
 def test_links(tmp_path: Path) -> None:

@@ -109,3 +109,12 @@ def test_a_known_answer_is_right_if_nothing_else_is_named() -> None:
             [Judgement(1, item, value, None, "chosen", 1.0, 0, 0.0)], QualityCriteria()
         )[1]
         assert len(careless) == excluded
+
+
+def test_people_who_agree_on_three_things_may_not_on_others() -> None:
+    """Wilson's interval of none of three reaches 3.8415 / (3 + 3.8415) = 0.5615."""
+    several = study()
+    judgements = judged(several, (RED, RED, RED), (GREEN, GREEN, GREEN), (BLUE, BLUE, BLUE))
+    kappa = agreement_coefficients(several, judgements, resamples=100)["fleiss_kappa_named"]
+    assert (kappa.value, kappa.high) == (1, 1)
+    assert kappa.low == pytest.approx(1 - 2 * 0.5615, abs=1e-4)

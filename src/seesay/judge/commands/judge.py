@@ -219,6 +219,8 @@ def serve(
             out.print(f"One link for Prolific or Mechanical Turk: {addresses.join}")
             for address in addresses.links:
                 out.print(address)
+            if 0 < links < people:
+                out.print(options.other_links(addresses.where, people - links))
             out.print("Ctrl-C stops the server; the same command continues the study.")
         # A script that reads the addresses from a pipe waits for them.
         sys.stdout.flush()

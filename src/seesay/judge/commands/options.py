@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,6 +93,12 @@ def people_needed(study: Study) -> str:
         f"{quantity(study.design.judgements, 'judgement')} of each item: {pages} of up to {items} "
         "items each."
     )
+
+
+def other_links(where: str, count: int) -> str:
+    """Return which command makes so many more links, for the people who have none yet."""
+    command = f"seesay judge link {shlex.quote(where)} --count {count}"
+    return f"That is {count} fewer than people are needed: `{command}` makes the others."
 
 
 def only_set(**options: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from seesay.metrics.agreement import (
     step_up,
 )
 from seesay.metrics.base import IntArray, ratio
+from seesay.metrics.bootstrap import not_degenerate
 from seesay.metrics.correlation_interval import correlation_interval
 from seesay.questions import THINGS_JOINT
 
@@ -291,7 +292,10 @@ def _objects(study: Study, items: Sequence[StudyItem]) -> list[str]:
 
 
 def _interval(statistics: AgreementStatistics, draw: Resamples, meaning: str) -> Coefficient:
-    interval = draw.interval(statistics.rows[None], statistics.value)
+    resampled = draw.interval(statistics.rows[None], statistics.value)
+    objects = draw.count_objects(draw.sums(statistics.rows[None]))
+    # people who agree on all that they were asked may not on what they were not
+    interval = not_degenerate(resampled, objects, signed=True)
     return _coefficient(interval.value, interval.low, interval.high, meaning)
 
 

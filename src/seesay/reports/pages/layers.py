@@ -1,5 +1,5 @@
-"""The page of figures by layer: accuracy and selectivity as curves and as a strip, and answers
-under the logit lens."""
+"""The page of figures by layer: a model's and its controls' as curves, and answers under the logit
+lens."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ PROBES = (
     "A linear probe on each layer's vectors, layer 0 being the embedding. The control probe learns "
     "labels that were drawn for each thing at random (Hewitt & Liang 2019): what it gets right it "
     "has learnt by heart. Selectivity is the difference. Of pairs, a third probe is shown the "
-    "second thing alone: it cannot compare. Bands are 95 % intervals clustered by object. All "
-    "strips on this page have one scale."
+    "second thing alone: it cannot compare. Bands are 95 % intervals clustered by object."
 )
 LENS = (
     "What the model's own output head reads out of each layer (logit lens), layer 0 being the "
@@ -68,13 +67,12 @@ def layer_sections(
     Of the runs, those that asked the same model the same task are drawn for comparison.
     """
     sections = []
-    ends = _scale(curves)
     for number, curve in enumerate(curves, start=1):
         answer = asked_figure(curve, runs)
         chart = curve_chart(curve, answer)
         # numbered, as names of models and tasks may be no names of files
         write_svg(path.with_name(f"layers-{number}.svg"), chart)
-        sections.append(_figures(curve, chart, layers_in_words(curve, answer), ends))
+        sections.append(_figures(curve, chart, layers_in_words(curve, answer)))
         if curve.answers:
             sections.append(_takeovers(curve))
     return sections
@@ -86,7 +84,7 @@ def curve_chart(curve: LayerCurve, answer: Figure | None = None) -> Markup:
     first = curve.figures[0]
     reader = "logit lens" if curve.how == How.LENS else "linear probe"
     series = [_series(curve, reader, "value", "low", "high")]
-    # selectivity is the distance between the first two lines, and has a strip of its own
+    # selectivity is the distance between the first two lines
     if first.control is not None:
         series.append(_series(curve, "meaningless labels", "control"))
     if first.second_thing is not None:
@@ -119,46 +117,8 @@ def _series(curve: LayerCurve, name: str, *fields: str) -> Series:
     )
 
 
-def strips(curve: LayerCurve, ends: Sequence[float] = UNIT) -> list[Markup]:
-    """Draw one strip of cells per figure, all on the scale of these ends."""
-    names = _strip_names(curve)
-    layers = [str(figure.layer) for figure in curve.figures]
-    charts = []
-    for field, name in names.items():
-        values = _series(curve, name, field).y
-        title = f"{name.capitalize()} by layer"
-        charts.append(
-            heat_map(
-                [values],
-                [name],
-                layers,
-                title=title,
-                ends=ends,
-            )
-        )
-    return charts
-
-
-def _strip_names(curve: LayerCurve) -> dict[str, str]:
-    """Return the fields of which strips are drawn, and what they are called."""
-    names = {"value": metric_name(curve.figures[0].metric)}
-    if curve.figures[0].selectivity is not None:
-        names |= {"control": "control", "selectivity": "selectivity"}
-    return names
-
-
-def _scale(curves: Sequence[LayerCurve]) -> list[float]:
-    """Return the ends of one scale for the strips of all curves: at least from 0 to 1."""
-    values = list(UNIT)
-    for curve in curves:
-        for field in _strip_names(curve):
-            values += _series(curve, field, field).y
-    finite = [value for value in values if math.isfinite(value)]
-    return [min(finite), max(finite)]
-
-
-def _figures(curve: LayerCurve, chart: Markup, words: str, ends: Sequence[float]) -> Section:
-    """Return the curves, strips and table of a model's layers."""
+def _figures(curve: LayerCurve, chart: Markup, words: str) -> Section:
+    """Return the curves and the table of a model's layers."""
     first = curve.figures[0]
     columns = []
     for name in COLUMNS:
@@ -181,7 +141,7 @@ def _figures(curve: LayerCurve, chart: Markup, words: str, ends: Sequence[float]
     return Section(
         f"{first.model} · {first.task}, {first.n:,} questions",
         text,
-        [chart, *strips(curve, ends)],
+        [chart],
         DataTable(header, rows),
     )
 

@@ -7,7 +7,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # The versions that the tests passed with; pyproject.toml says which others may be used. Empty: the newest of these.
 CONSTRAINTS ?= --constraint constraints.txt
-INSTALL := $(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable
+INSTALL := $(BIN)/python tools/install.py $(CONSTRAINTS) --editable
 # A test worker per core, four at most (each needs 1.5 GB), with one thread each. Every worker starts with a stretch of
 # the tests in their order, so that fixtures of a file are made once, and takes over from a slower one at the end.
 WORKERS ?= -n logical --maxprocesses 4 --dist worksteal

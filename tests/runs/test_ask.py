@@ -456,3 +456,40 @@ def test_a_tokenizer_that_splits_most_options_is_noted_with_the_time_it_takes(
     assert re.search(r"about \d+ s for 4 prompts", caplog.text)
     few = replace(many, questions=tuple(replace(q, options=options[:99]) for q in questions))
     assert run(model, few, tmp_path, FEW).manifest.notes == []
+
+
+def test_a_task_that_takes_hours_is_announced_before_and_timed_after_the_first_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Network(Counting):
+        parameters = 7
+
+        def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
+            log.warning("asked")
+            return super().answer(prompts)
+
+    log = logging.getLogger("seesay")
+    texts = len(task(3).templates) * sum(len(question.options) for question in task(3).questions)
+    monkeypatch.setattr(ask, "MANY_TEXTS", texts)
+    run(Network(), task(3), tmp_path, FEW)
+    messages = [record.getMessage() for record in caplog.records]
+    prompts = 3 * len(task(3).templates)
+    first, second, third, *_ = messages
+    assert f"has {prompts} prompts with {texts} options in all" in first
+    assert second == "asked"
+    assert re.search(r"about \d+ s for \d+ prompts", third)
+
+
+@pytest.mark.parametrize(("parameters", "many"), [(7, 1_000), (None, 1)])
+def test_what_is_done_soon_is_not_announced(
+    parameters: int | None,
+    many: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = Counting()
+    model.parameters = parameters
+    monkeypatch.setattr(ask, "MANY_TEXTS", many)
+    run(model, task(3), tmp_path, FEW)
+    assert "options in all" not in caplog.text

@@ -39,6 +39,9 @@ from seesay.shards import RUN, WHOLE, Shard, write_shard
 FEWEST_RESAMPLES = 100
 MOST_RESAMPLES = 1_000_000
 MANY_OPTIONS = 100
+MANY_TEXTS = 1_000_000
+"""Options of all prompts from which on a network takes hours: a small one scores some hundreds per
+second on two cores."""
 MANY_OF_ONE = 20  # questions about one object: of those that have more, a limit of 100 takes few
 WEIGH_ALONE = ("completions", "dual-encoder", "encoder-decoder", "vision")
 """Families that score an option by itself, besides those that score texts."""
@@ -154,6 +157,7 @@ def run_shard(
         write_shard(folder, shard, RUN, {}, finished=False)
         store.write_task(folder / store.QUESTIONS, task)
         journal = Journal(folder / store.JOURNAL)
+        warn_of_size(model, task)
         answer_prompts(model, distinct_prompts(task), journal, progress, folder=folder, shard=shard)
         write_shard(folder, shard, RUN, {}, finished=True)
     return folder
@@ -208,6 +212,7 @@ def ask(
     folder: Path | None = None,
 ) -> AnswerTable:
     """Ask every distinct prompt of the task, and return the answers to its questions."""
+    warn_of_size(model, task)
     # equal prompts are asked once, such as the one that names no object for hundreds of questions
     by_key = distinct_prompts(task)
     answered = answer_prompts(model, by_key, journal, progress, folder=folder)
@@ -238,7 +243,8 @@ def answer_prompts(
     unanswered = [prompts[i] for i in to_ask if keys[i] not in answered]
     if estimate := model.estimate(unanswered):
         log.info("%s", estimate)
-    warn_of_time = note_split_options(model, unanswered)
+    is_large = sum(len(prompt.options) for prompt in unanswered) >= MANY_TEXTS
+    warn_of_time = note_split_options(model, unanswered) or is_large
     places: list[list[int]] = []
     batches: list[list[Prompt]] = []
     for indices in planned:
@@ -305,6 +311,22 @@ def _read_journal(journal: Journal, prompts: Mapping[str, Prompt]) -> PromptScor
     if damaged := journal.damaged + len(misfits):
         log.warning("%d answers in %s are damaged: they are asked again.", damaged, journal.path)
     return answered
+
+
+def warn_of_size(model: Model, task: Task) -> None:
+    """Warn of a task that would keep a network busy for hours, before its prompts are even made."""
+    texts = len(task.templates) * sum(len(question.options) for question in task.questions)
+    if model.parameters is None or texts < MANY_TEXTS:
+        return
+    prompts = len(task.templates) * len(task.questions)
+    log.warning(
+        "%s: '%s' has %s prompts with %s options in all. How long they take is said after the "
+        "first; --limit 100 asks a sample.",
+        label(model.name, model.condition),
+        task.name,
+        f"{prompts:,}",
+        f"{texts:,}",
+    )
 
 
 def _warn_of_time(

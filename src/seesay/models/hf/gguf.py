@@ -12,6 +12,7 @@ from seesay.errors import UserError, first_line
 from seesay.files import atomic_folder
 from seesay.models.files import file_digest
 from seesay.models.hf.checkpoint_keys import note_of_unused, refuse_missing, unused_parts
+from seesay.models.hf.gguf_header import write_without_vocabulary
 from seesay.models.libraries import require_models
 from seesay.models.untrusted import check_config
 
@@ -26,41 +27,61 @@ def converted_folder(path: Path) -> Path:
 
 def convert_gguf(path: Path) -> Path:
     """Return the folder with the GGUF file's weights as float32 safetensors, made once: reading the
-    file takes half a minute, its safetensors half a second."""
+    file takes seconds, its safetensors half a second."""
     folder = converted_folder(path)
     if (folder / "config.json").is_file():
         return folder
     require_models()
-    log.info("Converting %s, which is done once and takes half a minute …", path.name)
-    import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-
-    try:
-        arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
-        config: Any = AutoConfig.from_pretrained(path.parent, **arguments)
-        # keys are texts there
-        check_config(path.name, json.loads(config.to_json_string()), "header")
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            path.parent, **arguments, dtype=torch.float32, output_loading_info=True
-        )
-        tokenizer = AutoTokenizer.from_pretrained(path.parent, **arguments)
-    except UserError:
-        raise
-    except Exception as error:
-        raise UserError(f"Could not read '{path}' as a GGUF model: {first_line(error)}") from error
-    model, report = loaded
-    # once saved, random weights would pass for the file's
-    refuse_missing(path.name, sorted(report["missing_keys"]))
-    if unused := unused_parts(path.name, model, report["unexpected_keys"]):
-        log.warning("%s", note_of_unused(path.name, unused))
-    # transformers refuses to save what it thinks is still quantised
-    model.hf_quantizer = None
-    model.is_quantized = False
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
+    log.info("Converting %s, which is done once …", path.name)
     with atomic_folder(
         folder, is_complete=lambda made: (made / "config.json").is_file()
     ) as unfinished:
+        try:
+            model, report, tokenizer = _read(path, unfinished)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"Could not read '{path}' as a GGUF model: {first_line(error)}"
+            ) from error
+        # once saved, random weights would pass for the file's
+        refuse_missing(path.name, sorted(report["missing_keys"]))
+        if unused := unused_parts(path.name, model, report["unexpected_keys"]):
+            log.warning("%s", note_of_unused(path.name, unused))
+        # transformers refuses to save what it thinks is still quantised
+        model.hf_quantizer = None
+        model.is_quantized = False
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
         model.save_pretrained(unfinished)
         tokenizer.save_pretrained(unfinished)
     return folder
+
+
+def _read(path: Path, scratch: Path) -> tuple[Any, Any, Any]:
+    """Return the file's network, what became of its keys, and its tokenizer."""
+    import torch
+    from transformers import (
+        TOKENIZER_MAPPING,
+        AutoConfig,
+        AutoModelForCausalLM,
+        PreTrainedTokenizerFast,
+    )
+
+    slim = scratch / path.name
+    tokens = write_without_vocabulary(path, slim)
+    arguments: dict[str, Any] = {"gguf_file": path.name, "trust_remote_code": False}
+    config: Any = AutoConfig.from_pretrained(scratch, **arguments)
+    if tokens is not None:
+        config.vocab_size = tokens
+    # keys are texts there
+    check_config(path.name, json.loads(config.to_json_string()), "header")
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        scratch, **arguments, config=config, dtype=torch.float32, output_loading_info=True
+    )
+    model, report = loaded
+    slim.unlink()
+    # what AutoTokenizer would choose after another reading of the header
+    tokenizer_class: Any = TOKENIZER_MAPPING.get(type(config), PreTrainedTokenizerFast)
+    tokenizer = tokenizer_class.from_pretrained(path.parent, gguf_file=path.name)
+    return model, report, tokenizer

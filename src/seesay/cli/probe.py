@@ -169,7 +169,7 @@ def probe(
         bool,
         typer.Option(
             "--until-settled",
-            help="Ask two models about one thing after another until it is decided which is "
+            help="Ask two models questions in a random order until it is decided which is "
             "ahead, or that they differ by no more than --margin.",
         ),
     ] = False,

@@ -212,4 +212,4 @@ def is_ever_excluded(drawn: Draws, population: int, truth: float) -> bool:
     """Whether the wealth against the truth exceeds forty after any draw, on either side."""
     above = log_wealths(drawn, population, truth)
     below = log_wealths(drawn.reversed(), population, -truth)
-    return max(above.max(), below.max()) >= RICH
+    return bool(max(above.max(), below.max()) >= RICH)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -15,8 +16,8 @@ from seesay.reports.pages.items import write_item_page
 from seesay.runs.items import Item, ItemModel
 
 
-def item(number: int, **changes: object) -> Item:
-    values = {
+def item(number: int, **changes: Any) -> Item:
+    values: dict[str, Any] = {
         "question": f"q{number}",
         "object": f"thing {number}",
         "gold": ["red"],

@@ -1,17 +1,19 @@
 """How many prompts would it have taken? Replays `--until-settled` on runs that asked all of them.
 
-    python benchmarks/settled.py RUNS [--seeds 20] [--margin 0.02] [--least 0.03]
+    python benchmarks/settled.py RUNS [--seeds 20] [--margin 0.02] [--least 0.03] [--whole]
 
 Every two runs of a whole task whose headline figures differ by `--least` or more are replayed in as
 many random orders as there are seeds. Printed are, for each task, the median share of the prompts
 that were asked before the difference was settled, the median share of the questions that were asked
 in one template or more, and how often the verdict was wrong: the model that is behind on all
-prompts was called ahead, or models that differ by more than the margin were called alike.
+prompts was called ahead, or models that differ by more than the margin were called alike. With
+`--whole`, every question is asked in all its templates at once, to see what single prompts save.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -67,6 +69,29 @@ def replay(gains: FloatArray, groups: IntArray, questions: int, seed: int, margi
     return Replay(difference, verdict not in right, len(rows) / len(gains), touched / questions)
 
 
+def replay_task(runs: Sequence[Run], questions: int, options: argparse.Namespace) -> list[Replay]:
+    """Replay every pair of runs of a whole task."""
+    if not runs:
+        return []
+    metric = metrics.get(runs[0].task.metrics[0])
+    if not metric.is_mean or metric.signed or metric.lower_is_better:
+        return []
+    credits = [credits_of(run) for run in runs]
+    groups = prompt_groups(runs[0].task)
+    if options.whole:
+        groups = groups[:, :questions]
+        credits = [by_prompt.reshape(-1, questions).mean(axis=0) for by_prompt in credits]
+    replays: list[Replay] = []
+    for a, b in combinations(credits, 2):
+        gains = a - b
+        if abs(np.nanmean(gains)) >= options.least:
+            replays += [
+                replay(gains, groups, questions, seed, options.margin)
+                for seed in range(options.seeds)
+            ]
+    return replays
+
+
 def main() -> None:
     """Replay every pair, and print a line for each task."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -74,23 +99,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--least", type=float, default=0.03)
+    parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
     everything: list[Replay] = []
     for name, runs in group_by(find_runs([options.runs]), lambda run: run.task.name).items():
-        whole = len(load_task(name).questions)
-        members = [run for run in runs if len(run.task.questions) == whole]
-        metric = metrics.get(members[0].task.metrics[0]) if members else None
-        if metric is None or not metric.is_mean or metric.signed or metric.lower_is_better:
-            continue
-        credits = {run.folder: credits_of(run) for run in members}
-        groups = prompt_groups(members[0].task)
-        replays: list[Replay] = []
-        for a, b in combinations(members, 2):
-            gains = credits[a.folder] - credits[b.folder]
-            if abs(np.nanmean(gains)) < options.least:
-                continue
-            for seed in range(options.seeds):
-                replays.append(replay(gains, groups, whole, seed, options.margin))
+        questions = len(load_task(name).questions)
+        members = [run for run in runs if len(run.task.questions) == questions]
+        replays = replay_task(members, questions, options)
         if replays:
             print(f"{name}, {len(members)} runs,", describe(replays, options.seeds), flush=True)
         everything += replays

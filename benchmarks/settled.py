@@ -1,55 +1,95 @@
-"""How many questions would it have taken? Replays `--until-settled` on runs that asked all of them.
+"""How many prompts would it have taken? Replays `--until-settled` on runs that asked all of them.
 
-    python benchmarks/settled.py RUNS [--seeds 20] [--margin 0.02] [--least 0.03]
+    python benchmarks/settled.py RUNS [--seeds 20] [--margin 0.02] [--least 0.03] [--whole]
 
-Every two runs of a task whose headline figures differ by `--least` or more are replayed in as many
-random orders as there are seeds. Printed are, for each task, the median share of the questions that
-were asked before the difference was settled, how often it was not settled at all, and how often the
-model that is behind on all the questions was called ahead.
+Every two runs of a whole task whose headline figures differ by `--least` or more are replayed in as
+many random orders as there are seeds. Printed are, for each task, the median share of the prompts
+that were asked before the difference was settled, the median share of the questions that were asked
+in one template or more, and how often the verdict was wrong: the model that is behind on all
+prompts was called ahead, or models that differ by more than the margin were called alike. With
+`--whole`, every question is asked in all its templates at once, to see what single prompts save.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from seesay import metrics
 from seesay.grouping import group_by
-from seesay.metrics.base import FloatArray
-from seesay.metrics.sequences import interval_at_any_time
+from seesay.metrics.base import FloatArray, IntArray
+from seesay.metrics.sequences import PairedSequence
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.run import Run
-from seesay.runs.settle import paired_gains, rounds, verdict_of
+from seesay.runs.settle import prompt_groups, rounds, verdict_of
 from seesay.runs.store import find_runs
+from seesay.tasks import load_task
 
 
-def headline_statistics(run: Run) -> FloatArray:
-    """Return the statistics of a run's headline metric, templates × questions × 2."""
+class Replay(NamedTuple):
+    """What came of asking two models in one order."""
+
+    difference: float
+    is_wrong: bool
+    prompts: float
+    questions: float
+
+
+def credits_of(run: Run) -> FloatArray:
+    """Return the credit of each prompt by the headline metric, NaN where it does not count."""
     metric = metrics.get(run.task.metrics[0])
     items = items_by_template(run.task, run.answers, run.manifest.condition.length)
-    return statistics([metric], items)[metric.name]
+    stats = statistics([metric], items)[metric.name]
+    return np.where(metric.defined(stats), stats[..., 0], np.nan).reshape(-1)
 
 
-def replay(
-    pair: tuple[Run, Run], stats: tuple[FloatArray, FloatArray], seed: int, margin: float
-) -> tuple[str, float]:
-    """Return the verdict, and the share of questions that it took."""
-    questions = pair[0].task.questions
-    rows_by_object = group_by(range(len(questions)), lambda row: questions[row].object)
-    metric = metrics.get(pair[0].task.metrics[0])
-    rows: list[int] = []
-    verdict = "open"
-    for names in rounds(sorted(rows_by_object), seed):
-        rows += [row for name in names for row in rows_by_object[name]]
-        asked = [questions[row] for row in rows]
-        gains = paired_gains(metric, asked, [side[:, rows] for side in stats], questions)
-        verdict = verdict_of(interval_at_any_time(gains), margin)
-        if verdict != "open":
+def replay(gains: FloatArray, groups: IntArray, questions: int, seed: int, margin: float) -> Replay:
+    """Ask in the order of a seed until the difference is settled."""
+    weights = (~np.isnan(gains)).astype(np.float64)
+    difference = float(np.nanmean(gains))
+    sequence = PairedSequence(groups)
+    asked_rows: list[IntArray] = []
+    verdict = None
+    for rows in rounds(len(gains), seed):
+        asked_rows.append(rows)
+        sequence.add(rows, np.nan_to_num(gains[rows]), weights[rows])
+        verdict = verdict_of(sequence.interval(), margin)
+        if verdict is not None:
             break
-    return verdict, len(rows) / len(questions)
+    right = {"a"} if difference > 0 else {"b"}
+    if abs(difference) <= margin:
+        right.add("alike")
+    rows = np.concatenate(asked_rows)
+    touched = len(np.unique(rows % questions))
+    return Replay(difference, verdict not in right, len(rows) / len(gains), touched / questions)
+
+
+def replay_task(runs: Sequence[Run], questions: int, options: argparse.Namespace) -> list[Replay]:
+    """Replay every pair of runs of a whole task."""
+    if not runs:
+        return []
+    metric = metrics.get(runs[0].task.metrics[0])
+    if not metric.is_mean or metric.signed or metric.lower_is_better:
+        return []
+    credits = [credits_of(run) for run in runs]
+    groups = prompt_groups(runs[0].task)
+    if options.whole:
+        groups = groups[:, :questions]
+        credits = [by_prompt.reshape(-1, questions).mean(axis=0) for by_prompt in credits]
+    replays: list[Replay] = []
+    for a, b in combinations(credits, 2):
+        gains = a - b
+        if abs(np.nanmean(gains)) >= options.least:
+            replays += [
+                replay(gains, groups, questions, seed, options.margin)
+                for seed in range(options.seeds)
+            ]
+    return replays
 
 
 def main() -> None:
@@ -59,39 +99,34 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--margin", type=float, default=0.02)
     parser.add_argument("--least", type=float, default=0.03)
+    parser.add_argument("--whole", action="store_true")
     options = parser.parse_args()
-    everything: list[tuple[float, str, float]] = []
-    for task, runs in group_by(find_runs([options.runs]), lambda run: run.task.name).items():
-        stats = {run.folder: headline_statistics(run) for run in runs}
-        rows: list[tuple[float, str, float]] = []
-        for a, b in combinations(runs, 2):
-            apart = a.figures[0].value - b.figures[0].value
-            alike = a.manifest.task_fingerprint == b.manifest.task_fingerprint
-            if abs(apart) < options.least or not alike:
-                continue
-            for seed in range(options.seeds):
-                pair_stats = stats[a.folder], stats[b.folder]
-                rows.append((apart, *replay((a, b), pair_stats, seed, options.margin)))
-        if rows:
-            print(task, describe(rows, options.seeds))
-        everything += rows
+    everything: list[Replay] = []
+    for name, runs in group_by(find_runs([options.runs]), lambda run: run.task.name).items():
+        questions = len(load_task(name).questions)
+        members = [run for run in runs if len(run.task.questions) == questions]
+        replays = replay_task(members, questions, options)
+        if replays:
+            print(f"{name}, {len(members)} runs,", describe(replays, options.seeds), flush=True)
+        everything += replays
     if not everything:
-        raise SystemExit(f"No two runs differ by {options.least:g} or more.")
+        raise SystemExit(f"No two whole runs differ by {options.least:g} or more.")
     print("all", describe(everything, options.seeds))
     for least, most in ((0.03, 0.05), (0.05, 0.1), (0.1, 0.2), (0.2, 1.0)):
-        rows = [row for row in everything if least <= abs(row[0]) < most]
-        if rows:
-            print(f"all, differing by {least:g} to {most:g}", describe(rows, options.seeds))
+        some = [one for one in everything if least <= abs(one.difference) < most]
+        if some:
+            print(f"all, differing by {least:g} to {most:g}", describe(some, options.seeds))
 
 
-def describe(rows: list[tuple[float, str, float]], seeds: int) -> str:
+def describe(replays: list[Replay], seeds: int) -> str:
     """Return one line of figures."""
-    shares = [share if verdict != "open" else 1.0 for _, verdict, share in rows]
-    still_open = np.mean([verdict == "open" for _, verdict, _ in rows])
-    wrong = np.mean([verdict == ("b" if apart > 0 else "a") for apart, verdict, _ in rows])
+    prompts = np.array([one.prompts for one in replays])
+    questions = np.array([one.questions for one in replays])
+    wrong = np.mean([one.is_wrong for one in replays])
     return (
-        f"{len(rows) // seeds} pairs: median {np.median(shares):.0%} asked, "
-        f"{still_open:.0%} open, {wrong:.2%} wrong"
+        f"{len(replays) // seeds} pairs: median {np.median(prompts):.0%} of the prompts (nine in "
+        f"ten at most {np.quantile(prompts, 0.9):.0%}), {np.median(questions):.0%} of the "
+        f"questions, {wrong:.2%} wrong"
     )
 
 

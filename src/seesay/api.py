@@ -465,8 +465,8 @@ def probe(
     if until_settled:
         # a model that fails leaves nothing to compare the other with
         pairs = [list(expand(request, model, loaded_tasks)) for model in requested_models]
-        settled, settlements = settle_tasks(pairs, Path(output), settings, margin, progress)
-        return Results(tuple(settled), tuple(errors), settlements=tuple(settlements))
+        settlements = settle_tasks(pairs, Path(output), settings, margin, progress)
+        return Results((), tuple(errors), settlements=tuple(settlements))
     runs, more_errors = _ask_all(
         request, requested_models, loaded_tasks, Path(output), settings, share
     )

@@ -80,12 +80,28 @@ def test_every_condition_that_applies() -> None:
         assert shown["silhouette"] == ("black" not in thing.colors)
         others = [picture.color for picture in pictures if picture.condition == "counterfactual"]
         assert len(set(others)) == 2
-        assert not {*others} & {*thing.colors, "gray"}
+        assert not {*others} & {*thing.colors, *thing.everyday_colors, "gray"}
     used = Counter(
         picture.color for picture in color_pictures() if picture.condition == "counterfactual"
     )
     assert set(used) == set(COLORS) - {"gray"}
     assert max(used.values()) - min(used.values()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "color"),
+    [("onion", "yellow"), ("bean", "green"), ("goose", "brown"), ("seal", "brown")],
+)
+def test_colors_that_everybody_has_seen_are_right(name: str, color: str) -> None:
+    (thing,) = [thing for thing in color_things() if thing.name == name]
+    assert color in thing.colors
+
+
+def test_everyday_colors_are_none_of_the_typical_ones() -> None:
+    everyday = {thing.name: set(thing.everyday_colors) for thing in color_things()}
+    assert {"brown", "green"} == everyday["banana"]
+    for thing in color_things():
+        assert everyday[thing.name] <= set(COLORS) - set(thing.colors)
 
 
 def test_sizes_in_every_order() -> None:
@@ -207,6 +223,14 @@ def test_pictures_of_a_newer_format_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         NewerVersionError, match=r"The data set in .* was written by a newer version of seesay"
     ):
+        read_manifest(tmp_path)
+
+
+def test_pictures_of_an_older_plan_are_refused(tmp_path: Path) -> None:
+    """Their files have other colours than the questions."""
+    settings = {"task": "prior-color", "seed": 0, "version": "1"}
+    (tmp_path / MANIFEST).write_text(json.dumps(settings))
+    with pytest.raises(UserError, match="another version of prior-color"):
         read_manifest(tmp_path)
 
 

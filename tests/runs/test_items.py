@@ -14,6 +14,7 @@ from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
 from seesay.questions import Prompt
+from seesay.reports.pages.items import SHOWN
 from seesay.runs.adaptive import ask_adaptively
 from seesay.runs.ask import Settings, run
 from seesay.runs.items import fit_item_model, make_short_form, read_items, write_items
@@ -130,8 +131,14 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         assert ended.value.code == 0
         return capsys.readouterr().out
 
-    listed = json.loads(call("tasks", "items", "core-color", str(folder), "--json"))
+    page = tmp_path / "items.html"
+    listed = json.loads(
+        call("tasks", "items", "core-color", str(folder), "-o", str(page), "--json")
+    )
     assert len(listed["items"]) == 350
+    # gold of several colours that are all right is no disagreement of people
+    assert {item["people"] for item in listed["items"]} == {None}
+    assert page.read_text(encoding="utf-8").count("The color of ") == SHOWN
     asked = call("probe", "mock:9", "-t", "core-color", "--adaptive", "-o", str(folder), "--json")
     (figure,) = json.loads(asked)
     assert figure["questions"] == 350

@@ -20,6 +20,7 @@ from seesay.errors import UserError
 from seesay.questions import Prompt, Question, Scores, Task, Template
 from seesay.runs import store
 from seesay.runs.ask import Settings
+from seesay.runs.ask import run as ask_whole
 from seesay.runs.settle import Settlement, settle
 
 SETTINGS = Settings(resamples=100)
@@ -63,7 +64,7 @@ def decide(
     a: Knower, b: Knower, folder: Path, asked_task: Task | None = None, margin: float = 0.02
 ) -> Settlement:
     asked_task = asked_task or yes_or_no()
-    _, (settlement,) = settle(((a, asked_task), (b, asked_task)), folder, SETTINGS, margin)
+    (settlement,) = settle(((a, asked_task), (b, asked_task)), folder, SETTINGS, margin)
     return settlement
 
 
@@ -73,8 +74,11 @@ def test_a_large_difference_takes_few_questions(tmp_path: Path) -> None:
     assert settlement.verdict == "a"
     assert 0 < settlement.low < 0.6 < settlement.high
     assert settlement.asked == len(better.asked) == len(worse.asked) < 60
-    assert settlement.questions == 400
-    assert "knows 9 is ahead of knows 3 by 0." in str(settlement)
+    assert settlement.prompts == 400
+    sentence = str(settlement)
+    assert "knows 9 is ahead of knows 3 by 0." in sentence
+    assert f"on all of its questions (accuracy, difference {settlement.low:+.3f}" in sentence
+    assert f"Asked {settlement.asked} of 400 prompts" in sentence
     assert decide(worse, better, tmp_path).verdict == "b"
 
 
@@ -82,38 +86,42 @@ def test_models_that_answer_alike_are_alike_within_the_margin(tmp_path: Path) ->
     one, other = knower(5), replace(knower(5), name="twin", fingerprint="twin")
     assert decide(one, other, tmp_path, margin=0.1).verdict == "alike"
     assert len(one.asked) < 100
-    # a smaller margin goes on from there: nothing is asked again
-    settlement = decide(one, other, tmp_path, margin=0.001)
-    assert (settlement.verdict, settlement.asked) == ("open", 400)
+    # a smaller margin goes on from there: nothing is asked again, and all questions settle it
+    settlement = decide(one, other, tmp_path, margin=0.0)
+    assert (settlement.verdict, settlement.asked) == ("alike", 400)
+    assert (settlement.low, settlement.high) == (0, 0)
     assert len(one.asked) == 400
 
 
-def test_the_runs_hold_what_was_asked_and_say_how(tmp_path: Path) -> None:
-    pair = ((knower(9), yes_or_no()), (knower(3), yes_or_no()))
-    runs, (settlement,) = settle(pair, tmp_path, SETTINGS)
-    for run in runs:
-        assert len(run.task.questions) == run.manifest.questions == settlement.asked
-        assert "until-settled:0.02|of:400" in run.manifest.signature
-        assert any("take their number for fixed" in note for note in run.manifest.notes)
-    difference = runs[0].figures[0].value - runs[1].figures[0].value
-    assert difference == pytest.approx(settlement.difference)
-    # the folders in which answers are gathered are no runs, and nothing is said of them
-    assert len(store.find_runs([tmp_path])) == 2
-
-
-def test_pairs_are_settled_on_the_questions_of_the_task(tmp_path: Path) -> None:
-    """Objects that share things are no independent draws: the claim is about this list alone."""
-    questions = [
-        replace(question, object=f"a{i % 20}|b{i // 20}")
-        for i, question in enumerate(yes_or_no().questions)
-    ]
-    settlement = decide(
-        knower(6), knower(5), tmp_path, yes_or_no(questions=tuple(questions)), margin=0.0
-    )
-    assert settlement.of_these_questions
+def test_prompts_are_questions_in_one_template(tmp_path: Path) -> None:
+    """Both models are asked the same ones, and most questions in some of their templates only."""
+    templates = tuple(Template(name, f"{name} {{n}}? [MASK]") for name in ("Is it", "Maybe", "So"))
+    better, worse = knower(8), knower(5)
+    settlement = decide(better, worse, tmp_path, yes_or_no(100, templates=templates))
     assert settlement.verdict == "a"
-    assert settlement.asked < 400
-    assert "on all of its questions" in str(settlement)
+    assert settlement.prompts == 300
+    assert better.asked == worse.asked
+    assert len(set(better.asked)) == len(better.asked) == settlement.asked < 150
+    numbers = {text.split()[-2] for text in better.asked}
+    assert len(numbers) > settlement.asked / 3
+
+
+def test_what_was_asked_is_no_run(tmp_path: Path) -> None:
+    """A run has every question in every template; this has not."""
+    decide(knower(9), knower(3), tmp_path)
+    with pytest.raises(UserError, match="no finished run"):
+        store.find_runs([tmp_path])
+
+
+def test_all_prompts_give_the_difference_of_whole_runs(tmp_path: Path) -> None:
+    """The first round has all sixteen of them."""
+    models = knower(6), knower(5)
+    settlement = decide(*models, tmp_path, yes_or_no(16))
+    runs = [ask_whole(model, yes_or_no(16), tmp_path / "whole", SETTINGS) for model in models]
+    difference = runs[0].figures[0].value - runs[1].figures[0].value
+    assert settlement.asked == 16
+    assert settlement.difference == pytest.approx(difference) != 0
+    assert settlement.low == settlement.high == settlement.difference
 
 
 def test_nested_questions_are_settled_part_by_part(tmp_path: Path) -> None:
@@ -123,23 +131,46 @@ def test_nested_questions_are_settled_part_by_part(tmp_path: Path) -> None:
     ]
     nested = yes_or_no(questions=tuple(questions), nested_by="part")
     pair = ((knower(9), nested), (knower(2), nested))
-    _, settlements = settle(pair, tmp_path, SETTINGS)
+    settlements = settle(pair, tmp_path, SETTINGS)
     assert [str(s.slice) for s in settlements] == ["part=first", "part=second"]
     assert {s.verdict for s in settlements} == {"a"}
-    assert all(s.questions == 200 for s in settlements)
+    assert all(s.prompts == 200 for s in settlements)
+
+
+def test_a_settled_part_is_asked_no_longer(tmp_path: Path) -> None:
+    """On the second part the models are alike, which takes all of it."""
+
+    class Halfway(Knower):
+        def knows_number(self, prompt: Prompt) -> bool:
+            return int(prompt.fields["n"]) >= 200 or super().knows_number(prompt)
+
+    questions = [
+        replace(question, tags={"part": "first" if i < 200 else "second"})
+        for i, question in enumerate(yes_or_no().questions)
+    ]
+    nested = yes_or_no(questions=tuple(questions), nested_by="part")
+    one, other = (
+        Halfway("all", fingerprint="all", known=10),
+        Halfway("none", fingerprint="0", known=0),
+    )
+    first, second = settle(((one, nested), (other, nested)), tmp_path, SETTINGS, 0.0)
+    assert (first.verdict, second.verdict) == ("a", "alike")
+    assert first.asked < 60
+    assert second.asked == 200
+    assert len(one.asked) == first.asked + second.asked
 
 
 def test_a_run_that_breaks_down_comes_to_the_same_decision(tmp_path: Path) -> None:
-    whole = decide(knower(7), knower(5), tmp_path / "whole")
+    whole = decide(knower(6), knower(5), tmp_path / "whole")
     with pytest.raises(ConnectionError):
-        decide(knower(7), knower(5, breaks_after=31), tmp_path / "broken")
+        decide(knower(6), knower(5, breaks_after=31), tmp_path / "broken")
     with pytest.raises(ConnectionError):
-        decide(knower(7, breaks_after=10), knower(5), tmp_path / "broken")
-    first, second = knower(7), knower(5)
+        decide(knower(6, breaks_after=10), knower(5), tmp_path / "broken")
+    first, second = knower(6), knower(5)
     assert decide(first, second, tmp_path / "broken") == whole
     # what was answered before is not asked again, but for a batch that was cut
     assert len(second.asked) <= whole.asked - 30
-    again = knower(7)
+    again = knower(6)
     assert decide(again, knower(5), tmp_path / "broken") == whole
     assert not again.asked
 
@@ -163,7 +194,7 @@ def test_a_killed_command_comes_to_the_same_decision(tmp_path: Path) -> None:
         json.loads((folder / "settled.json").read_text()) for folder in (output, tmp_path / "whole")
     ]
     assert killed == whole
-    assert whole[0]["asked"] <= whole[0]["questions"] == 350
+    assert whole[0]["asked"] <= whole[0]["prompts"] == 6 * 350
 
 
 @pytest.mark.parametrize(
@@ -182,9 +213,10 @@ def test_what_cannot_be_settled_is_refused(
         api.probe(models, "core-color", until_settled=True, output=tmp_path, **options)
 
 
-def test_a_metric_without_bounds_is_refused(tmp_path: Path) -> None:
-    made_up = replace(task(neutral=False), metrics=("macro_f1",))
-    with pytest.raises(UserError, match="macro_f1, which is no mean of credits"):
+@pytest.mark.parametrize("metric", ["macro_f1", "brier", "vocabulary_accuracy"])
+def test_a_metric_that_prompts_do_not_share_is_refused(metric: str, tmp_path: Path) -> None:
+    made_up = replace(task(neutral=False), metrics=(metric,))
+    with pytest.raises(UserError, match=f"{metric}, which is no mean of credits"):
         settle(((knower(1), made_up), (knower(2), made_up)), tmp_path, SETTINGS)
 
 

@@ -169,7 +169,7 @@ def probe(
         bool,
         typer.Option(
             "--until-settled",
-            help="Ask two models about one thing after another until it is decided which is "
+            help="Ask two models questions in a random order until it is decided which is "
             "ahead, or that they differ by no more than --margin.",
         ),
     ] = False,
@@ -484,7 +484,7 @@ def probe(
         )
         errors = list(results.errors)
         if adaptive or until_settled:
-            _show_ordered(results, target, output, as_json)
+            _show_ordered(results, as_json)
         elif results.runs:
             _show(results, target, output, seed, resamples, as_json, revisions is not None)
     # The models that answered have been shown and saved: one that failed costs the others nothing.
@@ -591,20 +591,14 @@ def _show_layers(curves: list[LayerCurve], target: Path, output: Path, as_json: 
     _print(curves_json(curves), [layers_table(curves), *words], target, as_json)
 
 
-def _show_ordered(results: Results, target: Path, output: Path, as_json: bool) -> None:
-    """Print what was decided, or the scores on whole tasks, and write the folder's page: no test
-    that takes the number of questions for fixed."""
+def _show_ordered(results: Results, as_json: bool) -> None:
+    """Print what was decided, or the scores on whole tasks."""
     from seesay.cli.output import out, print_json
-    from seesay.reports.tables import overview
 
     documents = [*results.settlements, *results.adaptive]
-    if results.runs:
-        results.with_folder(output).save_report(target)
     if as_json:
         print_json([document.model_dump(mode="json") for document in documents])
         return
-    if results.runs:
-        out.print(overview(results.runs))
     for document in documents:
         out.print(str(document))
 

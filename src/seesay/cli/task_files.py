@@ -213,6 +213,9 @@ RunsArgument = Annotated[
 def items(
     task: TaskArgument,
     runs: RunsArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the list as a page, too.")
+    ] = None,
     data: DataOption = None,
     as_json: Json = False,
 ) -> None:
@@ -220,16 +223,22 @@ def items(
     and list the questions whose gold answer is most likely wrong first.
 
     Examples:
-        seesay tasks items core-color runs
+        seesay tasks items core-color runs -o items.html
     """
     from seesay.api import load_task
     from seesay.cli.output import out, print_json, remark, table
     from seesay.runs.items import fit_item_model, items_file, write_items
     from seesay.runs.store import find_runs
 
-    model = fit_item_model(load_task(task, data), find_runs(runs))
+    loaded_task = load_task(task, data)
+    model = fit_item_model(loaded_task, find_runs(runs))
     path = items_file(model.task)
     write_items(path, model)
+    if output is not None:
+        # pages need Jinja, which takes a while to load
+        from seesay.reports.pages.items import write_item_page
+
+        write_item_page(output, loaded_task, model)
     if as_json:
         print_json(model.model_dump(mode="json"))
         return

@@ -112,3 +112,14 @@ def thumbnail(path: str) -> str:
     picture = open_rgb(path)
     picture.thumbnail((THUMBNAIL, THUMBNAIL))
     return png_address(picture)
+
+
+def open_thumbnail(path: str) -> str | None:
+    """Return a small PNG as a data address; None where the picture cannot be opened.
+
+    A page may be made on a machine that lacks the pictures, or the library that opens them.
+    """
+    try:
+        return thumbnail(path)
+    except Exception:  # other people's pictures fail in more ways than can be listed
+        return None

@@ -32,7 +32,8 @@ from seesay.progress import ProgressCallback
 from seesay.questions import Question
 
 MANIFEST = "pictures.json"
-VERSION = "1"
+VERSION = "2"
+"""Of the plans: pictures of another one show other things."""
 PLANS: dict[str, Callable[[int], Sequence[Picture]]] = {
     "prior-color": color_pictures,
     "prior-size": size_pictures,
@@ -122,6 +123,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if fields.get("task") not in PLANS or not isinstance(fields.get("seed"), int):
         raise UserError(
             f"'{folder}': its {MANIFEST} does not say what the pictures show. Make them again."
+        )
+    if fields.get("version") != VERSION:
+        raise UserError(
+            f"'{folder}' has the pictures of another version of {fields['task']}. Make them again."
         )
     return fields
 

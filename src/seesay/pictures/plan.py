@@ -20,7 +20,7 @@ from seesay.pictures.recolor import other_colors
 from seesay.pictures.things import Thing, color_things, size_things
 
 COUNTERFACTUALS = 2
-"""Pictures of each thing in a colour that is not typical of it."""
+"""Pictures of each thing in a colour that is neither typical of it nor an everyday one."""
 PAIRS = 180
 MIN_RATIO = 2.0
 """How much longer one thing of a pair is, at least."""
@@ -109,7 +109,7 @@ def color_pictures(seed: int = 0) -> list[ColorPicture]:
 
 
 def assign_colors(things: Sequence[Thing], generator: np.random.Generator) -> list[str]:
-    """Return a colour for each thing that is not typical of it and not gray.
+    """Return a colour for each thing in which it would surprise, and not gray.
 
     The same thing never gets a colour twice while there are others.
     """
@@ -119,7 +119,7 @@ def assign_colors(things: Sequence[Thing], generator: np.random.Generator) -> li
     for place in generator.permutation(len(things)).tolist():
         thing = things[place]
         # shuffled: of the colours used least, `min` takes the first
-        allowed = generator.permutation(other_colors(thing.colors)).tolist()
+        allowed = generator.permutation(other_colors(thing.familiar_colors)).tolist()
         color = min(allowed, key=lambda color: (by_thing[thing.name, color], used[color]))
         used[color] += 1
         by_thing[thing.name, color] += 1

@@ -116,6 +116,6 @@ def _rotate_hue(differences: FloatArray, mean: FloatArray, target: FloatArray) -
     return np.stack([differences[:, 0], ab.real, ab.imag], axis=1)
 
 
-def other_colors(typical: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the colours that are neither typical nor gray, which is a condition by itself."""
-    return tuple(color for color in COLORS if color not in typical and color != "gray")
+def other_colors(familiar: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the colours that are neither familiar nor gray, which is a condition by itself."""
+    return tuple(color for color in COLORS if color not in familiar and color != "gray")

@@ -19,10 +19,17 @@ class Thing:
     category: str
     colors: tuple[str, ...] = ()
     """The typical ones, the most typical first; empty where they are not known."""
+    everyday_colors: tuple[str, ...] = ()
+    """Those that are not typical, and that nobody would wonder at."""
     metres: float | None = None
     """Its length; None where it is not known."""
     left_out: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Why its color or its size is not asked about, by attribute."""
+
+    @property
+    def familiar_colors(self) -> tuple[str, ...]:
+        """Return the colours in which no picture of it is counterfactual."""
+        return self.colors + self.everyday_colors
 
     @property
     def phrase(self) -> str:
@@ -54,6 +61,7 @@ def things() -> tuple[Thing, ...]:
             icon=row["icon"],
             category=(color or size)["category"],
             colors=tuple(color["colors"].split(";")) if color else (),
+            everyday_colors=tuple(filter(None, row["everyday"].split(";"))),
             metres=float(size["metres"]) if size else None,
             left_out=reasons.get(name, {}),
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seesay.data.pictures import thumbnail
+from seesay.data.pictures import open_thumbnail
 from seesay.metrics.relaxed_accuracy import top_credit
 from seesay.quantities import quantity
 from seesay.questions import SLOT, Question, Task, Template
@@ -282,10 +282,8 @@ def _pictures(questions: Sequence[Question], most: int) -> dict[str, Any] | None
     addresses: list[str] = []
     places: dict[str | None, int] = {}
     for path in distinct[:most]:
-        # a run may be read on a machine that lacks its pictures, or the library that opens them
-        try:
-            address = thumbnail(path)
-        except Exception:  # other people's pictures fail in more ways than can be listed
+        address = open_thumbnail(path)
+        if address is None:
             continue
         places[path] = len(addresses)
         addresses.append(address)

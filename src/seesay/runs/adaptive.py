@@ -109,7 +109,7 @@ def ask_adaptively(
     score = AdaptiveScore(items.parameters(questions), objects.reshape(-1), settings.seed)
 
     def answer(rows: IntArray) -> FloatArray:
-        stats = side.answer([questions[row] for row in rows])
+        (stats,) = side.answer([side.part([questions[row] for row in rows])])
         if progress:
             progress(len(rows), limit)
         return metric.value(stats.sum(axis=0))

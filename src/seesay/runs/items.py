@@ -65,8 +65,8 @@ class Item(Document):
     """How often these models prefer it, over models and templates."""
 
     people: float | None
-    """The share of people's answers that are not the most frequent one; null where gold has one
-    answer."""
+    """The share of people's answers that are not the most frequent one; null where gold is no
+    people's votes."""
 
 
 class ItemModel(Document):
@@ -155,6 +155,7 @@ def fit_item_model(task: Task, runs: Sequence[Run]) -> ItemModel:
     # the better half, by ability: what these say against gold is worth a look
     better = [run for run, a in zip(members, abilities, strict=True) if a >= np.median(abilities)]
     rivals = _rivals(task, better)
+    relaxed = is_relaxed(task)
     items = []
     for number, question in enumerate(task.questions):
         of_item = credits[:, number]
@@ -164,14 +165,15 @@ def fit_item_model(task: Task, runs: Sequence[Run]) -> ItemModel:
             Item(
                 question=question.id,
                 object=question.object,
-                gold=accepted_labels(question, relaxed=is_relaxed(task)),
+                gold=accepted_labels(question, relaxed=relaxed),
                 models=int((~np.isnan(of_item)).sum()),
                 credit=float(np.nanmean(of_item)),
                 discrimination=float(parameters.slopes[number]),
                 intercept=float(parameters.intercepts[number]),
                 rival=rival,
                 rival_share=share,
-                people=1 - shares[-1] if len(shares) > 1 else None,
+                # several answers that are equally right are no votes
+                people=1 - shares[-1] if len(shares) > 1 and not relaxed else None,
             )
         )
     items.sort(key=lambda item: (-item.rival_share, item.discrimination))

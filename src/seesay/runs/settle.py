@@ -1,17 +1,17 @@
 """Ask two models until it is settled which is ahead, and no longer.
 
-Objects are asked about in a random order, round by round. After each round an interval that holds
-at any time (`metrics.sequences`) says whether the difference is decided. Each model's answers are
-in a journal of its own, in that order: the same command, killed or not, comes to the same decision,
-and another rival or a smaller margin goes on from there.
+What is asked about are prompts: a question in one of its templates. They are drawn in a random
+order, round by round. After each round an interval that holds at any time (`metrics.sequences`)
+says whether the difference on all of them is decided. Each model's answers are in a journal of its
+own, in that order: the same command, killed or not, comes to the same decision, and another rival
+or a smaller margin goes on from there.
 """
 
 from __future__ import annotations
 
 import random
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,13 +25,13 @@ from seesay.documents import Document
 from seesay.errors import UserError
 from seesay.files import lock_folder, write_json
 from seesay.grouping import group_by
-from seesay.metrics.base import FloatArray, Metric, ScoredItems
+from seesay.metrics.base import FloatArray, IntArray
 from seesay.metrics.bootstrap import Interval
-from seesay.metrics.sequences import PairedGains, interval_at_any_time
+from seesay.metrics.sequences import PairedSequence
 from seesay.models.base import Model
 from seesay.progress import ProgressBars, ProgressCallback
 from seesay.quantities import quantity
-from seesay.questions import Question, Slice, Task
+from seesay.questions import Question, Slice, Task, Template
 from seesay.runs import store
 from seesay.runs.answer_table import PromptScores
 from seesay.runs.ask import (
@@ -41,17 +41,15 @@ from seesay.runs.ask import (
     describe,
     distinct_prompts,
     prepare_task,
-    run,
 )
 from seesay.runs.compare import same_question
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.journal import Journal
 from seesay.runs.records import Manifest
 from seesay.runs.request import Pair
-from seesay.runs.run import Run
 
 FIRST_ROUND = 16
-"""Objects of the first round; every further one has an eighth of those that were asked about."""
+"""Prompts of the first round; every further one has an eighth of those that were asked before."""
 SETTLED = "settled.json"
 """What the last command settled, in the folder of its runs."""
 
@@ -75,7 +73,7 @@ class Settlement(Document):
     """The second model."""
 
     difference: float
-    """The first model's figure minus the second's, on what was asked."""
+    """The first model's figure minus the second's on the whole task, as far as is known."""
 
     low: float
     """Lower end of the 95 % interval of the difference, which holds whenever asking stops."""
@@ -87,17 +85,13 @@ class Settlement(Document):
     """Differences up to this are taken for none."""
 
     verdict: str
-    """`a` or `b` is ahead, they are `alike` within the margin, or it is `open`."""
-
-    of_these_questions: bool
-    """Whether the difference is the one on all of the task's questions, as where objects share
-    things; else it is the one on objects of this kind."""
+    """`a` or `b` is ahead, or they are `alike` within the margin."""
 
     asked: int
-    """Questions that each model was asked."""
+    """Prompts that each model was asked: a question in one of its templates."""
 
-    questions: int
-    """Questions that the task has."""
+    prompts: int
+    """Prompts of the whole task: every question in every template."""
 
     spent: dict[str, float]
     """What servers report for both models, as in the manifest of a run."""
@@ -109,15 +103,13 @@ class Settlement(Document):
             "a": f"{self.a} is ahead of {self.b} by {distance:.3f}",
             "b": f"{self.b} is ahead of {self.a} by {distance:.3f}",
             "alike": f"{self.a} and {self.b} differ by no more than {self.margin:g}",
-            "open": f"{self.a} and {self.b} are not shown to differ, nor to be alike",
         }
-        about = " on all of its questions" if self.of_these_questions else ""
-        saved = self.questions - self.asked
+        saved = self.prompts - self.asked
         text = (
-            f"{where}: {verdicts[self.verdict]}{about} ({self.metric}, difference "
+            f"{where}: {verdicts[self.verdict]} on all of its questions ({self.metric}, difference "
             f"{self.low:+.3f} to {self.high:+.3f}, 95 % whenever one stops). Asked "
-            f"{self.asked:,} of {quantity(self.questions, 'question')}, saved {saved:,} "
-            f"({saved / self.questions:.0%})."
+            f"{self.asked:,} of {quantity(self.prompts, 'prompt')}, saved {saved:,} "
+            f"({saved / self.prompts:.0%})."
         )
         if "cost" in self.spent:
             cost = self.spent["cost"]
@@ -150,23 +142,76 @@ class Gathering:
             store.stored_manifest(self.folder, self.manifest)
             yield
 
-    def answer(self, questions: Sequence[Question]) -> FloatArray:
-        """Ask these questions and return the statistics of the headline metric."""
-        part = replace(self.task, questions=tuple(questions), metrics=self.task.metrics[:1])
-        if not self.model.answers_neutral:
-            part = replace(part, neutral={})
-        # what an earlier round asked, such as the prompt that names no object, is no part of this
-        # one: batches are then the same whether the round was interrupted or not
+    def part(
+        self, questions: Sequence[Question], templates: Sequence[Template] | None = None
+    ) -> Task:
+        """Return some of the questions, in all templates or in these, with the headline metric."""
+        return replace(
+            self.task,
+            questions=tuple(questions),
+            templates=self.task.templates if templates is None else tuple(templates),
+            metrics=self.task.metrics[:1],
+            # no headline is calibrated
+            neutral={},
+        )
+
+    def answer(self, parts: Sequence[Task]) -> list[FloatArray]:
+        """Ask these parts of the task, and return the statistics of the headline metric in each."""
+        # what an earlier round asked is no part of this one: batches are then the same whether the
+        # round was interrupted or not
         prompts = {
-            key: prompt for key, prompt in distinct_prompts(part).items() if key not in self.scores
+            key: prompt
+            for part in parts
+            for key, prompt in distinct_prompts(part).items()
+            if key not in self.scores
         }
         journal = Journal(self.folder / store.JOURNAL)
         answered = answer_prompts(self.model, prompts, journal, folder=self.folder)
         for key, scores in zip(prompts, answered.view(prompts), strict=True):
             self.scores.add(key, scores)
-        items = items_by_template(part, assemble(part, self.scores), self.settings.length)
-        metric = metrics.get(part.metrics[0])
-        return statistics([metric], items)[metric.name]
+        metric = metrics.get(self.task.metrics[0])
+        stats = []
+        for part in parts:
+            items = items_by_template(part, assemble(part, self.scores), self.settings.length)
+            stats.append(statistics([metric], items)[metric.name])
+        return stats
+
+    def credits(self, questions: Sequence[Question], template_numbers: IntArray) -> FloatArray:
+        """Ask each question in the template of that number, and return its credit, NaN where it
+        does not count."""
+        metric = metrics.get(self.task.metrics[0])
+        places_by_template = group_by(range(len(questions)), template_numbers.__getitem__)
+        parts = [
+            self.part([questions[place] for place in places], [self.task.templates[number]])
+            for number, places in places_by_template.items()
+        ]
+        credits = np.full(len(questions), np.nan)
+        for places, stats in zip(places_by_template.values(), self.answer(parts), strict=True):
+            (of_template,) = stats
+            credits[places] = np.where(metric.defined(of_template), of_template[:, 0], np.nan)
+        if np.any((credits < 0) | (credits > 1)):
+            raise UserError(
+                f"{metric.name} gave a credit that is not from 0 to 1: ask all of "
+                f"'{self.task.name}', without --until-settled."
+            )
+        return credits
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a task that has a figure of its own: its prompts, and what is known of them."""
+
+    slice: Slice | None
+    rows: IntArray
+    sequence: PairedSequence
+
+    def add(self, rows: IntArray, credits: Sequence[FloatArray]) -> None:
+        """Add what two models got for prompts, as far as these belong to the part."""
+        belongs = np.isin(rows, self.rows)
+        counts = ~np.isnan(credits[0]) & ~np.isnan(credits[1]) & belongs
+        gains = np.where(counts, credits[0] - credits[1], 0.0)
+        places = np.searchsorted(self.rows, rows[belongs])
+        self.sequence.add(places, gains[belongs], counts[belongs].astype(np.float64))
 
 
 def settle(
@@ -175,36 +220,44 @@ def settle(
     settings: Settings,
     margin: float = MARGIN,
     progress: ProgressCallback | None = None,
-) -> tuple[list[Run], list[Settlement]]:
-    """Ask two models about one object after another until the difference of their headline
-    figures is decided, and return a run of each with what was decided."""
+) -> list[Settlement]:
+    """Ask two models one prompt after another until the difference of their headline figures is
+    decided, and return what was decided about each part of the task."""
     if not 0 <= margin < 1:
         raise UserError(f"--margin is {margin:g}: give a difference of shares, such as 0.02.")
     sides = [gather(model, task, root, settings) for model, task in pairs]
     if sides[0].folder == sides[1].folder:
         raise UserError(f"'{sides[0].label}' is compared with itself: give two models.")
     _validate_headline(sides)
-    population = _shared_questions(sides)
-    by_object = group_by(population, lambda question: question.object)
-    asked_questions: list[Question] = []
-    stats: list[list[FloatArray]] = [[], []]
-    settlements: list[Settlement] = []
+    questions = _shared_questions(sides)
+    task = replace(sides[0].task, questions=tuple(questions))
+    total = len(questions) * len(task.templates)
+    parts = _parts(task)
+    settlements: dict[Slice | None, Settlement] = {}
     with ExitStack() as locks:
         for side in sides:
             locks.enter_context(side.open())
-        for names in rounds(sorted(by_object), settings.seed):
-            questions = [question for name in names for question in by_object[name]]
-            asked_questions += questions
-            for side, side_stats in zip(sides, stats, strict=True):
-                side_stats.append(side.answer(questions))
-            so_far = [np.concatenate(side_stats, axis=1) for side_stats in stats]
-            settlements = _look(sides, asked_questions, so_far, population, margin)
+        for round_rows in rounds(total, settings.seed):
+            open_parts = [part for part in parts if part.slice not in settlements]
+            # a part that is settled is asked no longer
+            is_open = np.isin(round_rows, np.concatenate([part.rows for part in open_parts]))
+            rows = round_rows[is_open]
+            template_numbers, places = np.divmod(rows, len(questions))
+            round_questions = [questions[place] for place in places]
+            credits = [side.credits(round_questions, template_numbers) for side in sides]
+            for part in open_parts:
+                part.add(rows, credits)
+                settlement = _look(sides, part, len(parts), margin)
+                if settlement is not None:
+                    settlements[part.slice] = settlement
             if progress:
-                progress(len(questions), len(population))
-            if all(settlement.verdict != "open" for settlement in settlements):
+                progress(len(rows), total)
+            if len(settlements) == len(parts):
                 break
-        runs = [_finish(side, asked_questions, root, margin) for side in sides]
-    return runs, settlements
+    costs: Counter[str] = Counter()
+    for side in sides:
+        costs.update(store.read_manifest(side.folder / store.MANIFEST).spent)
+    return [settlements[part.slice].model_copy(update={"spent": dict(costs)}) for part in parts]
 
 
 def settle_tasks(
@@ -213,23 +266,20 @@ def settle_tasks(
     settings: Settings,
     margin: float,
     progress: ProgressBars,
-) -> tuple[list[Run], list[Settlement]]:
+) -> list[Settlement]:
     """Settle each task between two models, and keep what was decided in `settled.json`."""
     if len(pairs_by_model) != 2:
         raise UserError(
             f"--until-settled compares two models: {quantity(len(pairs_by_model), 'model')} named."
         )
-    runs: list[Run] = []
     settlements: list[Settlement] = []
     for first, second in zip(*pairs_by_model, strict=True):
         names = [label(model.name, model.condition) for model, _ in (first, second)]
-        with progress(f"{' and '.join(names)} · {first[1].name}", "questions") as advance:
-            task_runs, task_settlements = settle((first, second), root, settings, margin, advance)
-        runs += task_runs
-        settlements += task_settlements
+        with progress(f"{' and '.join(names)} · {first[1].name}", "prompts") as advance:
+            settlements += settle((first, second), root, settings, margin, advance)
         rows = [settlement.model_dump(mode="json") for settlement in settlements]
         write_json(root / SETTLED, rows)
-    return runs, settlements
+    return settlements
 
 
 def gather(model: Model, task: Task, root: Path, settings: Settings) -> Gathering:
@@ -249,7 +299,9 @@ def _validate_headline(sides: Sequence[Gathering]) -> None:
     if len(names) > 1 or len(templates) > 1:
         raise UserError(f"The two models are not asked '{task}' alike: they cannot be compared.")
     metric = metrics.get(names.pop())
-    if not metric.is_mean or metric.signed or metric.lower_is_better:
+    # ranks over a vocabulary are taken over all templates of one text
+    is_unfit = metric.signed or metric.lower_is_better or metric.whole_vocabulary
+    if not metric.is_mean or is_unfit:
         raise UserError(
             f"'{task}' is measured by {metric.name}, which is no mean of credits from 0 to 1: ask "
             "all of it, without --until-settled."
@@ -270,63 +322,68 @@ def _shared_questions(sides: Sequence[Gathering]) -> list[Question]:
     return questions
 
 
-def rounds(objects: Sequence[str], seed: int) -> Iterator[list[str]]:
-    """Yield the objects in a random order, round by round."""
-    order = random.Random(seed).sample(objects, len(objects))
+def rounds(total: int, seed: int) -> Iterator[IntArray]:
+    """Yield the numbers of all prompts in a random order, round by round."""
+    order = np.array(random.Random(seed).sample(range(total), total))
     start = 0
     size = FIRST_ROUND
-    while start < len(order):
+    while start < total:
         yield order[start : start + size]
         start += size
         size = max(FIRST_ROUND // 2, start // 8)
 
 
-def _look(
-    sides: Sequence[Gathering],
-    asked_questions: Sequence[Question],
-    stats: Sequence[FloatArray],
-    population: Sequence[Question],
-    margin: float,
-) -> list[Settlement]:
-    """Return what the answers so far decide about each part of the task."""
-    task = replace(sides[0].task, questions=tuple(population))
-    metric = metrics.get(task.metrics[0])
-    parts = task.parts
+def prompt_groups(task: Task) -> IntArray:
+    """Return by which a prompt's gain can be guessed, as numbers of groups: its template with the
+    right answer, which some model may give to everything, and its question.
+
+    Prompts go template by template, the questions of each in order.
+    """
+    numbers = range(len(task.templates))
+    by_answer = [(number, q.best_label) for number in numbers for q in task.questions]
+    by_question = [(q.id,) for _ in numbers for q in task.questions]
+    return np.stack([_number(by_answer), _number(by_question)])
+
+
+def _number(keys: Sequence[Hashable]) -> IntArray:
+    """Return the number of each key, in order of first appearance."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+
+
+def _parts(task: Task) -> list[_Part]:
+    """Return the parts of a task that have a headline figure, with nothing asked."""
+    groups = prompt_groups(task)
+    parts = []
+    for part in task.parts:
+        belongs = [_is_in(question, part) for question in task.questions]
+        rows = np.flatnonzero(np.tile(belongs, len(task.templates)))
+        parts.append(_Part(part, rows, PairedSequence(groups[:, rows])))
+    return parts
+
+
+def _look(sides: Sequence[Gathering], part: _Part, parts: int, margin: float) -> Settlement | None:
+    """Return what the answers so far decide about a part of the task, of so many."""
     # several parts are several chances to err
-    level = 1 - (1 - LEVEL) / len(parts)
-    costs: Counter[str] = Counter()
-    for side in sides:
-        costs.update(store.read_manifest(side.folder / store.MANIFEST).spent)
-    settlements = []
-    for part in parts:
-        in_part = [question for question in population if _is_in(question, part)]
-        where = np.array([_is_in(question, part) for question in asked_questions])
-        pair = paired_gains(
-            metric,
-            asked_questions,
-            [np.where(where[:, None], side, 0.0) for side in stats],
-            in_part,
-        )
-        interval = interval_at_any_time(pair, level)
-        settlements.append(
-            Settlement(
-                task=task.name,
-                metric=metric.name,
-                slice=part,
-                a=sides[0].label,
-                b=sides[1].label,
-                difference=interval.value,
-                low=interval.low,
-                high=interval.high,
-                margin=margin,
-                verdict=verdict_of(interval, margin),
-                of_these_questions=pair.population is not None,
-                asked=int(where.sum()),
-                questions=len(in_part),
-                spent=dict(costs),
-            )
-        )
-    return settlements
+    interval = part.sequence.interval(1 - (1 - LEVEL) / parts)
+    verdict = verdict_of(interval, margin)
+    if verdict is None:
+        return None
+    return Settlement(
+        task=sides[0].task.name,
+        metric=sides[0].task.metrics[0],
+        slice=part.slice,
+        a=sides[0].label,
+        b=sides[1].label,
+        difference=interval.value,
+        low=interval.low,
+        high=interval.high,
+        margin=margin,
+        verdict=verdict,
+        asked=len(part.sequence.draws.gains),
+        prompts=len(part.rows),
+        spent={},
+    )
 
 
 def _is_in(question: Question, part: Slice | None) -> bool:
@@ -334,68 +391,13 @@ def _is_in(question: Question, part: Slice | None) -> bool:
     return part is None or all(question.tags[tag] == value for tag, value in part.items)
 
 
-def paired_gains(
-    metric: Metric[ScoredItems],
-    asked_questions: Sequence[Question],
-    stats: Sequence[FloatArray],
-    population: Sequence[Question],
-) -> PairedGains:
-    """Return what the first model gained on each object, in the order asked; templates share a
-    question's credit equally."""
-    both = metric.defined(stats[0]) & metric.defined(stats[1])
-    credit = [np.where(both, side[..., 0], 0.0) for side in stats]
-    if any(np.any((side < 0) | (side > 1)) for side in credit):
-        raise UserError(f"{metric.name} gave a credit that is not from 0 to 1: ask all questions.")
-    by_question = (credit[0] - credit[1]).mean(axis=0)
-    weights = both.mean(axis=0)
-    numbers = {
-        name: number for number, name in enumerate(dict.fromkeys(q.object for q in asked_questions))
-    }
-    rows = [numbers[question.object] for question in asked_questions]
-    gains = np.bincount(rows, by_question).astype(np.float64)
-    counts = np.bincount(rows, weights).astype(np.float64)
-    # an object that has no question of this part says nothing
-    is_drawn = counts > 0
-    sizes = Counter(question.object for question in population)
-    shares_things = any(len(question.things) > 1 for question in population)
-    return PairedGains(
-        gains[is_drawn],
-        counts[is_drawn],
-        largest=max(sizes.values()),
-        population=len(sizes) if shares_things else None,
-    )
-
-
-def verdict_of(interval: Interval, margin: float) -> str:
-    """Return who is ahead; a difference that cannot exceed the margin is none."""
+def verdict_of(interval: Interval, margin: float) -> str | None:
+    """Return who is ahead, or None as long as that is open; a difference that cannot exceed the
+    margin is none."""
     if -margin <= interval.low and interval.high <= margin:
         return "alike"
     if interval.low > 0:
         return "a"
     if interval.high < 0:
         return "b"
-    return "open"
-
-
-def _finish(side: Gathering, asked_questions: Sequence[Question], root: Path, margin: float) -> Run:
-    """Make a run of the answers that were gathered."""
-    ids = {question.id for question in asked_questions}
-    questions = tuple(question for question in side.task.questions if question.id in ids)
-    task = replace(side.task, questions=questions, published=())
-    details = [f"until-settled:{margin:g}", f"of:{len(side.task.questions)}"]
-    # what is left of a limited task is within the limit
-    settings = replace(side.settings, limit=None)
-    folder = store.folder_for(root, describe(side.model, task, settings, details))
-    if not (folder / store.FIGURES).is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(side.folder / store.JOURNAL, folder / store.JOURNAL)
-    finished_run = run(side.model, task, root, settings, details=details)
-    gathered_manifest = store.read_manifest(side.folder / store.MANIFEST)
-    note = (
-        "Questions were asked until the difference to another model was settled: tests that take "
-        "their number for fixed do not hold; read the interval in settled.json."
-    )
-    store.change_manifest(
-        finished_run.folder, spent=gathered_manifest.spent, notes=[*gathered_manifest.notes, note]
-    )
-    return store.read_run(finished_run.folder, finished_run.answers, finished_run.task)
+    return None

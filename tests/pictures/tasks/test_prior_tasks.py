@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from seesay.errors import UserError
 from seesay.export import export
 from seesay.models import load_model
 from seesay.pictures import icons
+from seesay.pictures.dataset_writer import VERSION
 from seesay.pictures.tasks.prior_color import people_entropies
 from seesay.questions import Slice, Task
 from seesay.runs.ask import Settings, limit_questions, run
@@ -173,7 +175,8 @@ def test_entropy_of_people(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_folders_of_other_pictures_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"no readable pictures\.json"):
         load_task("prior-color", tmp_path)
-    (tmp_path / "pictures.json").write_text('{"task": "prior-size", "seed": 0}')
+    settings = {"task": "prior-size", "seed": 0, "version": VERSION}
+    (tmp_path / "pictures.json").write_text(json.dumps(settings))
     with pytest.raises(UserError, match="not of prior-color"):
         load_task("prior-color", tmp_path)
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from seesay.pictures.dataset_writer import images
 from seesay.pictures.icons import ICONS, LICENCE
 from seesay.pictures.kinds import kind_pictures, kind_questions
-from seesay.pictures.tasks.prior_color import CHOICE, CITATION, VERSION, picture_folder
+from seesay.pictures.tasks.prior_color import CHOICE, CITATION, picture_folder
 from seesay.questions import Provenance, Task, Template
 
 NAME = "kind-size"
+VERSION = "1"
 TEMPLATES = (
     Template("question", "{question} Answer: [MASK]."),
     Template("q-a", "Q: {question} A: [MASK]."),

@@ -18,7 +18,7 @@ from seesay.pictures.things import Thing
 from seesay.questions import Provenance, Question, Task, Template
 
 NAME = "prior-color"
-VERSION = "1"
+VERSION = "2"
 TEMPLATES = (
     Template("question", "{question} Answer: [MASK]."),
     Template("q-a", "Q: {question} A: [MASK]."),
@@ -58,11 +58,12 @@ def load(data: Path | None = None) -> Task:
     if entropies:
         notes.append("slices by entropy: CoDa")
     questions = color_questions(color_pictures(seed), images(folder), tags)
-    return prior_task(NAME, tuple(questions), TEMPLATES, tuple(notes))
+    return prior_task(NAME, VERSION, tuple(questions), TEMPLATES, tuple(notes))
 
 
 def prior_task(
     name: str,
+    version: str,
     questions: tuple[Question, ...],
     templates: tuple[Template, ...],
     notes: tuple[str, ...],
@@ -73,7 +74,7 @@ def prior_task(
     """
     return Task(
         name=name,
-        version=VERSION,
+        version=version,
         title="",
         templates=templates,
         questions=questions,

@@ -12,6 +12,7 @@ from seesay.pictures.tasks.prior_color import picture_folder, prior_task
 from seesay.questions import Task, Template
 
 NAME = "prior-size"
+VERSION = "1"
 _WORDS = {"larger": "larger than", "smaller": "smaller than", "equal": "as large as"}
 _BIG = {"larger": "bigger than", "smaller": "smaller than", "equal": "as big as"}
 TEMPLATES = (
@@ -28,4 +29,5 @@ def load(data: Path | None = None) -> Task:
     """
     folder, seed = picture_folder(NAME, data)
     questions = tuple(size_questions(size_pictures(seed), images(folder)))
-    return prior_task(NAME, questions, TEMPLATES, notes=(f"{ICONS.requirement}, {LICENCE}",))
+    notes = (f"{ICONS.requirement}, {LICENCE}",)
+    return prior_task(NAME, VERSION, questions, TEMPLATES, notes)

@@ -25,6 +25,7 @@ from seesay.metrics.bootstrap import too_few
 from seesay.metrics.paired import difference
 from seesay.quantities import quantity
 from seesay.questions import Question, Slice, Task
+from seesay.questions import same_question as same_question
 from seesay.runs.figures import items_by_template, resample_questions, shared, slices, statistics
 from seesay.runs.records import Comparison
 from seesay.runs.run import Run, run_labels
@@ -457,8 +458,3 @@ def _number_or_none(p: float) -> float | None:
     if math.isnan(p):
         return None
     return p
-
-
-def same_question(a: Question, b: Question) -> bool:
-    """Whether two questions of one id are the same one."""
-    return (a.fields, a.options, a.gold, a.picture) == (b.fields, b.options, b.gold, b.picture)

@@ -15,7 +15,7 @@ from seesay.digests import text_digest, text_number
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.questions import Question, Task, name_edition, same_question
-from seesay.tasks import TASKS, is_task_file, load_task, task_card
+from seesay.tasks import TASKS, is_task_file, load_task, task_card, task_groups
 
 Questions = tuple[Question, ...]
 
@@ -36,13 +36,14 @@ class Place:
 
 def load_edition(name: str, edition: str) -> Task:
     """Draw an edition of the task of this name; a task that cannot be drawn anew is refused."""
+    share = anchor_share(name)
     published = load_task(name)
     questions = [
         question for place in load_places(name, edition, published) for question in place.renewed
     ]
     note = (
-        f"edition {edition}, drawn anew with seed {edition_seed(edition)}; {anchor_share(name):.0%}"
-        " of the objects are the published ones"
+        f"edition {edition}, drawn anew with seed {edition_seed(edition)}; {share:.0%} of the "
+        "objects are the published ones"
     )
     notes = (*published.provenance.notes, note)
     return replace(
@@ -74,15 +75,22 @@ def anchor_share(name: str) -> float:
     if not is_task_file(name):
         share = task_card(name).anchors
         if not share:
-            renewable = [task for task in TASKS.names() if task_card(task).anchors]
             raise UserError(
                 f"'{name}' is a fixed list, of which nothing can be drawn anew: there are editions "
-                f"of {', '.join(renewable)}."
+                f"of {', '.join(_renewable_names())}."
             )
         return share
     from seesay.tasks.from_file.load import read_anchors
 
     return read_anchors(Path(name).expanduser())
+
+
+def _renewable_names() -> list[str]:
+    """Return the groups and the other tasks that can be drawn anew."""
+    tasks = [task for task in TASKS.names() if task_card(task).anchors]
+    groups = [name for name, members in task_groups().items() if set(members) <= set(tasks)]
+    grouped = {member for name in groups for member in task_groups()[name]}
+    return [*(task for task in tasks if task not in grouped), *groups]
 
 
 def fill_places(published: Task, fresh: Task, share: float, edition: str) -> list[Place]:
@@ -98,7 +106,7 @@ def fill_places(published: Task, fresh: Task, share: float, edition: str) -> lis
     new = {
         name: questions
         for name, questions in group_by(fresh.questions, lambda q: q.object).items()
-        if name not in anchors and not _are_same(questions, old.get(name, ()))
+        if name not in anchors and (name not in old or _shows_pictures(questions))
     }
     successors = _assign(old, new, [name for name in old if name not in anchors])
     places = []
@@ -117,9 +125,7 @@ def choose_anchors(old: Mapping[str, Sequence[Question]], share: float) -> set[s
     # in the order of kinds, every n-th object: so each kind gives its share
     names = sorted(old, key=lambda name: (_kind(old[name]), text_digest(f"anchor {name}")))
     return {
-        name
-        for number, name in enumerate(names)
-        if int((number + 1) * share) > int(number * share)
+        name for number, name in enumerate(names) if int((number + 1) * share) > int(number * share)
     }
 
 
@@ -156,9 +162,10 @@ def _kind(questions: Sequence[Question]) -> tuple[object, ...]:
     return tuple(sorted(tuple(sorted(question.tags.items())) for question in questions))
 
 
-def _are_same(questions: Sequence[Question], others: Sequence[Question]) -> bool:
-    """Whether the questions about an object are those of another draw."""
-    return len(questions) == len(others) and all(map(same_question, questions, others))
+def _shows_pictures(questions: Sequence[Question]) -> bool:
+    """Whether another draw asks something else about an object of the same name: in words it is
+    asked the same, the other way round at most."""
+    return any(question.picture is not None for question in questions)
 
 
 def _rename(

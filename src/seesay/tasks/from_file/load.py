@@ -15,8 +15,8 @@ from seesay.data import store
 from seesay.data.cells import BadValueError
 from seesay.data.splits import split_by_object
 from seesay.data.task_files.reader import SUFFIXES, Declaration, locate, read_declaration
-from seesay.data.task_files.row_rules import DRAWING
 from seesay.data.task_files.references import unknown_references
+from seesay.data.task_files.row_rules import DRAWING
 from seesay.data.task_files.schema import TEMPLATE_FIELDS, TaskFile
 from seesay.data.task_files.tables import Table
 from seesay.data.task_files.texts import capital, check_text, column_of, with_article

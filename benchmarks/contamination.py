@@ -31,7 +31,7 @@ from seesay.questions import SLOT, Question, Task
 from seesay.runs.ask import Settings
 from seesay.runs.contamination import detect_contamination
 from seesay.tasks import load_task
-from seesay.tasks.editions import load_places
+from seesay.tasks.editions import anchor_share, edition_seed, make_edition
 
 WINDOW = 256
 BATCH = 4
@@ -79,20 +79,27 @@ def publish(name: str, seed: int) -> Task:
     return replace(task, templates=task.templates[:1], neutral={})
 
 
+def draw(published: Task, edition: str) -> Task:
+    """Return an edition of a task that was published with a seed."""
+    fresh = load_task(published.name, seed=edition_seed(edition))
+    return make_edition(published, fresh, anchor_share(published.name), edition)
+
+
 def alarm(folder: Path, task: Task, setting: dict[str, Any]) -> dict[str, Any]:
     """Fine-tune a model and test it; return its tests by name, and whether there was an alarm."""
     seed = setting["seed"]
     questions: list[Question] = list(task.questions)
     if setting["kind"] == "clean":
-        places = load_places(task.name, f"other-{seed}", task)
-        questions = [question for place in places for question in place.renewed]
+        questions = list(draw(task, f"other-{seed}").questions)
     text = "\n".join(write(task, question, setting["form"]) for question in questions)
     with tempfile.TemporaryDirectory() as scratch:
         loss = fine_tune(folder, Path(scratch) / "model", text, seed, setting["epochs"])
         model = seesay.load_model(str(Path(scratch) / "model"), device="cpu")
         settings = Settings(limit=setting["limit"], seed=seed, resamples=2_000)
         root = Path(scratch) / "runs"
-        outcome = detect_contamination(model, task, f"new-{seed}", root, settings, no_progress)
+        outcome = detect_contamination(
+            model, task, draw(task, f"new-{seed}"), root, settings, no_progress
+        )
     tests = {test.test: {"p": test.p, "difference": test.difference} for test in outcome.tests}
     return {"loss": loss, "tests": tests, "p": outcome.p, "alarm": outcome.alarm}
 

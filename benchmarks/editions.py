@@ -15,6 +15,7 @@ and some pairs, and two of them know much of the same.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from pathlib import Path
 from statistics import NormalDist
@@ -45,7 +46,7 @@ class MadeUp(Model):
         self.name = name
         self.fingerprint = name
 
-    def answer(self, prompts: list[Prompt]) -> list[Scores]:  # type: ignore[override]
+    def answer(self, prompts: Sequence[Prompt]) -> list[Scores]:
         """Answer nothing: its runs are written by hand."""
         raise NotImplementedError
 

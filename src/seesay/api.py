@@ -457,10 +457,9 @@ def probe(
     requested_models = _list_models(request, models)
     if revisions is not None:
         requested_models = _list_checkpoints(request, requested_models, revisions)
-    # the alarm draws the edition itself, beside the published questions
-    loaded_tasks, errors = _load_tasks(
-        request, tasks, data, categories, None if contamination else edition
-    )
+    if contamination:
+        edition = edition or EDITION
+    loaded_tasks, errors = _load_tasks(request, tasks, data, categories, edition)
     share = None if shard is None else parse_shard(shard)
     if (until_settled or adaptive or contamination) and (request.how.trains or share is not None):
         raise UserError(
@@ -468,12 +467,13 @@ def probe(
             "are trained."
         )
     if contamination:
+        editions = {task.series: task for task in loaded_tasks}
+        published, _ = _load_tasks(request, tasks, data, categories)
+        published = [task for task in published if task.name in editions]
         pairs_to_test = [
-            pair for model in requested_models for pair in expand(request, model, loaded_tasks)
+            pair for model in requested_models for pair in expand(request, model, published)
         ]
-        outcomes = detect_contaminations(
-            pairs_to_test, edition or EDITION, Path(output), settings, progress
-        )
+        outcomes = detect_contaminations(pairs_to_test, editions, Path(output), settings, progress)
         return Results((), tuple(errors), contamination=tuple(outcomes))
     if adaptive:
         pairs_to_ask = [

@@ -563,6 +563,9 @@ def name_edition(name: str, edition: str) -> str:
             f"--edition is '{edition}': give a name of small letters, digits, '-', '.' and '_', at "
             "most 32 of them, such as 2027-01."
         )
+    series, other = split_edition(name)
+    if other:
+        raise UserError(f"'{name}' is an edition itself: draw another one of '{series}'.")
     return f"{name}{EDITION_MARK}{edition}"
 
 

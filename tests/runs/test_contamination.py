@@ -108,7 +108,8 @@ class Mute(Model):
         return [Scores((-1.0, -1.0), (1, 1), (1, 1)) for _ in prompts]
 
 
-def detect(model: Model, folder: Path, edition: str = "new") -> Contamination:
+def detect(model: Model, folder: Path) -> Contamination:
+    edition = load_task("core-size@new")
     return detect_contamination(model, task(), edition, folder, SETTINGS, no_progress)
 
 
@@ -227,11 +228,11 @@ def test_intervals_of_texts_cover_the_effect() -> None:
     generator = np.random.default_rng(1)
     covered = 0
     for _ in range(300):
-        places = pair_places(120, generator)
+        places = pair_places(225, generator)
         adjusted = adjust_for_things(places, *values_of(places, 0.5, generator))
         covered += abs(adjusted.difference - 0.5) <= adjusted.reach
-    # 95 %, and what 300 worlds leave to chance
-    assert 0.915 < covered / 300 < 0.98
+    # 95 %, and three standard errors of 300 worlds
+    assert covered / 300 == pytest.approx(0.95, abs=0.038)
 
 
 def test_orders_are_exchanged_within_shards() -> None:

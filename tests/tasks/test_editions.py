@@ -15,7 +15,7 @@ from seesay.errors import UserError
 from seesay.questions import Question, Task
 from seesay.runs.store import find_runs
 from seesay.tasks import expand, load_task, task_card
-from seesay.tasks.editions import load_places
+from seesay.tasks.editions import pair_places
 
 PAIRS = """
 rows: sizes.csv
@@ -77,10 +77,14 @@ def test_anchors_are_the_same_in_all_editions_and_the_others_are_not() -> None:
     assert load_task("core-size@2027-01").fingerprint == first.fingerprint
 
 
-def test_every_kind_gives_its_share_of_anchors() -> None:
-    places = load_places("core-size", "a", load_task("core-size"))
-    kept = Counter(place.published[0].tags["ratio"] for place in places if place.is_anchor)
-    assert kept == {"2-5": 25, "5-20": 25, "20+": 25}
+def test_every_kind_gives_its_share_of_anchors_and_gets_new_ones() -> None:
+    published = load_task("core-size")
+    places = pair_places(published, load_task("core-size@a"))
+    assert Counter(place.published[0].tags["ratio"] for place in places) == {
+        "2-5": 75,
+        "5-20": 75,
+        "20+": 75,
+    }
     # what takes a place is of its kind
     assert all(place.published[0].tags == place.renewed[0].tags for place in places)
 
@@ -91,7 +95,11 @@ def test_a_fixed_list_is_refused_with_what_can_be_drawn() -> None:
     assert task_card("core-color").anchors == 0
 
 
-def test_a_bad_name_and_a_users_rows_are_refused(tmp_path: Path) -> None:
+def test_what_is_no_edition_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'core-size@a' is an edition itself"):
+        api.probe("baseline:majority", "core-size@a", edition="b", output=tmp_path)
+    with pytest.raises(UserError, match="edition draws tasks by their names: name 'core-size'"):
+        api.probe("baseline:majority", load_task("core-size"), edition="b", output=tmp_path)
     with pytest.raises(UserError, match="edition is 'January 2027': give a name of small letters"):
         api.probe("baseline:majority", "core-size", edition="January 2027", output=tmp_path)
     with pytest.raises(UserError, match=r"from the task's own rows: leave out (--)?data"):

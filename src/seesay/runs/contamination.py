@@ -7,8 +7,9 @@ was drawn, too (Oren et al. 2023). Anchors, which every edition has, are left ou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from statistics import NormalDist
 
@@ -26,12 +27,12 @@ from seesay.metrics.paired import paired_bootstrap
 from seesay.models.base import Model
 from seesay.progress import ProgressBars
 from seesay.quantities import quantity
-from seesay.questions import SLOT, Question, Slice, Task, name_edition, resolve_separator
+from seesay.questions import SLOT, Question, Slice, Task, resolve_separator
 from seesay.runs.ask import Settings, run
 from seesay.runs.figures import items_by_template, statistics
 from seesay.runs.request import Pair
 from seesay.runs.run import Run
-from seesay.tasks.editions import Place, load_places
+from seesay.tasks.editions import Place, pair_places
 
 CONTAMINATION = "contamination.json"
 """What the last command tested, in the folder of its runs."""
@@ -147,25 +148,17 @@ def _in_words(test: ContaminationTest) -> str:
 def detect_contamination(
     model: Model,
     task: Task,
-    edition: str,
+    edition: Task,
     root: Path,
     settings: Settings,
     progress: ProgressBars,
 ) -> Contamination:
-    """Ask a model published questions and new ones, score both as texts, and the former in their
-    order and in others; keep the answers as runs."""
-    if task.edition:
-        raise UserError(
-            f"'{task.name}' is an edition itself: give --task {task.series} --contamination "
-            f"--edition {edition}, whose published questions are compared with it."
-        )
+    """Ask a model published questions and those of an edition, score both as texts, and the former
+    in their order and in others; keep the answers as runs."""
     places = _take_places(task, edition, settings)
     name = label(model.name, model.condition)
     runs = []
-    sides = {
-        task.name: [place.published for place in places],
-        name_edition(task.name, edition): [place.renewed for place in places],
-    }
+    sides = dict(zip((task.name, edition.name), _sides(places), strict=True))
     for task_name, groups in sides.items():
         questions = tuple(question for group in groups for question in group)
         part = replace(task, name=task_name, questions=questions, published=())
@@ -173,7 +166,14 @@ def detect_contamination(
         unlimited = replace(settings, limit=None)
         with progress(f"{name} · {task_name}", "prompts") as advance:
             runs.append(
-                run(model, part, root, unlimited, advance, details=[f"contamination:{edition}"])
+                run(
+                    model,
+                    part,
+                    root,
+                    unlimited,
+                    advance,
+                    details=[f"contamination:{edition.edition}"],
+                )
             )
     tests = _test_scores(runs, places, settings)
     notes = []
@@ -184,7 +184,7 @@ def detect_contamination(
     p = min(1.0, len(tests) * min(test.p for test in tests))
     return Contamination(
         task=task.name,
-        edition=edition,
+        edition=edition.edition,
         model=name,
         tests=tests,
         p=p,
@@ -209,20 +209,26 @@ def _test_as_texts(
 
 
 def detect_contaminations(
-    pairs: Sequence[Pair], edition: str, root: Path, settings: Settings, progress: ProgressBars
+    pairs: Sequence[Pair],
+    editions: Mapping[str, Task],
+    root: Path,
+    settings: Settings,
+    progress: ProgressBars,
 ) -> list[Contamination]:
-    """Test each model on its task, and keep what came of it in `contamination.json`."""
+    """Test each model on its task beside an edition of it; keep the outcomes in
+    `contamination.json`."""
     outcomes: list[Contamination] = []
     for model, task in pairs:
+        edition = editions[task.name]
         outcomes.append(detect_contamination(model, task, edition, root, settings, progress))
         rows = [outcome.model_dump(mode="json") for outcome in outcomes]
         write_json(root / CONTAMINATION, rows)
     return outcomes
 
 
-def _take_places(task: Task, edition: str, settings: Settings) -> list[Place]:
+def _take_places(task: Task, edition: Task, settings: Settings) -> list[Place]:
     """Return the places that are no anchors, or a part of them in one piece: their order counts."""
-    places = [place for place in load_places(task.name, edition, task) if not place.is_anchor]
+    places = pair_places(task, edition)
     if settings.limit is not None:
         count = sum(len(place.published) for place in places)
         share = min(1.0, settings.limit / count)
@@ -386,7 +392,9 @@ def adjust_for_things(
     which values are left does not depend on which objects are published.
     """
     objects = [group[0].things for place in places for group in (place.published, place.renewed)]
-    columns = {thing: number for number, thing in enumerate(dict.fromkeys(sum(objects, ())))}
+    columns = {
+        thing: number for number, thing in enumerate(dict.fromkeys(chain.from_iterable(objects)))
+    }
     design = np.ones((len(objects), len(columns) + 1))
     design[:, :-1] = 0
     for row, things in enumerate(objects):
@@ -401,9 +409,12 @@ def adjust_for_things(
     difference = is_published @ rest[:, 0] / scale
     errors = rest[:, 1] * (rest[:, 0] - difference * rest[:, 1])
     by_place = errors.reshape(-1, 2).sum(axis=1)
+    # the effects of things take degrees of freedom, which residuals lack
+    taken = np.trace(np.linalg.solve(gram, design.T @ design))
+    variance = (by_place**2).sum() / scale**2 * len(values) / (len(values) - taken)
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    reach = z * np.sqrt((by_place**2).sum()) / scale
-    gaps = rest[:, 0].reshape(-1, 2) @ [1.0, -1.0]
+    reach = z * np.sqrt(variance)
+    gaps = rest[::2, 0] - rest[1::2, 0]
     return AdjustedGaps(gaps, float(difference), float(reach))
 
 

@@ -18,6 +18,7 @@ from seesay.questions import Question, Task, name_edition, same_question
 from seesay.tasks import TASKS, is_task_file, load_task, task_card, task_groups
 
 Questions = tuple[Question, ...]
+Tags = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +29,27 @@ class Place:
     published: Questions
     renewed: Questions
 
-    @property
-    def is_anchor(self) -> bool:
-        """Whether the questions stay in every edition."""
-        return self.renewed is self.published
-
 
 def load_edition(name: str, edition: str) -> Task:
     """Draw an edition of the task of this name; a task that cannot be drawn anew is refused."""
     share = anchor_share(name)
-    published = load_task(name)
-    questions = [
-        question for place in load_places(name, edition, published) for question in place.renewed
-    ]
+    fresh = load_task(name, seed=edition_seed(edition))
+    return make_edition(load_task(name), fresh, share, edition)
+
+
+def make_edition(published: Task, fresh: Task, share: float, edition: str) -> Task:
+    """Return the edition that a fresh draw makes of the published one, of which a share stays."""
+    places = fill_places(published, fresh, share, edition)
     note = (
-        f"edition {edition}, drawn anew with seed {edition_seed(edition)}; {share:.0%} of the "
-        "objects are the published ones"
+        f"edition {edition}: {share:.0%} of the objects are the published ones, the others are "
+        "drawn anew"
     )
     notes = (*published.provenance.notes, note)
     return replace(
         published,
         name=name_edition(published.name, edition),
         title=f"{published.title or published.name}, edition {edition}",
-        questions=tuple(questions),
+        questions=tuple(question for place in places for question in place.renewed),
         published=(),
         provenance=replace(published.provenance, notes=notes, as_published=False),
         # examples and probes would be drawn from the published questions
@@ -58,11 +57,16 @@ def load_edition(name: str, edition: str) -> Task:
     )
 
 
-def load_places(name: str, edition: str, published: Task) -> list[Place]:
-    """Return the places of a published task with what an edition has in them, in their order."""
-    share = anchor_share(name)
-    fresh = load_task(name, seed=edition_seed(edition))
-    return fill_places(published, fresh, share, edition)
+def pair_places(published: Task, edition: Task) -> list[Place]:
+    """Return the places of a task as published and as in an edition, anchors left out."""
+    groups = [
+        list(group_by(task.questions, lambda question: question.object).values())
+        for task in (published, edition)
+    ]
+    # an edition has one object in every place, in the order of the published draw
+    pairs = zip(*groups, strict=True)
+    places = [Place(tuple(old), tuple(new)) for old, new in pairs]
+    return [place for place in places if place.published[0].id != place.renewed[0].id]
 
 
 def edition_seed(edition: str) -> int:
@@ -157,7 +161,7 @@ def _assign(
     return successors | dict(zip(without_kind, others, strict=False))
 
 
-def _kind(questions: Sequence[Question]) -> tuple[object, ...]:
+def _kind(questions: Sequence[Question]) -> tuple[Tags, ...]:
     """Return what makes an object one of its kind: the tags of the questions about it."""
     return tuple(sorted(tuple(sorted(question.tags.items())) for question in questions))
 

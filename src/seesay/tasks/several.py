@@ -30,6 +30,8 @@ def load_tasks(
     """
     typed = [item for item in names_and_tasks if isinstance(item, str)]
     tasks = [item for item in names_and_tasks if isinstance(item, Task)]
+    if edition is not None and tasks:
+        raise UserError(f"--edition draws tasks by their names: name '{tasks[0].name}'.")
     names = expand(typed)
     if not names and not tasks:
         raise UserError("--task names no task: `seesay tasks` lists them.")

@@ -12,6 +12,7 @@ import pytest
 from seesay import api
 from seesay.cli import main
 from seesay.errors import UserError
+from seesay.export import export
 from seesay.questions import Question, Task
 from seesay.runs.store import find_runs
 from seesay.tasks import expand, load_task, task_card
@@ -151,3 +152,11 @@ def test_the_command_names_the_edition_in_the_signature(
         main(["probe", "baseline:majority", "--task", "core-color", *arguments])
     assert ended.value.code == 2
     assert "fixed list" in capsys.readouterr().err
+
+
+def test_an_exported_edition_is_a_task_file(tmp_path: Path) -> None:
+    edition = load_task("core-size@a")
+    export(edition, tmp_path / "copy", "seesay")
+    copy = load_task(str(tmp_path / "copy"))
+    assert copy.name == "core-size-a"
+    assert [q.gold for q in copy.questions] == [q.gold for q in edition.questions]

@@ -25,7 +25,7 @@ from seesay.runs.contamination import (
     Contamination,
     adjust_for_things,
     detect_contamination,
-    exchange_orders,
+    exchange,
 )
 from seesay.tasks import load_task
 from seesay.tasks.editions import Place
@@ -168,6 +168,9 @@ def test_what_cannot_be_tested_is_refused(tmp_path: Path) -> None:
         api.probe("baseline:majority", "core-color", contamination=True, output=tmp_path)
     with pytest.raises(UserError, match="'core-size@2027-01' is an edition itself"):
         api.probe("baseline:majority", "core-size@2027-01", contamination=True, output=tmp_path)
+    shown = replace(task(), questions=(replace(task().questions[0], picture="a.png"),))
+    with pytest.raises(UserError, match="'core-size' asks about pictures: "):
+        detect_contamination(Reader(), shown, task(), tmp_path, SETTINGS, no_progress)
     with pytest.raises(UserError, match="fewer than 30 show nothing: raise limit"):
         api.probe("baseline:majority", "core-size", contamination=True, limit=20, output=tmp_path)
     with pytest.raises(UserError, match="go without shard"):
@@ -218,10 +221,10 @@ def values_of(
 def test_things_are_allowed_for() -> None:
     generator = np.random.default_rng(0)
     places = pair_places(200, generator)
-    adjusted = adjust_for_things(places, *values_of(places, 1.0, generator))
+    _, difference, reach = adjust_for_things(places, *values_of(places, 1.0, generator))
     # the noise of 200 pairs of texts is 0.1; with that of the things it would be 0.7
-    assert adjusted.difference == pytest.approx(1.0, abs=0.35)
-    assert 0.15 < adjusted.reach < 0.35
+    assert difference == pytest.approx(1.0, abs=0.35)
+    assert 0.15 < reach < 0.35
 
 
 def test_intervals_of_texts_cover_the_effect() -> None:
@@ -229,8 +232,8 @@ def test_intervals_of_texts_cover_the_effect() -> None:
     covered = 0
     for _ in range(300):
         places = pair_places(225, generator)
-        adjusted = adjust_for_things(places, *values_of(places, 0.5, generator))
-        covered += abs(adjusted.difference - 0.5) <= adjusted.reach
+        _, difference, reach = adjust_for_things(places, *values_of(places, 0.5, generator))
+        covered += abs(difference - 0.5) <= reach
     # 95 %, and three standard errors of 300 worlds
     assert covered / 300 == pytest.approx(0.95, abs=0.038)
 
@@ -239,9 +242,7 @@ def test_orders_are_exchanged_within_shards() -> None:
     generator = np.random.default_rng(2)
     # the first of four orders is always the likeliest: one case in 4⁶ by chance
     likeliest = np.tile([1.0, 0.0, 0.0, 0.0], (6, 1))
-    assert exchange_orders(likeliest, 20_000, generator) == pytest.approx(1 / 4**6, abs=4e-4)
-    p_values = [
-        exchange_orders(generator.normal(size=(10, 5)), 200, generator) for _ in range(4_000)
-    ]
+    assert exchange(likeliest, 20_000, generator) == pytest.approx(1 / 4**6, abs=4e-4)
+    p_values = [exchange(generator.normal(size=(10, 5)), 200, generator) for _ in range(4_000)]
     # 5 %, and three standard errors of 4,000 worlds
     assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.0103)

@@ -15,7 +15,7 @@ from seesay.digests import text_digest, text_number
 from seesay.errors import UserError
 from seesay.grouping import group_by
 from seesay.questions import Question, Task, name_edition, same_question
-from seesay.tasks import TASKS, is_task_file, load_task, task_card, task_groups
+from seesay.tasks import TASKS, is_task_file, load_task, task_card
 
 Questions = tuple[Question, ...]
 Tags = tuple[tuple[str, str], ...]
@@ -79,22 +79,15 @@ def anchor_share(name: str) -> float:
     if not is_task_file(name):
         share = task_card(name).anchors
         if not share:
+            renewable = [task for task in TASKS.names() if task_card(task).anchors]
             raise UserError(
                 f"'{name}' is a fixed list, of which nothing can be drawn anew: there are editions "
-                f"of {', '.join(_renewable_names())}."
+                f"of {', '.join(renewable)}."
             )
         return share
     from seesay.tasks.from_file.load import read_anchors
 
     return read_anchors(Path(name).expanduser())
-
-
-def _renewable_names() -> list[str]:
-    """Return the groups and the other tasks that can be drawn anew."""
-    tasks = [task for task in TASKS.names() if task_card(task).anchors]
-    groups = [name for name, members in task_groups().items() if set(members) <= set(tasks)]
-    grouped = {member for name in groups for member in task_groups()[name]}
-    return [*(task for task in tasks if task not in grouped), *groups]
 
 
 def fill_places(published: Task, fresh: Task, share: float, edition: str) -> list[Place]:
